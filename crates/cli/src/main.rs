@@ -1,0 +1,2 @@
+//! The `fairwire` command.
+fn main() {}

@@ -1,0 +1,529 @@
+//! The shared buffer: one slab of packets, linked by flow *and* by order of arrival, with a dense index.
+//!
+//! Every operation is O(1): oldest packet, head and tail of a flow, a uniformly random packet, a uniformly random
+//! backlogged flow, removal of anything, lengths and totals. All memory is taken at construction.
+
+use crate::discipline::Backlog;
+use crate::flow::{FlowHash, FlowMap};
+use crate::packet::Packet;
+use crate::rng::Rng;
+
+/// Names a waiting packet. Valid until that packet leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(u32);
+
+impl Key {
+    /// The slab index: below [`Buffer::slots`], for arrays that run beside the buffer.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Names a backlogged flow. Valid until that flow's last packet leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowKey(u32);
+
+impl FlowKey {
+    /// The slab index: below [`Buffer::slots`], for arrays that run beside the buffer.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How much may wait, in packets and in bytes; both bounds hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    packets: u32,
+    bytes: u64,
+}
+
+/// A smaller packet than this does not exist on the links of interest: an IPv4 and a UDP header without payload.
+const SMALLEST_PACKET: u64 = 28;
+
+/// Slots are named by `u32` with one value kept for "none".
+const MOST_PACKETS: u32 = 1 << 30;
+
+impl Limit {
+    /// At most `packets` packets (at least 1, at most 2^30), of any size.
+    pub const fn packets(packets: u32) -> Self {
+        Limit { packets: clamp(packets), bytes: u64::MAX }
+    }
+
+    /// At most `bytes` bytes (at least 1). Slots are set aside for packets of 28 bytes, the smallest UDP datagram.
+    pub const fn bytes(bytes: u64) -> Self {
+        let slots = bytes.div_ceil(SMALLEST_PACKET);
+        let slots = if slots > MOST_PACKETS as u64 { MOST_PACKETS } else { slots as u32 };
+        Limit { packets: clamp(slots), bytes: if bytes == 0 { 1 } else { bytes } }
+    }
+
+    /// Both bounds at once.
+    pub const fn both(packets: u32, bytes: u64) -> Self {
+        Limit { packets: clamp(packets), bytes: if bytes == 0 { 1 } else { bytes } }
+    }
+
+    /// The bound in packets.
+    pub const fn max_packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// The bound in bytes; [`u64::MAX`] where only packets count.
+    pub const fn max_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Do bytes bound this buffer, rather than packets alone?
+    pub const fn is_in_bytes(&self) -> bool {
+        self.bytes != u64::MAX
+    }
+}
+
+const fn clamp(packets: u32) -> u32 {
+    if packets == 0 {
+        1
+    } else if packets > MOST_PACKETS {
+        MOST_PACKETS
+    } else {
+        packets
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Slot {
+    packet: Option<Packet>,
+    older: u32,
+    newer: u32, // doubles as the free list's link
+    flow_older: u32,
+    flow_newer: u32,
+    flow: u32,
+    dense: u32, // place in `waiting`
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    hash: FlowHash,
+    bytes: u64,
+    head: u32,
+    tail: u32,
+    packets: u32,
+    dense: u32, // place in `backlogged`; doubles as the free list's link
+}
+
+/// The packets that wait in one discipline.
+#[derive(Debug)]
+pub struct Buffer {
+    limit: Limit,
+    bytes: u64,
+    oldest: u32,
+    newest: u32,
+    free_slot: u32,
+    free_flow: u32,
+    slots: Box<[Slot]>,
+    waiting: Vec<u32>,
+    flows: Box<[Flow]>,
+    backlogged: Vec<u32>,
+    by_hash: FlowMap<u32>,
+}
+
+impl Buffer {
+    /// An empty buffer with room for `limit`.
+    pub fn new(limit: Limit) -> Self {
+        let slots = limit.packets;
+        let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
+        Buffer {
+            limit,
+            bytes: 0,
+            oldest: NONE,
+            newest: NONE,
+            free_slot: 0,
+            free_flow: 0,
+            slots: (0..slots)
+                .map(|i| Slot {
+                    packet: None,
+                    older: NONE,
+                    newer: link(i),
+                    flow_older: NONE,
+                    flow_newer: NONE,
+                    flow: NONE,
+                    dense: NONE,
+                })
+                .collect(),
+            waiting: Vec::with_capacity(slots as usize),
+            flows: (0..slots)
+                .map(|i| Flow {
+                    hash: FlowHash(0),
+                    bytes: 0,
+                    head: NONE,
+                    tail: NONE,
+                    packets: 0,
+                    dense: link(i),
+                })
+                .collect(),
+            backlogged: Vec::with_capacity(slots as usize),
+            by_hash: FlowMap::new(slots as usize),
+        }
+    }
+
+    /// The limit it was built with.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Slots set aside: every [`Key`] and [`FlowKey`] index is below this.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Packets waiting.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    /// Does nothing wait?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Bytes waiting.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Packets and bytes waiting.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.len(), bytes: self.bytes }
+    }
+
+    /// Is there room for another packet of `len` bytes?
+    #[inline]
+    pub fn fits(&self, len: u32) -> bool {
+        self.len() < self.limit.packets && self.bytes + u64::from(len) <= self.limit.bytes
+    }
+
+    /// Puts `packet` in as the newest of all and of its flow.
+    ///
+    /// # Panics
+    /// When it does not fit.
+    #[inline]
+    pub fn push(&mut self, packet: Packet) -> Key {
+        assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
+        let key = self.free_slot;
+        let flow = self.join_flow(&packet, key);
+        let flow_older = core::mem::replace(&mut self.flows[flow as usize].tail, key);
+        match flow_older {
+            NONE => self.flows[flow as usize].head = key,
+            _ => self.slots[flow_older as usize].flow_newer = key,
+        }
+        let older = core::mem::replace(&mut self.newest, key);
+        match older {
+            NONE => self.oldest = key,
+            _ => self.slots[older as usize].newer = key,
+        }
+        self.bytes += u64::from(packet.len);
+        let slot = &mut self.slots[key as usize];
+        self.free_slot = slot.newer;
+        *slot = Slot {
+            packet: Some(packet),
+            older,
+            newer: NONE,
+            flow_older,
+            flow_newer: NONE,
+            flow,
+            dense: self.waiting.len() as u32,
+        };
+        self.waiting.push(key);
+        Key(key)
+    }
+
+    fn join_flow(&mut self, packet: &Packet, key: u32) -> u32 {
+        let index = match self.by_hash.find(packet.flow) {
+            Some(index) => index,
+            None => {
+                let index = self.free_flow;
+                self.free_flow = self.flows[index as usize].dense;
+                self.flows[index as usize] = Flow {
+                    hash: packet.flow,
+                    bytes: 0,
+                    head: key,
+                    tail: NONE,
+                    packets: 0,
+                    dense: self.backlogged.len() as u32,
+                };
+                self.backlogged.push(index);
+                self.by_hash.insert(packet.flow, index);
+                index
+            }
+        };
+        let flow = &mut self.flows[index as usize];
+        flow.packets += 1;
+        flow.bytes += u64::from(packet.len);
+        index
+    }
+
+    /// Takes the packet named by `key` out, wherever it stands.
+    ///
+    /// # Panics
+    /// When no packet has that key.
+    #[inline]
+    pub fn remove(&mut self, key: Key) -> Packet {
+        let slot = &mut self.slots[key.index()];
+        let packet = slot.packet.take().expect("a key names a waiting packet");
+        let Slot { older, newer, flow_older, flow_newer, flow, dense, .. } = *slot;
+        slot.newer = self.free_slot;
+        self.free_slot = key.0;
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.slots[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            _ => self.slots[newer as usize].older = older,
+        }
+        match flow_older {
+            NONE => self.flows[flow as usize].head = flow_newer,
+            _ => self.slots[flow_older as usize].flow_newer = flow_newer,
+        }
+        match flow_newer {
+            NONE => self.flows[flow as usize].tail = flow_older,
+            _ => self.slots[flow_newer as usize].flow_older = flow_older,
+        }
+        self.waiting.swap_remove(dense as usize);
+        if let Some(&moved) = self.waiting.get(dense as usize) {
+            self.slots[moved as usize].dense = dense;
+        }
+        self.bytes -= u64::from(packet.len);
+        self.leave_flow(flow, packet.len);
+        packet
+    }
+
+    fn leave_flow(&mut self, index: u32, len: u32) {
+        let flow = &mut self.flows[index as usize];
+        flow.packets -= 1;
+        flow.bytes -= u64::from(len);
+        if flow.packets > 0 {
+            return;
+        }
+        let (hash, dense) = (flow.hash, flow.dense);
+        flow.dense = self.free_flow;
+        self.free_flow = index;
+        self.backlogged.swap_remove(dense as usize);
+        if let Some(&moved) = self.backlogged.get(dense as usize) {
+            self.flows[moved as usize].dense = dense;
+        }
+        self.by_hash.remove(hash);
+    }
+
+    /// The packet named by `key`.
+    ///
+    /// # Panics
+    /// When no packet has that key.
+    #[inline]
+    pub fn packet(&self, key: Key) -> &Packet {
+        self.slots[key.index()].packet.as_ref().expect("a key names a waiting packet")
+    }
+
+    /// The packet that has waited longest.
+    #[inline]
+    pub fn oldest(&self) -> Option<Key> {
+        some(self.oldest).map(Key)
+    }
+
+    /// The packet that arrived last.
+    #[inline]
+    pub fn newest(&self) -> Option<Key> {
+        some(self.newest).map(Key)
+    }
+
+    /// The packet that arrived just after `key`.
+    #[inline]
+    pub fn newer(&self, key: Key) -> Option<Key> {
+        some(self.slots[key.index()].newer).map(Key)
+    }
+
+    /// The packet that arrived just before `key`.
+    #[inline]
+    pub fn older(&self, key: Key) -> Option<Key> {
+        some(self.slots[key.index()].older).map(Key)
+    }
+
+    /// A uniformly random waiting packet.
+    pub fn random_packet(&self, rng: &mut Rng) -> Option<Key> {
+        pick(&self.waiting, rng).map(Key)
+    }
+
+    /// The backlogged flow with hash `flow`.
+    #[inline]
+    pub fn flow(&self, flow: FlowHash) -> Option<FlowKey> {
+        self.by_hash.find(flow).map(FlowKey)
+    }
+
+    /// The flow that the waiting packet `key` belongs to.
+    #[inline]
+    pub fn flow_of(&self, key: Key) -> FlowKey {
+        FlowKey(self.slots[key.index()].flow)
+    }
+
+    /// A uniformly random backlogged flow.
+    pub fn random_flow(&self, rng: &mut Rng) -> Option<FlowKey> {
+        pick(&self.backlogged, rng).map(FlowKey)
+    }
+
+    /// How many flows have packets waiting.
+    #[inline]
+    pub fn backlogged_flows(&self) -> u32 {
+        self.backlogged.len() as u32
+    }
+
+    /// Every backlogged flow, in no particular order: for scans off the hot path.
+    pub fn flows(&self) -> impl Iterator<Item = FlowKey> + '_ {
+        self.backlogged.iter().map(|&flow| FlowKey(flow))
+    }
+
+    /// The hash of a backlogged flow.
+    #[inline]
+    pub fn flow_hash(&self, flow: FlowKey) -> FlowHash {
+        self.flows[flow.index()].hash
+    }
+
+    /// The oldest packet of a backlogged flow.
+    #[inline]
+    pub fn flow_head(&self, flow: FlowKey) -> Key {
+        Key(self.flows[flow.index()].head)
+    }
+
+    /// The newest packet of a backlogged flow.
+    #[inline]
+    pub fn flow_tail(&self, flow: FlowKey) -> Key {
+        Key(self.flows[flow.index()].tail)
+    }
+
+    /// What a backlogged flow has waiting.
+    #[inline]
+    pub fn flow_backlog(&self, flow: FlowKey) -> Backlog {
+        let flow = &self.flows[flow.index()];
+        Backlog { packets: flow.packets, bytes: flow.bytes }
+    }
+
+    /// Bytes of memory taken, all at construction.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.slots)
+            + size_of_val(&*self.flows)
+            + (self.waiting.capacity() + self.backlogged.capacity()) * size_of::<u32>()
+            + self.by_hash.memory()
+    }
+
+    pub(crate) fn packet_mut(&mut self, key: Key) -> &mut Packet {
+        self.slots[key.index()].packet.as_mut().expect("a key names a waiting packet")
+    }
+}
+
+fn some(link: u32) -> Option<u32> {
+    (link != NONE).then_some(link)
+}
+
+fn pick(from: &[u32], rng: &mut Rng) -> Option<u32> {
+    if from.is_empty() { None } else { Some(from[rng.below(from.len() as u32) as usize]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Seed;
+    use crate::time::Time;
+
+    fn packet(frame: u32, flow: u64, len: u32) -> Packet {
+        Packet::new(frame, len, flow.into(), Time::ZERO)
+    }
+
+    /// A plain list of (frame, flow, len) in order of arrival, and everything asked of the buffer computed from it.
+    fn assert_matches(buffer: &Buffer, model: &[(u32, u64, u32)]) {
+        assert_eq!(buffer.len() as usize, model.len());
+        assert_eq!(buffer.bytes(), model.iter().map(|m| u64::from(m.2)).sum::<u64>());
+        let mut key = buffer.oldest();
+        for m in model {
+            let k = key.expect("as many as the model");
+            assert_eq!(buffer.packet(k).frame, m.0);
+            key = buffer.newer(k);
+        }
+        assert_eq!(key, None);
+        let mut hashes: Vec<u64> = model.iter().map(|m| m.1).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(buffer.backlogged_flows() as usize, hashes.len());
+        for hash in hashes {
+            let flow = buffer.flow(hash.into()).expect("backlogged");
+            let of_flow: Vec<_> = model.iter().filter(|m| m.1 == hash).collect();
+            assert_eq!(buffer.packet(buffer.flow_head(flow)).frame, of_flow[0].0);
+            assert_eq!(buffer.packet(buffer.flow_tail(flow)).frame, of_flow[of_flow.len() - 1].0);
+            assert_eq!(buffer.flow_backlog(flow).packets as usize, of_flow.len());
+            assert_eq!(buffer.flow_backlog(flow).bytes, of_flow.iter().map(|m| u64::from(m.2)).sum::<u64>());
+            assert_eq!(buffer.flow_hash(flow), hash.into());
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_a_plain_list_over_random_operations() {
+        let mut rng = Seed(3).stream("buffer");
+        let mut buffer = Buffer::new(Limit::both(12, 9_000));
+        let mut model: Vec<(u32, u64, u32)> = Vec::new();
+        for frame in 0..20_000 {
+            let len = 40 + rng.below(1500);
+            if rng.chance(0.55) {
+                let fits = model.len() < 12 && model.iter().map(|m| m.2).sum::<u32>() + len <= 9_000;
+                assert_eq!(buffer.fits(len), fits);
+                if fits {
+                    let flow = u64::from(rng.below(5));
+                    buffer.push(packet(frame, flow, len));
+                    model.push((frame, flow, len));
+                }
+            } else if let Some(key) = match rng.below(3) {
+                0 => buffer.oldest(),
+                1 => buffer.random_packet(&mut rng),
+                _ => buffer.random_flow(&mut rng).map(|flow| buffer.flow_head(flow)),
+            } {
+                let gone = buffer.remove(key);
+                let at = model.iter().position(|m| m.0 == gone.frame).expect("in the model");
+                model.remove(at);
+            }
+            assert_matches(&buffer, &model);
+        }
+    }
+
+    #[test]
+    fn a_random_packet_is_uniform_over_packets_and_a_random_flow_over_flows() {
+        let mut buffer = Buffer::new(Limit::packets(10));
+        for frame in 0..10 {
+            buffer.push(packet(frame, u64::from(frame == 9), 100)); // nine of flow 0, one of flow 1
+        }
+        let mut rng = Seed(4).stream("uniform");
+        let (mut packets, mut flows) = (0, 0);
+        for _ in 0..10_000 {
+            let key = buffer.random_packet(&mut rng).expect("not empty");
+            packets += u32::from(buffer.packet(key).flow == 1.into());
+            let flow = buffer.random_flow(&mut rng).expect("not empty");
+            flows += u32::from(buffer.flow_hash(flow) == 1.into());
+        }
+        assert!((900..1100).contains(&packets), "{packets}"); // 1000 +- 3.3 sd
+        assert!((4835..5165).contains(&flows), "{flows}"); // 5000 +- 3.3 sd
+    }
+
+    #[test]
+    #[should_panic(expected = "full buffer")]
+    fn pushing_into_a_full_buffer_is_our_fault() {
+        let mut buffer = Buffer::new(Limit::packets(1));
+        buffer.push(packet(0, 0, 100));
+        buffer.push(packet(1, 0, 100));
+    }
+
+    #[test]
+    fn a_limit_of_nothing_still_holds_something() {
+        assert_eq!(Limit::packets(0).max_packets(), 1);
+        assert_eq!(Limit::bytes(0).max_bytes(), 1);
+        assert_eq!(Limit::bytes(2_800).max_packets(), 100);
+    }
+}

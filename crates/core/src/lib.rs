@@ -1,0 +1,49 @@
+//! The contracts of fairwire.
+//!
+//! A *discipline* decides which packets wait, which are refused, and which goes next. This crate holds what every
+//! discipline, the simulator and the gateway agree on: integer [`Time`], the 32-byte [`Packet`], the shared
+//! [`Buffer`], and the traits [`Discipline`], [`Scheduler`], [`Dropper`] and [`Signals`]. [`Queue`] puts one buffer, one
+//! scheduler and one dropper together.
+//!
+//! The crate depends on nothing, reads no clock, does no I/O, and holds no `unsafe`.
+//!
+//! ```
+//! use fairwire_core::{Discipline, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};
+//!
+//! struct TailDrop;
+//! impl fairwire_core::Dropper for TailDrop {}
+//!
+//! let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
+//! for frame in 0..3 {
+//!     queue.enqueue(Packet::new(frame, 1500, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
+//! }
+//! assert_eq!(queue.backlog().packets, 2); // the third did not fit
+//! assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore).map(|p| p.frame), Some(0));
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod buffer;
+pub mod discipline;
+pub mod dropper;
+pub mod flow;
+pub mod packet;
+pub mod probe;
+pub mod queue;
+pub mod rate;
+pub mod rng;
+pub mod scheduler;
+pub mod signals;
+pub mod time;
+
+pub use buffer::{Buffer, FlowKey, Key, Limit};
+pub use discipline::{Backlog, Discipline};
+pub use dropper::{Dropper, Verdict, Victim};
+pub use flow::{FlowHash, FlowMap};
+pub use packet::{Ecn, Packet};
+pub use probe::{Probe, Unit};
+pub use queue::{EcnPolicy, Queue};
+pub use rate::{Rate, Transmitter};
+pub use rng::{Rng, Seed};
+pub use scheduler::Scheduler;
+pub use signals::{Cause, Ignore, Signals};
+pub use time::{Duration, Time};

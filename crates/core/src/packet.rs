@@ -1,0 +1,64 @@
+//! What a discipline knows of a packet.
+
+use crate::flow::FlowHash;
+use crate::time::Time;
+
+/// The descriptor of one packet: 32 bytes, moved and never cloned. The bytes of the packet stay with the caller.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
+    pub frame: u32,
+    /// Bytes on the wire, link-layer overhead included.
+    pub len: u32,
+    /// Salted hash of the flow key, made once by the classifier.
+    pub flow: FlowHash,
+    /// When it reached this hop.
+    pub arrived: Time,
+    /// The ECN codepoint. Whoever transmits writes a changed codepoint into the header.
+    pub ecn: Ecn,
+    /// The differentiated-services codepoint (RFC 2474), 0 to 63.
+    pub dscp: u8,
+    /// Drop precedence from a marker: 0 green, 1 yellow, 2 red.
+    pub color: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);
+
+impl Packet {
+    /// A green, best-effort, not-ECN-capable packet of `len` bytes on the wire.
+    pub fn new(frame: u32, len: u32, flow: FlowHash, arrived: Time) -> Self {
+        Packet { frame, len, flow, arrived, ecn: Ecn::NotEct, dscp: 0, color: 0 }
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable: congestion is told by dropping.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, ECT(1): also the L4S identifier (RFC 9331).
+    Ect1 = 0b01,
+    /// ECN-capable, ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// From the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet; higher bits are ignored.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// May congestion be told by a mark? True for ECT(0), ECT(1) and CE.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Ecn::NotEct)
+    }
+}

@@ -1,0 +1,225 @@
+//! The queue: one buffer, one scheduler, one dropper.
+
+use crate::buffer::{Buffer, Key, Limit};
+use crate::discipline::{Backlog, Discipline};
+use crate::dropper::{Dropper, Verdict, Victim};
+use crate::packet::{Ecn, Packet};
+use crate::probe::{Probe, Unit};
+use crate::scheduler::Scheduler;
+use crate::signals::{Cause, Signals};
+use crate::time::Time;
+
+/// What becomes of a [`Verdict::Signal`] on an ECN-capable packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnPolicy {
+    /// Drop it, as the papers' experiments do.
+    #[default]
+    Drop,
+    /// Mark it CE and let it pass (RFC 3168).
+    Mark,
+}
+
+/// A discipline made of one buffer, one scheduler and one dropper.
+///
+/// Conservation, byte counts, ECN and the order of the calls are written here, once.
+#[derive(Debug)]
+pub struct Queue<S, D> {
+    buffer: Buffer,
+    scheduler: S,
+    dropper: D,
+    ecn: EcnPolicy,
+}
+
+impl<S: Scheduler, D: Dropper> Queue<S, D> {
+    /// An empty queue that drops rather than marks.
+    pub fn new(limit: Limit, scheduler: S, dropper: D) -> Self {
+        Queue { buffer: Buffer::new(limit), scheduler, dropper, ecn: EcnPolicy::Drop }
+    }
+
+    /// The same queue under another ECN policy.
+    pub fn with_ecn(mut self, ecn: EcnPolicy) -> Self {
+        self.ecn = ecn;
+        self
+    }
+
+    /// What waits.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The dropper, for tests of its invariants.
+    pub fn dropper(&self) -> &D {
+        &self.dropper
+    }
+
+    /// May this signal be given by a mark?
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
+    }
+
+    fn evict(&mut self, key: Key, cause: Cause, signals: &mut dyn Signals) {
+        self.scheduler.evicting(key, &self.buffer);
+        let gone = self.buffer.remove(key);
+        self.dropper.tracked(&gone, false, &self.buffer);
+        signals.dropped(gone, cause);
+    }
+
+    /// Makes room for `packet`; false when the dropper would rather refuse it.
+    fn make_room(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) -> bool {
+        while !self.buffer.fits(packet.len) {
+            match self.dropper.victim(packet, &self.buffer, now) {
+                Victim::Arrival => return false,
+                Victim::Waiting(key) => self.evict(key, Cause::PushOut, signals),
+            }
+        }
+        true
+    }
+
+    fn insert(&mut self, packet: Packet) -> Key {
+        let key = self.buffer.push(packet);
+        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
+        self.scheduler.inserted(key, &self.buffer);
+        key
+    }
+}
+
+impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        if u64::from(packet.len) > self.buffer.limit().max_bytes() {
+            return signals.dropped(packet, Cause::Oversize);
+        }
+        let mark = match self.dropper.on_arrival(&packet, &self.buffer, now) {
+            Verdict::Pass => None,
+            Verdict::Signal(cause) if self.marks(&packet) => Some(cause),
+            Verdict::Signal(cause) | Verdict::Drop(cause) => return signals.dropped(packet, cause),
+            Verdict::DropBoth(key, cause) => {
+                self.evict(key, cause, signals);
+                return signals.dropped(packet, cause);
+            }
+        };
+        if !self.make_room(&packet, now, signals) {
+            return signals.dropped(packet, Cause::Overflow);
+        }
+        let key = self.insert(packet);
+        if let Some(cause) = mark {
+            let packet = self.buffer.packet_mut(key);
+            packet.ecn = Ecn::Ce;
+            signals.marked(packet, cause);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        while let Some(key) = self.scheduler.next(&self.buffer) {
+            let mut packet = self.buffer.remove(key);
+            self.dropper.tracked(&packet, false, &self.buffer);
+            match self.dropper.on_departure(&packet, &self.buffer, now) {
+                Verdict::Pass => return Some(packet),
+                Verdict::Signal(cause) if self.marks(&packet) => {
+                    packet.ecn = Ecn::Ce;
+                    signals.marked(&packet, cause);
+                    return Some(packet);
+                }
+                Verdict::Signal(cause) | Verdict::Drop(cause) => signals.dropped(packet, cause),
+                Verdict::DropBoth(other, cause) => {
+                    signals.dropped(packet, cause);
+                    self.evict(other, cause, signals);
+                }
+            }
+        }
+        self.dropper.idle(now);
+        None
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (!self.buffer.is_empty()).then_some(Time::ZERO)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.buffer.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("backlog_packets", Unit::Packets, f64::from(self.buffer.len()));
+        probe.gauge("backlog_bytes", Unit::Bytes, self.buffer.bytes() as f64);
+        probe.gauge("backlogged_flows", Unit::Flows, f64::from(self.buffer.backlogged_flows()));
+        self.scheduler.inspect(probe);
+        self.dropper.inspect(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::Fcfs;
+
+    #[derive(Default)]
+    struct Log {
+        dropped: Vec<(u32, Cause)>,
+        marked: Vec<(u32, Cause)>,
+    }
+
+    impl Signals for Log {
+        fn dropped(&mut self, packet: Packet, cause: Cause) {
+            self.dropped.push((packet.frame, cause));
+        }
+        fn marked(&mut self, packet: &Packet, cause: Cause) {
+            self.marked.push((packet.frame, cause));
+        }
+    }
+
+    fn packet(frame: u32, len: u32) -> Packet {
+        Packet::new(frame, len, u64::from(frame).into(), Time::ZERO)
+    }
+
+    /// Pushes out the oldest, and signals every packet whose frame is odd.
+    struct Picky;
+
+    impl Dropper for Picky {
+        fn on_arrival(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Verdict {
+            if packet.frame % 2 == 1 { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+        }
+        fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
+            Victim::Waiting(buffer.oldest().expect("full, so not empty"))
+        }
+    }
+
+    #[test]
+    fn room_is_made_until_the_arrival_fits() {
+        let mut queue = Queue::new(Limit::bytes(1000), Fcfs, Picky);
+        let mut log = Log::default();
+        for frame in [0, 2, 4] {
+            queue.enqueue(packet(frame, 300), Time::ZERO, &mut log);
+        }
+        queue.enqueue(packet(6, 900), Time::ZERO, &mut log);
+        assert_eq!(log.dropped, [0, 2, 4].map(|f| (f, Cause::PushOut)));
+        assert_eq!(queue.backlog(), Backlog { packets: 1, bytes: 900 });
+    }
+
+    #[test]
+    fn a_packet_that_can_never_fit_pushes_nobody_out() {
+        let mut queue = Queue::new(Limit::bytes(1000), Fcfs, Picky);
+        let mut log = Log::default();
+        queue.enqueue(packet(0, 300), Time::ZERO, &mut log);
+        queue.enqueue(packet(2, 1001), Time::ZERO, &mut log);
+        assert_eq!(log.dropped, [(2, Cause::Oversize)]);
+        assert_eq!(queue.backlog().packets, 1);
+    }
+
+    #[test]
+    fn a_signal_marks_only_where_packet_and_policy_allow_it() {
+        for (policy, ecn, marked) in [
+            (EcnPolicy::Drop, Ecn::Ect0, false),
+            (EcnPolicy::Mark, Ecn::NotEct, false),
+            (EcnPolicy::Mark, Ecn::Ect0, true),
+            (EcnPolicy::Mark, Ecn::Ect1, true),
+        ] {
+            let mut queue = Queue::new(Limit::packets(5), Fcfs, Picky).with_ecn(policy);
+            let mut log = Log::default();
+            queue.enqueue(Packet { ecn, ..packet(1, 100) }, Time::ZERO, &mut log);
+            let out = queue.dequeue(Time::ZERO, &mut log);
+            assert_eq!(log.marked.len(), usize::from(marked));
+            assert_eq!(log.dropped.len(), usize::from(!marked));
+            assert_eq!(out.map(|p| p.ecn), marked.then_some(Ecn::Ce));
+        }
+    }
+}

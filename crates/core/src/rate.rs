@@ -1,0 +1,158 @@
+//! Rates in bit/s, and the transmitter that turns bytes into time without losing fractions of a nanosecond.
+
+use crate::time::{Duration, Time};
+use core::fmt;
+
+/// A rate in bit/s, never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(core::num::NonZeroU64);
+
+impl Rate {
+    /// A rate of `bits` bit/s; `None` when it is zero.
+    pub const fn from_bps(bits: u64) -> Option<Self> {
+        match core::num::NonZeroU64::new(bits) {
+            Some(bits) => Some(Rate(bits)),
+            None => None,
+        }
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Packets per second when each has `bytes` bytes.
+    pub fn packets_per_second(self, bytes: u32) -> f64 {
+        self.bps() as f64 / (8.0 * f64::from(bytes))
+    }
+
+    /// Time to send `bytes`, rounded down to a nanosecond. For one-off questions; a link uses [`Transmitter`].
+    pub fn time_to_send(self, bytes: u64) -> Duration {
+        let ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.bps());
+        Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for Rate {
+    /// In the largest decimal unit that keeps the number exact: `10 Mbit/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (size, unit) in [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s")] {
+            if self.bps() >= size && self.bps().is_multiple_of(size) {
+                return write!(f, "{} {unit}", self.bps() / size);
+            }
+        }
+        write!(f, "{} bit/s", self.bps())
+    }
+}
+
+/// The sending end of a link: one packet at a time, at a fixed rate.
+///
+/// The remainder of each division is carried to the next packet, so the long-run rate is exact however short the packets.
+/// The simulator's links and the gateway's shaper are both this. In the gateway, which may wake late, it works in deficit
+/// mode: a late start is credited, up to `catch_up`, so that the average rate holds.
+#[derive(Debug)]
+pub struct Transmitter {
+    rate: Rate,
+    free_at: Time,
+    remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
+    catch_up: Duration,
+    last: (u32, u64, u64), // bytes, whole ns, remainder of the latest packet size: sizes repeat, divisions are slow
+}
+
+impl Transmitter {
+    /// A transmitter of `rate` that is free now and never sends in the past: a simulated link.
+    pub fn new(rate: Rate) -> Self {
+        Self::with_catch_up(rate, Duration::ZERO)
+    }
+
+    /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a real clock.
+    pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
+        Transmitter { rate, free_at: Time::ZERO, remainder: 0, catch_up, last: (0, 0, 0) }
+    }
+
+    /// The rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// When the transmitter is free again. In the past when it is idle.
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Is it free at `now`?
+    pub fn is_free(&self, now: Time) -> bool {
+        self.free_at <= now
+    }
+
+    /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when the last bit has left.
+    ///
+    /// Called while still busy, it queues behind what is being sent: a link with an unlimited FIFO.
+    pub fn start(&mut self, bytes: u32, now: Time) -> Time {
+        let from = self.free_at.max(now.saturating_sub(self.catch_up));
+        self.free_at = from + self.serialization(bytes);
+        self.free_at
+    }
+
+    fn serialization(&mut self, bytes: u32) -> Duration {
+        if self.last.0 != bytes {
+            let scaled = u128::from(bytes) * 8_000_000_000;
+            let rate = u128::from(self.rate.bps());
+            self.last = (bytes, (scaled / rate) as u64, (scaled % rate) as u64);
+        }
+        let (_, mut ns, remainder) = self.last;
+        self.remainder += remainder;
+        if self.remainder >= self.rate.bps() {
+            self.remainder -= self.rate.bps();
+            ns += 1;
+        }
+        Duration::from_ns(ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(bps: u64) -> Rate {
+        Rate::from_bps(bps).expect("not zero")
+    }
+
+    #[test]
+    fn no_fraction_of_a_nanosecond_is_lost() {
+        // 3 bytes at 7 bit/s are 24/7 s: seven packets take exactly 24 s.
+        let mut link = Transmitter::new(rate(7));
+        let mut end = Time::ZERO;
+        for _ in 0..7 {
+            end = link.start(3, end);
+        }
+        assert_eq!(end, Time::ZERO + Duration::from_secs(24));
+    }
+
+    #[test]
+    fn a_fast_link_keeps_its_rate_with_tiny_packets() {
+        let mut link = Transmitter::new(rate(99_999_999_977)); // a prime
+        let mut end = Time::ZERO;
+        for _ in 0..1_000_000 {
+            end = link.start(40, end);
+        }
+        let exact = 1_000_000u128 * 40 * 8_000_000_000 / 99_999_999_977;
+        assert_eq!(u128::from(end.ns()), exact);
+    }
+
+    #[test]
+    fn a_late_start_is_credited_only_up_to_the_bound() {
+        let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
+        shaper.start(10, Time::from_ns(1_000_000));
+        assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
+        // Free since 910 us; asked at 950 us: the 40 us late are made up for.
+        shaper.start(10, Time::from_ns(950_000));
+        assert_eq!(shaper.free_at().ns(), 920_000);
+    }
+
+    #[test]
+    fn a_rate_prints_in_the_largest_exact_unit() {
+        assert_eq!(rate(10_000_000).to_string(), "10 Mbit/s");
+        assert_eq!(rate(1_500).to_string(), "1500 bit/s");
+    }
+}

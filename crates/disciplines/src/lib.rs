@@ -1,0 +1,1 @@
+//! Queue disciplines that share a link fairly

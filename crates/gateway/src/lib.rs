@@ -1,0 +1,1 @@
+//! Forwards real packets through a fairwire discipline

@@ -1,0 +1,1 @@
+//! Fairness measures, the max-min oracle, histograms, intervals and the result records

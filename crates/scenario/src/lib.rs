@@ -1,0 +1,1 @@
+//! Scenario files: parsed, checked, built and run

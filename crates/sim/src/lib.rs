@@ -1,0 +1,1 @@
+//! A deterministic packet simulator

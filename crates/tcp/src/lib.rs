@@ -1,0 +1,1 @@
+//! A sans-I/O TCP at segment granularity for simulations

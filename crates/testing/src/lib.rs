@@ -1,0 +1,1 @@
+//! Development only: operation model, counting allocator, trace hash
