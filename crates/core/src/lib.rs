@@ -34,6 +34,7 @@ pub mod rng;
 pub mod scheduler;
 pub mod signals;
 pub mod time;
+pub mod units;
 
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use discipline::{Backlog, Discipline};

@@ -1,1 +1,4 @@
-//! Fairness measures, the max-min oracle, histograms, intervals and the result records
+//! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records that every run leaves.
+#![forbid(unsafe_code)]
+
+pub mod record;

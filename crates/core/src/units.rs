@@ -1,0 +1,277 @@
+//! Quantities as people write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
+//!
+//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number without its unit is refused, and so is
+//! a negative one. Scenario files, gateway configurations and command lines all read their quantities here.
+
+use crate::buffer::Limit;
+use crate::rate::Rate;
+use crate::time::Duration;
+use core::fmt;
+use core::str::FromStr;
+
+/// A quantity that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitError {
+    given: String,
+    wanted: &'static str,
+    problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    NotANumber,
+    Negative,
+    NoUnit,
+    UnknownUnit(String),
+    Zero,
+    NotWhole,
+    TooLarge,
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ", self.given)?;
+        match &self.problem {
+            Problem::NotANumber => write!(f, "does not start with a number"),
+            Problem::Negative => write!(f, "is negative"),
+            Problem::NoUnit => write!(f, "has no unit"),
+            Problem::UnknownUnit(unit) => write!(f, "has the unknown unit `{unit}`"),
+            Problem::Zero => write!(f, "is zero"),
+            Problem::NotWhole => write!(f, "is not a whole number"),
+            Problem::TooLarge => write!(f, "is too large"),
+        }?;
+        write!(f, "; allowed: {}", self.wanted)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// A size in bytes, as written `"512 B"`, `"1.5 kB"` or `"64 KiB"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u64);
+
+/// An amount of queue: packets, bytes, or the time that a link takes to send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+    /// What the link sends in so long.
+    Time(Duration),
+}
+
+impl Amount {
+    /// This amount in packets of `packet_bytes` on a link of `rate`, at least one.
+    pub fn in_packets(self, packet_bytes: u32, rate: Rate) -> f64 {
+        match self {
+            Amount::Packets(packets) => f64::from(packets),
+            Amount::Bytes(bytes) => bytes as f64 / f64::from(packet_bytes),
+            Amount::Time(time) => time.secs() * rate.packets_per_second(packet_bytes),
+        }
+    }
+
+    /// This amount in bytes, where a packet counts as `packet_bytes`, on a link of `rate`.
+    pub fn in_bytes(self, packet_bytes: u32, rate: Rate) -> f64 {
+        match self {
+            Amount::Packets(packets) => f64::from(packets) * f64::from(packet_bytes),
+            Amount::Bytes(bytes) => bytes as f64,
+            Amount::Time(time) => time.secs() * rate.bps() as f64 / 8.0,
+        }
+    }
+
+    /// A buffer of this amount on a link of `rate`: in packets where packets were written, in bytes otherwise.
+    pub fn limit(self, rate: Rate) -> Limit {
+        match self {
+            Amount::Packets(packets) => Limit::packets(packets),
+            _ => Limit::bytes(self.in_bytes(1, rate) as u64),
+        }
+    }
+}
+
+const RATES: &[(&str, f64)] = &[
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("Tbit/s", 1e12),
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+    ("B/s", 8.0),
+    ("kB/s", 8e3),
+    ("MB/s", 8e6),
+    ("GB/s", 8e9),
+];
+
+const TIMES: &[(&str, f64)] =
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
+
+const SIZES: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+
+const RATE_WANTED: &str =
+    "a rate above zero such as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s)";
+const TIME_WANTED: &str = "a time such as \"5 ms\" (ns, us, ms, s, min, h)";
+const SIZE_WANTED: &str = "a size such as \"512 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
+const AMOUNT_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate)";
+
+impl FromStr for Rate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let bits = scaled(text, RATES, RATE_WANTED)?;
+        Rate::from_bps(bits).ok_or_else(|| refuse(text, RATE_WANTED, Problem::Zero))
+    }
+}
+
+impl FromStr for Duration {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        scaled(text, TIMES, TIME_WANTED).map(Duration::from_ns)
+    }
+}
+
+impl FromStr for Size {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        scaled(text, SIZES, SIZE_WANTED).map(Size)
+    }
+}
+
+impl FromStr for Amount {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (number, unit) = split(text, AMOUNT_WANTED)?;
+        let zero = |is_zero| if is_zero { Err(refuse(text, AMOUNT_WANTED, Problem::Zero)) } else { Ok(()) };
+        if matches!(unit, "packet" | "packets" | "pkt" | "pkts") {
+            if number.fract() != 0.0 {
+                return Err(refuse(text, AMOUNT_WANTED, Problem::NotWhole));
+            }
+            if number > f64::from(1u32 << 30) {
+                return Err(refuse(text, AMOUNT_WANTED, Problem::TooLarge));
+            }
+            zero(number == 0.0)?;
+            return Ok(Amount::Packets(number as u32));
+        }
+        let amount = if TIMES.iter().any(|(name, _)| *name == unit) {
+            Amount::Time(Duration::from_ns(scaled(text, TIMES, AMOUNT_WANTED)?))
+        } else {
+            Amount::Bytes(scaled(text, SIZES, AMOUNT_WANTED)?)
+        };
+        zero(matches!(amount, Amount::Bytes(0) | Amount::Time(Duration::ZERO)))?;
+        Ok(amount)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (size, unit) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+            if self.0 >= size && self.0.is_multiple_of(size) {
+                return write!(f, "{} {unit}", self.0 / size);
+            }
+        }
+        write!(f, "{} B", self.0)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Packets(1) => write!(f, "1 packet"),
+            Amount::Packets(packets) => write!(f, "{packets} packets"),
+            Amount::Bytes(bytes) => Size(*bytes).fmt(f),
+            Amount::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+fn scaled(text: &str, units: &[(&str, f64)], wanted: &'static str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text, wanted)?;
+    let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(refuse(text, wanted, Problem::UnknownUnit(unit.into())));
+    };
+    let value = (number * scale).round();
+    if value >= 9e18 {
+        return Err(refuse(text, wanted, Problem::TooLarge));
+    }
+    Ok(value as u64)
+}
+
+/// Splits `"1.5 kB"` into its number and its unit.
+fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), UnitError> {
+    let trimmed = text.trim();
+    let end =
+        trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | '_')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(end);
+    let number: f64 =
+        number.replace('_', "").parse().map_err(|_| refuse(text, wanted, Problem::NotANumber))?;
+    if number < 0.0 {
+        return Err(refuse(text, wanted, Problem::Negative));
+    }
+    match unit.trim() {
+        "" => Err(refuse(text, wanted, Problem::NoUnit)),
+        unit => Ok((number, unit)),
+    }
+}
+
+fn refuse(given: &str, wanted: &'static str, problem: Problem) -> UnitError {
+    let given = if given.chars().count() > 60 {
+        given.chars().take(60).chain(['…']).collect()
+    } else {
+        given.into()
+    };
+    UnitError { given, wanted, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_as_written() {
+        assert_eq!("10 Mbit/s".parse::<Rate>().unwrap().bps(), 10_000_000);
+        assert_eq!("2.5Gbit/s".parse::<Rate>().unwrap().bps(), 2_500_000_000);
+        assert_eq!("1 MB/s".parse::<Rate>().unwrap().bps(), 8_000_000);
+        assert_eq!("5 ms".parse::<Duration>().unwrap(), Duration::from_ms(5));
+        assert_eq!("0 s".parse::<Duration>().unwrap(), Duration::ZERO);
+        assert_eq!("1.5 kB".parse::<Size>().unwrap(), Size(1500));
+        assert_eq!("64 KiB".parse::<Size>().unwrap(), Size(65_536));
+        assert_eq!("780 packets".parse::<Amount>().unwrap(), Amount::Packets(780));
+        assert_eq!("100 ms".parse::<Amount>().unwrap(), Amount::Time(Duration::from_ms(100)));
+        assert_eq!("64 KiB".parse::<Amount>().unwrap(), Amount::Bytes(65_536));
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        for text in ["10 Mbit/s", "1500 bit/s"] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+        for text in ["780 packets", "1 packet", "64 KiB", "1500 B", "100 ms"] {
+            assert_eq!(text.parse::<Amount>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_bad_quantity_is_told_what_is_wrong_and_what_is_allowed() {
+        let message = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
+        assert!(message("-5 Mbit/s").contains("is negative"));
+        assert!(message("10").contains("has no unit"));
+        assert!(message("10 Mbut/s").contains("unknown unit `Mbut/s`"));
+        assert!(message("fast").contains("does not start with a number"));
+        assert!(message("0 bit/s").contains("is zero"));
+        assert!(message("99999999999 Tbit/s").contains("is too large"));
+        assert!(message("10").contains("allowed: a rate above zero such as \"10 Mbit/s\""));
+        let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
+        assert!(amount("0 packets").contains("is zero"));
+        assert!(amount("1.5 packets").contains("is not a whole number"));
+        assert!(amount("9999999999 packets").contains("is too large"));
+    }
+}

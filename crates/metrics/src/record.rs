@@ -1,0 +1,184 @@
+//! The records that a run leaves: one schema for simulated and live contests.
+//!
+//! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are only added.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the result schema.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything that one command measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// The version of this schema.
+    pub schema_version: u32,
+    /// What was run, so that it can be run again.
+    pub manifest: Manifest,
+    /// One record per discipline and seed, in that order.
+    pub runs: Vec<RunRecord>,
+    /// Means over the seeds, one entry per discipline.
+    pub summary: Vec<Summary>,
+}
+
+/// What was run, so that it can be run again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// The version of fairwire.
+    pub fairwire_version: String,
+    /// Simulated, or live on this machine's kernel.
+    pub mode: Mode,
+    /// The scenario's name.
+    pub scenario: String,
+    /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
+    pub scenario_sha256: String,
+    /// The disciplines compared, in the order asked.
+    pub disciplines: Vec<String>,
+    /// The seeds asked for.
+    pub seeds: Vec<u64>,
+    /// How events at the same instant are ordered. Empty for a live contest.
+    pub tie_rule: String,
+    /// Length of a run in seconds, warm-up included.
+    pub duration_s: f64,
+    /// Seconds at the start that are not measured.
+    pub warm_up_s: f64,
+    /// Did the run end before all seeds were done?
+    pub interrupted: bool,
+}
+
+/// Where the packets came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The packet simulator.
+    Simulated,
+    /// Real sockets and real frames.
+    Live,
+}
+
+/// One discipline under one seed (simulated) or one repetition (live).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// The discipline's name in the catalogue.
+    pub discipline: String,
+    /// The seed; for a live contest the number of the repetition.
+    pub seed: u64,
+    /// What each flow got.
+    pub flows: Vec<FlowRecord>,
+    /// What each queued link did.
+    pub links: Vec<LinkRecord>,
+    /// How fair it was.
+    pub fairness: Fairness,
+}
+
+/// What one flow got, measured after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowRecord {
+    /// Unique name, such as `tcp.3`.
+    pub name: String,
+    /// The group it belongs to in the scenario, such as `tcp`.
+    pub group: String,
+    /// The kind of source, such as `bulk newreno` or `cbr`.
+    pub kind: String,
+    /// What an unresponsive source offers, bit/s on the wire; absent for a source that takes what it gets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub offered_bps: Option<f64>,
+    /// Bits per second that reached the receiver in order and once, headers included.
+    pub throughput_bps: f64,
+    /// Bits per second of payload that reached the receiver in order and once.
+    pub goodput_bps: f64,
+    /// Packets that the source sent.
+    pub packets_sent: u64,
+    /// Packets dropped on the way.
+    pub packets_dropped: u64,
+    /// Packets marked on the way.
+    pub packets_marked: u64,
+}
+
+/// What one queued link did, measured after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkRecord {
+    /// The link's name.
+    pub name: String,
+    /// Its rate, bit/s.
+    pub rate_bps: f64,
+    /// The share of the time in which it was sending, 0 to 1.
+    pub utilization: f64,
+    /// Packets offered to its discipline.
+    pub packets_in: u64,
+    /// Packets sent.
+    pub packets_out: u64,
+    /// Drops by cause.
+    pub drops: BTreeMap<String, u64>,
+    /// Marks by cause.
+    pub marks: BTreeMap<String, u64>,
+    /// How long the packets sent had waited, transmission excluded.
+    pub sojourn: Sojourn,
+    /// How much waited.
+    pub backlog: BacklogRecord,
+}
+
+/// How long packets waited, in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sojourn {
+    /// Mean.
+    pub mean_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 90th percentile.
+    pub p90_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// Longest.
+    pub max_s: f64,
+}
+
+/// How much waited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BacklogRecord {
+    /// Packets, averaged over time.
+    pub mean_packets: f64,
+    /// Bytes, averaged over time.
+    pub mean_bytes: f64,
+    /// Most packets.
+    pub max_packets: u64,
+}
+
+/// How fair a run was, against the max-min allocation of the link among what the flows offered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fairness {
+    /// Jain's index over all flows, 1/n to 1.
+    pub jain: f64,
+    /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
+    pub worst_share: f64,
+    /// Each group's throughput over its max-min share.
+    pub group_share: BTreeMap<String, f64>,
+    /// Each group's fraction of all that was delivered.
+    pub group_fraction: BTreeMap<String, f64>,
+}
+
+/// Means over the runs of one discipline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// The discipline.
+    pub discipline: String,
+    /// How many runs went in.
+    pub runs: u64,
+    /// One entry per measure, such as `share.tcp` or `jain`.
+    pub measures: BTreeMap<String, Estimate>,
+}
+
+/// A mean with its 95 % confidence interval over runs (Student's t).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the 95 % interval; absent with fewer than two runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub half_width_95: Option<f64>,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
