@@ -1,1 +1,46 @@
-//! Ethernet, IP, TCP and UDP headers as far as a fair gateway needs them
+//! Ethernet, IP, TCP and UDP headers as far as a fair gateway needs them.
+//!
+//! What a gateway asks of a frame: which flow it belongs to ([`flow_key`]), which ECN codepoint it carries and how to
+//! change it ([`ecn`]), and how a super-packet of a segmentation offload comes apart into the frames that a wire carries
+//! ([`vnet`], [`split`](mod@split)). [`headers`] finds all of it in one pass, and [`checksum`] keeps the sums right.
+//!
+//! The crate does no I/O and holds no `unsafe`. No bytes, however hostile, make it panic: a truncated or odd frame has
+//! fewer facts, and a super-packet that contradicts itself is a typed error.
+//!
+//! ```
+//! use fairwire_core::Ecn;
+//! use fairwire_wire::{FlowHasher, ecn, headers};
+//!
+//! // Ethernet, IPv4 with ECT(0), UDP from 10.0.0.1:4000 to 10.0.0.2:53, no payload.
+//! let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+//! frame.extend([0x45, 0x02, 0, 28, 0, 1, 0x40, 0, 64, 17, 0x26, 0xcc, 10, 0, 0, 1, 10, 0, 0, 2]);
+//! frame.extend([0x0f, 0xa0, 0, 53, 0, 8, 0, 0]);
+//!
+//! let headers = headers::parse(&frame);
+//! assert_eq!(headers.ecn(), Ecn::Ect0);
+//! assert_eq!(headers.flow_key(&frame).to_string(), "udp 10.0.0.1:4000 -> 10.0.0.2:53");
+//!
+//! // The discipline's flow: a hash under a secret key, so that no sender can aim for somebody else's.
+//! let flow = FlowHasher::new([7; 16]).hash(&headers.flow_key(&frame));
+//!
+//! // A congestion mark, with the IPv4 header checksum kept right.
+//! ecn::set_ecn(&mut frame, &headers, Ecn::Ce);
+//! let marked = headers::parse(&frame);
+//! assert_eq!(marked.ecn(), Ecn::Ce);
+//! assert_eq!(FlowHasher::new([7; 16]).hash(&marked.flow_key(&frame)), flow);
+//! ```
+#![forbid(unsafe_code)]
+
+mod bytes;
+pub mod checksum;
+pub mod ecn;
+pub mod flow_key;
+pub mod headers;
+pub mod split;
+pub mod vnet;
+
+pub use ecn::set_ecn;
+pub use flow_key::{FlowHasher, FlowKey, KeyKind};
+pub use headers::{Headers, parse, parse_ip};
+pub use split::{SplitError, split};
+pub use vnet::VnetHeader;

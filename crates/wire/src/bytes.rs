@@ -1,0 +1,23 @@
+//! Reading and writing numbers in network order at an offset that may lie outside.
+
+/// The octet at `at`.
+pub(crate) fn u8_at(bytes: &[u8], at: usize) -> Option<u8> {
+    bytes.get(at).copied()
+}
+
+/// The 16-bit number at `at`.
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    array_at(bytes, at).map(u16::from_be_bytes)
+}
+
+/// `N` octets at `at`.
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+/// Writes `N` octets at `at`; nothing is written where they do not fit.
+pub(crate) fn write_at<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
+    if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = value;
+    }
+}

@@ -1,0 +1,135 @@
+//! The Internet checksum: the ones' complement of a ones'-complement sum of 16-bit words (RFC 1071).
+
+use crate::bytes::{u16_at, write_at};
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+/// A ones'-complement sum under way.
+///
+/// Words are added in the machine's own order and turned once at the end, which the sum allows (RFC 1071, section 2B).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum(u64);
+
+impl Sum {
+    /// The sum of nothing.
+    pub const fn new() -> Self {
+        Sum(0)
+    }
+
+    /// Adds `bytes`. A last odd octet counts as the high half of a word, so only the last piece may have an odd length.
+    #[must_use]
+    pub fn with(self, bytes: &[u8]) -> Self {
+        let (words, rest) = bytes.as_chunks::<4>();
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        // Folded before and 32 bits a word: only a slice of 16 GiB could overflow.
+        let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
+        Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
+    }
+
+    /// The sum folded into 16 bits.
+    pub const fn fold(self) -> u16 {
+        u16::from_be(fold(self.0))
+    }
+
+    /// The checksum: the complement of the sum.
+    pub const fn checksum(self) -> u16 {
+        !self.fold()
+    }
+}
+
+const fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// The checksum of `bytes`. Over a header that holds its own correct checksum this is 0.
+pub fn checksum(bytes: &[u8]) -> u16 {
+    Sum::new().with(bytes).checksum()
+}
+
+/// A 16-bit word of a header that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What it was.
+    pub old: u16,
+    /// What it becomes.
+    pub new: u16,
+}
+
+/// The checksum after `change`, without the rest of the header: RFC 1624, equation 3, `~(~HC + ~m + m')`.
+///
+/// A checksum that was wrong stays wrong by as much: damage is not covered up.
+pub fn update(checksum: u16, change: Change) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!change.old) + u32::from(change.new);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    !(sum as u16)
+}
+
+/// What a transport checksum covers of the IP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PseudoHeader<Address> {
+    /// The sender's address.
+    pub source: Address,
+    /// The receiver's address.
+    pub destination: Address,
+    /// The IP protocol number.
+    pub protocol: u8,
+    /// Bytes of transport header and payload.
+    pub length: u32,
+}
+
+impl PseudoHeader<Ipv4Addr> {
+    /// RFC 9293, section 3.1. Lengths are under 64 KiB in IPv4.
+    pub fn sum(&self) -> Sum {
+        sum_pseudo(&self.source.octets(), &self.destination.octets(), self.length, self.protocol)
+    }
+}
+
+impl PseudoHeader<Ipv6Addr> {
+    /// RFC 8200, section 8.1.
+    pub fn sum(&self) -> Sum {
+        sum_pseudo(&self.source.octets(), &self.destination.octets(), self.length, self.protocol)
+    }
+}
+
+/// The order and the zeros between do not matter to the sum, so both versions are one.
+fn sum_pseudo(source: &[u8], destination: &[u8], length: u32, protocol: u8) -> Sum {
+    Sum::new().with(source).with(destination).with(&length.to_be_bytes()).with(&[0, protocol])
+}
+
+/// Where a transport checksum that its sender left to the hardware is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// First octet that is summed, bytes from the start of the frame.
+    pub csum_start: u16,
+    /// Where the sum goes, bytes from `csum_start`.
+    pub csum_offset: u16,
+}
+
+impl Partial {
+    /// Where the checksum field begins, bytes from the start of the frame.
+    pub fn field(&self) -> usize {
+        usize::from(self.csum_start) + usize::from(self.csum_offset)
+    }
+}
+
+/// Completes a partial checksum: the field holds the sum of the pseudo header, and the rest of `frame` is added.
+///
+/// Zero is written as `0xffff`, the same number in ones' complement: in UDP a zero means "none" (RFC 768).
+/// False, and nothing is written, when the field lies outside.
+pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
+    if u16_at(frame, partial.field()).is_none() {
+        return false;
+    }
+    let checksum = checksum(&frame[usize::from(partial.csum_start)..]);
+    write_at(frame, partial.field(), never_zero(checksum).to_be_bytes());
+    true
+}
+
+/// `0xffff` for zero: the same number in ones' complement.
+pub(crate) fn never_zero(checksum: u16) -> u16 {
+    if checksum == 0 { 0xffff } else { checksum }
+}

@@ -1,0 +1,36 @@
+//! Rewriting the ECN field of a frame.
+
+use crate::bytes::{array_at, u8_at, u16_at, write_at};
+use crate::checksum::{Change, update};
+use crate::headers::{Headers, Version};
+use fairwire_core::Ecn;
+
+/// Writes `ecn` into the IP header of `frame`, in which `headers` were found; a frame that is no IP stays as it is.
+///
+/// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
+pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
+    match headers.network.map(|n| (n.version, n.offset)) {
+        Some((Version::V4, offset)) => set_ipv4(frame, offset, ecn),
+        Some((Version::V6, offset)) => set_ipv6(frame, offset, ecn),
+        None => {}
+    }
+}
+
+const IPV4_CHECKSUM: usize = 10;
+
+/// The low two bits of the second octet (RFC 3168, section 5).
+fn set_ipv4(frame: &mut [u8], offset: usize, ecn: Ecn) {
+    let Some([first, tos]) = array_at(frame, offset) else { return };
+    let Some(checksum) = u16_at(frame, offset + IPV4_CHECKSUM) else { return };
+    let word = [first, tos & !0b11 | ecn as u8];
+    let change = Change { old: u16::from_be_bytes([first, tos]), new: u16::from_be_bytes(word) };
+    write_at(frame, offset, word);
+    write_at(frame, offset + IPV4_CHECKSUM, update(checksum, change).to_be_bytes());
+}
+
+/// The traffic class ends in the high half of the second octet, and the ECN field with it.
+fn set_ipv6(frame: &mut [u8], offset: usize, ecn: Ecn) {
+    if let Some(octet) = u8_at(frame, offset + 1) {
+        write_at(frame, offset + 1, [octet & !0b0011_0000 | (ecn as u8) << 4]);
+    }
+}

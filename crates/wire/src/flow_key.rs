@@ -1,0 +1,223 @@
+//! Which flow a frame belongs to, and its hash under a secret key.
+//!
+//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, though only the first holds the ports: the
+//! key of every fragment is addresses and protocol alone. The identification field is left out on purpose: with it a
+//! sender who fragments would own a new flow per datagram, and as many fair shares as it likes. In IPv6 the protocol is the
+//! one that the fragment header names; RFC 8200 (section 4.5) lets it differ between fragments of one packet, which no known
+//! sender does, and a sender who does only splits its own packet. What is **not IP** has the key of its EtherType and addresses.
+//!
+//! VLAN tags are no part of a key.
+
+use crate::bytes::array_at;
+use crate::headers::{Fragment, Headers, Network, Ports, Version};
+use core::fmt;
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use fairwire_core::FlowHash;
+use siphasher::sip::SipHasher13;
+
+/// What the packets of one flow have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FlowKey {
+    /// IPv4.
+    Ipv4(Tuple<Ipv4Addr>),
+    /// IPv6.
+    Ipv6(Tuple<Ipv6Addr>),
+    /// Anything else on Ethernet, and IP whose header makes no sense.
+    Other {
+        /// The EtherType; 0 in an IEEE 802.3 frame and where there is none.
+        ethertype: u16,
+        /// The sender's address; zero where there is none.
+        source: [u8; 6],
+        /// The receiver's address; zero where there is none.
+        destination: [u8; 6],
+    },
+}
+
+/// The 5-tuple of an IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tuple<Address> {
+    /// The sender's address.
+    pub source: Address,
+    /// The receiver's address.
+    pub destination: Address,
+    /// The IP protocol number.
+    pub protocol: u8,
+    /// The ports; absent in fragments and in protocols without.
+    pub ports: Option<Ports>,
+}
+
+impl Headers {
+    /// The flow of `frame`, in which these headers were found.
+    pub fn flow_key(&self, frame: &[u8]) -> FlowKey {
+        self.network.and_then(|network| self.ip_key(frame, &network)).unwrap_or_else(|| self.other_key(frame))
+    }
+
+    fn ip_key(&self, frame: &[u8], network: &Network) -> Option<FlowKey> {
+        let ports = self.transport.map(|t| t.ports).filter(|_| network.fragment == Fragment::Whole);
+        let (protocol, at) = (network.protocol, network.offset);
+        Some(match network.version {
+            Version::V4 => {
+                let source = array_at::<4>(frame, at + 12)?.into();
+                let destination = array_at::<4>(frame, at + 16)?.into();
+                FlowKey::Ipv4(Tuple { source, destination, protocol, ports })
+            }
+            Version::V6 => {
+                let source = array_at::<16>(frame, at + 8)?.into();
+                let destination = array_at::<16>(frame, at + 24)?.into();
+                FlowKey::Ipv6(Tuple { source, destination, protocol, ports })
+            }
+        })
+    }
+
+    fn other_key(&self, frame: &[u8]) -> FlowKey {
+        let address = |at| self.has_ethernet.then(|| array_at(frame, at)).flatten().unwrap_or_default();
+        FlowKey::Other { ethertype: self.ethertype.unwrap_or(0), source: address(6), destination: address(0) }
+    }
+}
+
+/// What makes two packets one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// The whole key: each conversation for itself.
+    #[default]
+    FiveTuple,
+    /// The sender's address: each sending host for itself, however many connections it opens.
+    SourceHost,
+    /// The receiver's address: each receiving host for itself.
+    DestinationHost,
+}
+
+/// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's hash.
+///
+/// The same key gives the same hashes on every machine.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowHasher {
+    sip: SipHasher13,
+    kind: KeyKind,
+}
+
+impl FlowHasher {
+    /// Hashes whole keys (5-tuples) under `key`: draw it from the system's random source in a gateway.
+    pub fn new(key: [u8; 16]) -> Self {
+        FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }
+    }
+
+    /// The same key, with flows told apart by `kind`.
+    pub fn by(self, kind: KeyKind) -> Self {
+        FlowHasher { kind, ..self }
+    }
+
+    /// The hash of the flow that `key` belongs to.
+    pub fn hash(&self, key: &FlowKey) -> FlowHash {
+        let (bytes, len) = self.encode(key);
+        FlowHash(self.sip.hash(&bytes[..len]))
+    }
+
+    /// No two flows of one kind have the same bytes: the first octet tells the form, and every form has one length.
+    fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
+        match key {
+            FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
+            FlowKey::Ipv6(tuple) => self.encode_tuple(6, tuple, |a| a.octets()),
+            FlowKey::Other { ethertype, source, destination } => {
+                let [high, low] = ethertype.to_be_bytes();
+                match self.kind {
+                    KeyKind::FiveTuple => join(&[&[1, high, low], source, destination]),
+                    KeyKind::SourceHost => join(&[&[1], source]),
+                    KeyKind::DestinationHost => join(&[&[1], destination]),
+                }
+            }
+        }
+    }
+
+    fn encode_tuple<A: Copy, const N: usize>(
+        &self,
+        form: u8,
+        tuple: &Tuple<A>,
+        octets: impl Fn(A) -> [u8; N],
+    ) -> (Encoded, usize) {
+        let (source, destination) = (octets(tuple.source), octets(tuple.destination));
+        match self.kind {
+            KeyKind::SourceHost => join(&[&[form], &source]),
+            KeyKind::DestinationHost => join(&[&[form], &destination]),
+            KeyKind::FiveTuple => {
+                let ports = tuple.ports.unwrap_or(Ports { source: 0, destination: 0 });
+                join(&[
+                    &[form, tuple.protocol, u8::from(tuple.ports.is_some())],
+                    &source,
+                    &destination,
+                    &ports.source.to_be_bytes(),
+                    &ports.destination.to_be_bytes(),
+                ])
+            }
+        }
+    }
+}
+
+/// Form, protocol, a flag, two IPv6 addresses, two ports.
+type Encoded = [u8; 3 + 32 + 4];
+
+fn join(parts: &[&[u8]]) -> (Encoded, usize) {
+    let mut bytes: Encoded = [0; 39];
+    let mut len = 0;
+    for part in parts {
+        bytes[len..len + part.len()].copy_from_slice(part);
+        len += part.len();
+    }
+    (bytes, len)
+}
+
+impl fmt::Display for FlowKey {
+    /// `udp 10.0.0.1:4000 -> 10.0.0.2:53`, `icmp 10.0.0.1 -> 10.0.0.2`, `0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlowKey::Ipv4(tuple) => tuple.fmt(f),
+            FlowKey::Ipv6(tuple) => tuple.fmt(f),
+            FlowKey::Other { ethertype, source, destination } => {
+                write!(f, "{ethertype:04x} {} -> {}", Mac(*source), Mac(*destination))
+            }
+        }
+    }
+}
+
+impl<A: Copy + fmt::Display + Into<core::net::IpAddr>> fmt::Display for Tuple<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match protocol_name(self.protocol) {
+            Some(name) => write!(f, "{name} "),
+            None => write!(f, "protocol {} ", self.protocol),
+        }?;
+        let end = |address: A, port| SocketAddr::new(address.into(), port);
+        match self.ports {
+            None => write!(f, "{} -> {}", self.source, self.destination),
+            Some(ports) => {
+                write!(
+                    f,
+                    "{} -> {}",
+                    end(self.source, ports.source),
+                    end(self.destination, ports.destination)
+                )
+            }
+        }
+    }
+}
+
+fn protocol_name(protocol: u8) -> Option<&'static str> {
+    Some(match protocol {
+        1 => "icmp",
+        6 => "tcp",
+        17 => "udp",
+        33 => "dccp",
+        58 => "icmpv6",
+        132 => "sctp",
+        136 => "udp-lite",
+        _ => return None,
+    })
+}
+
+struct Mac([u8; 6]);
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}

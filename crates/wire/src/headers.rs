@@ -1,0 +1,356 @@
+//! Where the headers of a frame begin, and what they say: one pass, no allocation, no panic.
+//!
+//! [`parse`] reads a frame from its Ethernet header on, [`parse_ip`] a bare IP packet as a TUN device gives it. A header
+//! that is truncated or contradicts itself ends the pass: what was found before it stands, the rest is absent.
+
+use crate::bytes::{array_at, u8_at, u16_at};
+use core::ops::RangeInclusive;
+use fairwire_core::Ecn;
+
+/// EtherType of IPv4 (IEEE 802 numbers, RFC 9542).
+pub const ETHERTYPE_IPV4: u16 = 0x0800;
+/// EtherType of IPv6.
+pub const ETHERTYPE_IPV6: u16 = 0x86dd;
+
+/// IP protocol number of TCP.
+pub const TCP: u8 = 6;
+/// IP protocol number of UDP.
+pub const UDP: u8 = 17;
+/// IP protocol number of SCTP.
+pub const SCTP: u8 = 132;
+
+const DCCP: u8 = 33;
+const UDP_LITE: u8 = 136;
+
+/// Both addresses and the type.
+const ETHERNET_BYTES: usize = 14;
+const VLAN_TAG_BYTES: usize = 4;
+/// 802.1Q, 802.1ad, and the value that stacked tags had before 802.1ad.
+const VLAN_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+const MOST_VLAN_TAGS: u8 = 2;
+/// A smaller number in the place of the type is the length of an IEEE 802.3 frame (IEEE 802.3, clause 3.2.6).
+const SMALLEST_ETHERTYPE: u16 = 0x0600;
+
+/// What is known of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Headers {
+    /// Does the frame begin with Ethernet addresses?
+    pub has_ethernet: bool,
+    /// The type of what follows the VLAN tags; absent in an IEEE 802.3 frame, which has a length in its place.
+    pub ethertype: Option<u16>,
+    /// VLAN tags, 0 to 2.
+    pub vlan_tags: u8,
+    /// The IP header, when there is a whole one.
+    pub network: Option<Network>,
+    /// The transport header, when its ports are there. Never in a fragment other than the first.
+    pub transport: Option<Transport>,
+}
+
+/// What an IP header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// IPv4 or IPv6.
+    pub version: Version,
+    /// Where the IP header begins, bytes from the start of the frame.
+    pub offset: usize,
+    /// Where the packet ends by its own length field, and never past the frame. A length of zero, which super-packets
+    /// over 64 KiB have, means the end of the frame.
+    pub end: usize,
+    /// Does the packet claim more bytes than the frame has?
+    pub is_truncated: bool,
+    /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
+    pub dscp: u8,
+    /// The ECN field (RFC 3168, section 5).
+    pub ecn: Ecn,
+    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: what its fragment header names.
+    pub protocol: u8,
+    /// Where that payload begins, bytes from the start of the frame; it may be empty.
+    pub payload: usize,
+    /// Whole, or which kind of fragment.
+    pub fragment: Fragment,
+}
+
+/// The version of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// RFC 791.
+    V4,
+    /// RFC 8200.
+    V6,
+}
+
+/// Whether a packet is a whole datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fragment {
+    /// Not a fragment. An IPv6 "atomic" fragment, alone and complete, is whole too (RFC 6946).
+    Whole,
+    /// The first fragment: the transport header is in this one.
+    First,
+    /// A later fragment: no transport header.
+    Later,
+}
+
+/// What a transport header with ports says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transport {
+    /// Where it begins, bytes from the start of the frame.
+    pub offset: usize,
+    /// The ports.
+    pub ports: Ports,
+    /// Where its payload begins, for TCP and UDP with a whole header.
+    pub payload: Option<usize>,
+    /// The flags of a TCP header.
+    pub tcp_flags: Option<TcpFlags>,
+}
+
+/// The two ports of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ports {
+    /// The sender's.
+    pub source: u16,
+    /// The receiver's.
+    pub destination: u16,
+}
+
+/// The low eight flags of a TCP header (RFC 9293, section 3.1; ECE and CWR: RFC 3168, section 6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags(pub u8);
+
+impl TcpFlags {
+    /// No more data from the sender.
+    pub const FIN: TcpFlags = TcpFlags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: TcpFlags = TcpFlags(0x02);
+    /// Reset the connection.
+    pub const RST: TcpFlags = TcpFlags(0x04);
+    /// Push.
+    pub const PSH: TcpFlags = TcpFlags(0x08);
+    /// The acknowledgement number counts.
+    pub const ACK: TcpFlags = TcpFlags(0x10);
+    /// The urgent pointer counts.
+    pub const URG: TcpFlags = TcpFlags(0x20);
+    /// ECN echo.
+    pub const ECE: TcpFlags = TcpFlags(0x40);
+    /// Congestion window reduced.
+    pub const CWR: TcpFlags = TcpFlags(0x80);
+
+    /// Are all of `flags` set?
+    pub const fn has(self, flags: TcpFlags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Is any of `flags` set?
+    pub const fn has_any(self, flags: TcpFlags) -> bool {
+        self.0 & flags.0 != 0
+    }
+
+    /// These and `others`.
+    pub const fn with(self, others: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 | others.0)
+    }
+
+    /// These but not `others`.
+    pub const fn without(self, others: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 & !others.0)
+    }
+}
+
+/// Finds the headers of a frame that begins with its Ethernet header.
+pub fn parse(frame: &[u8]) -> Headers {
+    let mut headers = Headers { has_ethernet: frame.len() >= ETHERNET_BYTES, ..Headers::default() };
+    let mut at = ETHERNET_BYTES;
+    let mut ethertype = u16_at(frame, at - 2);
+    while ethertype.is_some_and(|e| VLAN_TYPES.contains(&e)) && headers.vlan_tags < MOST_VLAN_TAGS {
+        headers.vlan_tags += 1;
+        at += VLAN_TAG_BYTES;
+        ethertype = u16_at(frame, at - 2);
+    }
+    headers.ethertype = ethertype.filter(|&e| e >= SMALLEST_ETHERTYPE);
+    match headers.ethertype {
+        Some(ETHERTYPE_IPV4) => headers.found(frame, ipv4(frame, at)),
+        Some(ETHERTYPE_IPV6) => headers.found(frame, ipv6(frame, at)),
+        _ => headers,
+    }
+}
+
+/// Finds the headers of a bare IP packet, as a TUN device gives it.
+pub fn parse_ip(packet: &[u8]) -> Headers {
+    let headers = Headers::default();
+    match u8_at(packet, 0).map(|first| first >> 4) {
+        Some(4) => Headers { ethertype: Some(ETHERTYPE_IPV4), ..headers }.found(packet, ipv4(packet, 0)),
+        Some(6) => Headers { ethertype: Some(ETHERTYPE_IPV6), ..headers }.found(packet, ipv6(packet, 0)),
+        _ => headers,
+    }
+}
+
+impl Headers {
+    /// Is there a whole IP header?
+    pub fn is_ip(&self) -> bool {
+        self.network.is_some()
+    }
+
+    /// The ECN codepoint; not capable when this is no IP.
+    pub fn ecn(&self) -> Ecn {
+        self.network.map_or(Ecn::NotEct, |n| n.ecn)
+    }
+
+    /// The differentiated-services codepoint, 0 to 63; 0 when this is no IP.
+    pub fn dscp(&self) -> u8 {
+        self.network.map_or(0, |n| n.dscp)
+    }
+
+    /// Is this a part of a datagram, the first or a later one?
+    pub fn is_fragment(&self) -> bool {
+        self.network.is_some_and(|n| n.fragment != Fragment::Whole)
+    }
+
+    /// Is this the part of a datagram that holds the transport header?
+    pub fn is_first_fragment(&self) -> bool {
+        self.network.is_some_and(|n| n.fragment == Fragment::First)
+    }
+
+    /// The flags of the TCP header, when this has one.
+    pub fn tcp_flags(&self) -> Option<TcpFlags> {
+        self.transport.and_then(|t| t.tcp_flags)
+    }
+
+    /// Where the TCP or UDP payload lies in the frame, Ethernet padding excluded.
+    pub fn payload(&self) -> Option<core::ops::Range<usize>> {
+        let start = self.transport?.payload?;
+        Some(start..self.network?.end)
+    }
+
+    fn found(mut self, frame: &[u8], network: Option<Network>) -> Headers {
+        self.network = network;
+        self.transport = network.and_then(|n| transport(frame, &n));
+        self
+    }
+}
+
+const IPV4_BYTES: RangeInclusive<usize> = 20..=60;
+
+/// RFC 791, section 3.1.
+fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
+    let fixed: [u8; 20] = array_at(frame, offset)?;
+    let header = usize::from(fixed[0] & 0x0f) * 4;
+    let payload = offset + header;
+    let length = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
+    let is_odd = fixed[0] >> 4 != 4 || !IPV4_BYTES.contains(&header) || payload > frame.len();
+    if is_odd || (length != 0 && length < header) {
+        return None;
+    }
+    let flags = u16::from_be_bytes([fixed[6], fixed[7]]);
+    let fragment = Fragment::at(flags & 0x1fff, flags & 0x2000 != 0);
+    let (end, is_truncated) = extent(frame, offset, length);
+    Some(Network {
+        version: Version::V4,
+        offset,
+        end,
+        is_truncated,
+        dscp: fixed[1] >> 2,
+        ecn: Ecn::from_bits(fixed[1]),
+        protocol: fixed[9],
+        payload,
+        fragment,
+    })
+}
+
+const IPV6_BYTES: usize = 40;
+
+/// RFC 8200, section 3.
+fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
+    let fixed: [u8; IPV6_BYTES] = array_at(frame, offset)?;
+    if fixed[0] >> 4 != 6 {
+        return None;
+    }
+    let traffic_class = fixed[0] << 4 | fixed[1] >> 4;
+    let length = match usize::from(u16::from_be_bytes([fixed[4], fixed[5]])) {
+        0 => 0,
+        payload => IPV6_BYTES + payload,
+    };
+    let (end, is_truncated) = extent(frame, offset, length);
+    let mut network = Network {
+        version: Version::V6,
+        offset,
+        end,
+        is_truncated,
+        dscp: traffic_class >> 2,
+        ecn: Ecn::from_bits(traffic_class),
+        protocol: fixed[6],
+        payload: offset + IPV6_BYTES,
+        fragment: Fragment::Whole,
+    };
+    walk_extensions(frame, &mut network);
+    Some(network)
+}
+
+/// Where a packet of `length` bytes from `offset` on ends in `frame`, and whether the frame is too short for it.
+fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
+    match length {
+        0 => (frame.len(), false),
+        _ => ((offset + length).min(frame.len()), offset + length > frame.len()),
+    }
+}
+
+/// No stack sends longer chains; a longer one is there to make gateways work, and its packet has no known transport.
+const MOST_EXTENSIONS: usize = 8;
+
+/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first that is truncated or a real fragment.
+fn walk_extensions(frame: &[u8], network: &mut Network) {
+    for _ in 0..MOST_EXTENSIONS {
+        let Some(header) = array_at::<4>(&frame[..network.end], network.payload) else { return };
+        let bytes = match network.protocol {
+            // Hop-by-hop, routing, destination options, mobility (RFC 6275), HIP (RFC 7401), shim6 (RFC 5533).
+            0 | 43 | 60 | 135 | 139 | 140 => 8 + 8 * usize::from(header[1]),
+            51 => 8 + 4 * usize::from(header[1]), // authentication counts words, less two (RFC 4302, section 2.2)
+            44 => 8,
+            _ => return,
+        };
+        if network.payload + bytes > network.end {
+            return;
+        }
+        if network.protocol == 44 {
+            let field = u16::from_be_bytes([header[2], header[3]]);
+            network.fragment = Fragment::at(field >> 3, field & 1 != 0);
+        }
+        network.protocol = header[0];
+        network.payload += bytes;
+        if network.fragment != Fragment::Whole {
+            return;
+        }
+    }
+}
+
+impl Fragment {
+    /// Of the fragment offset and the flag "more fragments", which both versions have.
+    fn at(offset: u16, more: bool) -> Fragment {
+        match (offset, more) {
+            (0, false) => Fragment::Whole,
+            (0, true) => Fragment::First,
+            _ => Fragment::Later,
+        }
+    }
+}
+
+fn transport(frame: &[u8], network: &Network) -> Option<Transport> {
+    let has_ports = matches!(network.protocol, TCP | UDP | SCTP | DCCP | UDP_LITE);
+    if !has_ports || network.fragment == Fragment::Later {
+        return None;
+    }
+    let packet = &frame[..network.end];
+    let offset = network.payload;
+    let [a, b, c, d] = array_at(packet, offset)?;
+    let ports = Ports { source: u16::from_be_bytes([a, b]), destination: u16::from_be_bytes([c, d]) };
+    let (payload, tcp_flags) = match network.protocol {
+        TCP => (tcp_payload(packet, offset), u8_at(packet, offset + 13).map(TcpFlags)),
+        UDP => (Some(offset + 8).filter(|&at| at <= packet.len()), None),
+        _ => (None, None),
+    };
+    Some(Transport { offset, ports, payload, tcp_flags })
+}
+
+/// Past a whole TCP header, options included (RFC 9293, section 3.1).
+fn tcp_payload(packet: &[u8], offset: usize) -> Option<usize> {
+    let header = usize::from(u8_at(packet, offset + 12)? >> 4) * 4;
+    Some(offset + header).filter(|&at| header >= 20 && at <= packet.len())
+}

@@ -1,0 +1,90 @@
+//! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
+//!
+//! Ten octets, numbers in the machine's own order as `linux/virtio_net.h` has them for these sockets. It tells whether the
+//! frame is a super-packet and whether its transport checksum is still to be made (virtio 1.2, section 5.1.6).
+
+use crate::checksum::Partial;
+
+/// The transport checksum is partial: [`VnetHeader::csum_start`] and [`VnetHeader::csum_offset`] say where.
+pub const NEEDS_CSUM: u8 = 1;
+/// The checksum was verified by whoever gave the frame.
+pub const DATA_VALID: u8 = 2;
+
+/// Not a super-packet.
+pub const GSO_NONE: u8 = 0;
+/// TCP over IPv4.
+pub const GSO_TCPV4: u8 = 1;
+/// UDP datagrams to be fragmented (UFO): gone from Linux since 4.14.
+pub const GSO_UDP: u8 = 3;
+/// TCP over IPv6.
+pub const GSO_TCPV6: u8 = 4;
+/// UDP datagrams side by side, from `UDP_SEGMENT`.
+pub const GSO_UDP_L4: u8 = 5;
+/// Joined to the type: the TCP has CWR set.
+pub const GSO_ECN: u8 = 0x80;
+
+/// Bytes of the header.
+pub const LEN: usize = 10;
+
+/// What came before a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VnetHeader {
+    /// [`NEEDS_CSUM`], [`DATA_VALID`].
+    pub flags: u8,
+    /// One of the `GSO_` kinds, perhaps with [`GSO_ECN`].
+    pub gso_type: u8,
+    /// A hint at the bytes of headers; Linux gives the length of its first fragment of memory. Not relied on.
+    pub hdr_len: u16,
+    /// Payload bytes per segment.
+    pub gso_size: u16,
+    /// First octet that the partial checksum covers, bytes from the start of the frame.
+    pub csum_start: u16,
+    /// Where the checksum goes, bytes from there.
+    pub csum_offset: u16,
+}
+
+impl VnetHeader {
+    /// Nothing to be done to the frame.
+    pub const PLAIN: VnetHeader =
+        VnetHeader { flags: 0, gso_type: GSO_NONE, hdr_len: 0, gso_size: 0, csum_start: 0, csum_offset: 0 };
+
+    /// Reads the first [`LEN`] octets; `None` when there are fewer.
+    pub fn read(bytes: &[u8]) -> Option<VnetHeader> {
+        let &[flags, gso_type, a, b, c, d, e, f, g, h] = bytes.first_chunk::<LEN>()?;
+        Some(VnetHeader {
+            flags,
+            gso_type,
+            hdr_len: u16::from_ne_bytes([a, b]),
+            gso_size: u16::from_ne_bytes([c, d]),
+            csum_start: u16::from_ne_bytes([e, f]),
+            csum_offset: u16::from_ne_bytes([g, h]),
+        })
+    }
+
+    /// Writes the first [`LEN`] octets; `None`, and nothing is written, when there are fewer.
+    pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
+        let place = bytes.first_chunk_mut::<LEN>()?;
+        let [a, b] = self.hdr_len.to_ne_bytes();
+        let [c, d] = self.gso_size.to_ne_bytes();
+        let [e, f] = self.csum_start.to_ne_bytes();
+        let [g, h] = self.csum_offset.to_ne_bytes();
+        *place = [self.flags, self.gso_type, a, b, c, d, e, f, g, h];
+        Some(())
+    }
+
+    /// The kind of super-packet, without [`GSO_ECN`].
+    pub fn gso_kind(&self) -> u8 {
+        self.gso_type & !GSO_ECN
+    }
+
+    /// Is the frame a super-packet?
+    pub fn is_gso(&self) -> bool {
+        self.gso_kind() != GSO_NONE
+    }
+
+    /// The partial checksum, when there is one.
+    pub fn partial(&self) -> Option<Partial> {
+        (self.flags & NEEDS_CSUM != 0)
+            .then_some(Partial { csum_start: self.csum_start, csum_offset: self.csum_offset })
+    }
+}
