@@ -1,0 +1,70 @@
+//! The house rules, as checks.
+//!
+//! A rule looks at the [`Tree`] and returns its breaches: none when it is kept. [`RULES`] lists them all; a rule that is
+//! not in it does not exist.
+
+pub mod adr;
+pub mod arrows;
+pub mod length;
+pub mod manifests;
+pub mod naming;
+pub mod purity;
+pub mod text;
+pub mod tokens;
+pub mod tree;
+pub mod unsafety;
+
+use std::fmt;
+use std::path::PathBuf;
+pub use tree::Tree;
+
+/// One rule of the house.
+pub struct Rule {
+    /// Its name, as printed with each breach.
+    pub name: &'static str,
+    /// Finds its breaches.
+    pub check: fn(&Tree) -> Vec<Breach>,
+}
+
+/// Every rule, in the order in which they are checked.
+pub const RULES: &[Rule] = &[
+    Rule { name: arrows::ARROWS, check: arrows::check },
+    Rule { name: arrows::CORE, check: arrows::check_core },
+    Rule { name: unsafety::NAME, check: unsafety::check },
+    Rule { name: purity::NAME, check: purity::check },
+    Rule { name: length::NAME, check: length::check },
+    Rule { name: naming::NAME, check: naming::check },
+    Rule { name: manifests::INHERIT, check: manifests::check_crates },
+    Rule { name: manifests::REASONS, check: manifests::check_reasons },
+    Rule { name: text::NAME, check: text::check },
+    Rule { name: adr::NAME, check: adr::check },
+];
+
+/// A place where a rule is not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The name of the rule.
+    pub rule: &'static str,
+    /// The file, relative to the root of the repository.
+    pub path: String,
+    /// The line, counted from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// What stands there, and what is allowed.
+    pub message: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {} [{}]", self.path, self.message, self.rule),
+            line => write!(f, "{}:{line}: {} [{}]", self.path, self.message, self.rule),
+        }
+    }
+}
+
+/// The root of this repository.
+pub fn root() -> PathBuf {
+    // The parent of xtask's own manifest, known to the compiler: the check works from any folder.
+    let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().map(PathBuf::from).unwrap_or(manifest)
+}
