@@ -1,4 +1,18 @@
 //! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records that every run leaves.
+//!
+//! The simulator and the gateway count with [`DelayHistogram`] and [`TimeWeighted`] while they run. Afterwards
+//! [`fairness::assess`] holds what the flows got against the [`max_min`] allocation, and [`summary::summarize`] takes
+//! means over the runs. Everything ends up in a [`record::Report`].
 #![forbid(unsafe_code)]
 
+pub mod fairness;
+pub mod histogram;
+pub mod interval;
+pub mod jain;
+pub mod max_min;
 pub mod record;
+pub mod series;
+pub mod summary;
+
+pub use histogram::DelayHistogram;
+pub use series::TimeWeighted;

@@ -1,0 +1,136 @@
+//! How fair a run was, against the max-min allocation among what its flows offered.
+
+use crate::jain::jain;
+use crate::max_min::{Claim, max_min};
+use crate::record::{Fairness, FlowRecord};
+use std::collections::BTreeMap;
+
+/// Holds what the flows got against the max-min shares of a link of `capacity_bps` bit/s (the link's rate).
+///
+/// A flow claims what it offers, or all it can get where it offers no fixed rate. Of the record's measures
+/// `group_share` is a group's throughput over its members' max-min shares together: for the nine TCP flows of FABA's
+/// Table 1 (Kamra et al. 2003) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
+/// lacks nothing: its share is 1. Jain's index is over plain throughputs.
+///
+/// # Panics
+/// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
+pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
+    let claims: Vec<Claim> = flows.iter().map(claim).collect();
+    let rates = || flows.iter().zip(max_min(&claims, capacity_bps)).map(|(flow, fair)| Rates::of(flow, fair));
+    let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
+    let groups = by_group(flows, rates());
+    Fairness {
+        jain: jain(&flows.iter().map(|flow| flow.throughput_bps).collect::<Vec<_>>()),
+        worst_share: rates().map(|flow| flow.share()).reduce(f64::min).unwrap_or(1.0),
+        group_share: groups.iter().map(|(name, group)| (name.to_string(), group.share())).collect(),
+        group_fraction: groups
+            .iter()
+            .map(|(name, group)| (name.to_string(), group.fraction(total)))
+            .collect(),
+    }
+}
+
+/// What a flow or a group got, next to what it ought to get; bit/s.
+#[derive(Clone, Copy, Default)]
+struct Rates {
+    got: f64,
+    fair: f64,
+}
+
+impl Rates {
+    fn of(flow: &FlowRecord, fair: f64) -> Self {
+        Rates { got: flow.throughput_bps, fair }
+    }
+
+    fn share(self) -> f64 {
+        if self.fair > 0.0 { self.got / self.fair } else { 1.0 }
+    }
+
+    fn fraction(self, total: f64) -> f64 {
+        if total > 0.0 { self.got / total } else { 0.0 }
+    }
+}
+
+fn claim(flow: &FlowRecord) -> Claim {
+    flow.offered_bps.map_or(Claim::GREEDY, Claim::up_to)
+}
+
+fn by_group(flows: &[FlowRecord], rates: impl Iterator<Item = Rates>) -> BTreeMap<&str, Rates> {
+    let mut groups: BTreeMap<&str, Rates> = BTreeMap::new();
+    for (flow, rates) in flows.iter().zip(rates) {
+        let group = groups.entry(&flow.group).or_default();
+        group.got += rates.got;
+        group.fair += rates.fair;
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(group: &str, offered_bps: Option<f64>, throughput_bps: f64) -> FlowRecord {
+        FlowRecord {
+            name: format!("{group}.1"),
+            group: group.into(),
+            kind: "a source".into(),
+            offered_bps,
+            throughput_bps,
+            goodput_bps: throughput_bps,
+            packets_sent: 0,
+            packets_dropped: 0,
+            packets_marked: 0,
+        }
+    }
+
+    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s, where everybody's fair share is 1.
+    fn selfish(each_tcp: f64, cbr: f64) -> Vec<FlowRecord> {
+        let mut flows = vec![flow("tcp", None, each_tcp); 9];
+        flows.push(flow("cbr", Some(5e6), cbr));
+        flows
+    }
+
+    #[test]
+    fn the_share_of_the_tcp_group_is_the_figure_of_faba_table_1() {
+        // The calibration's RED: nine flows with 0.558 Mbit/s each, and the rest to the CBR flow.
+        let told = assess(&selfish(0.558e6, 4.978e6), 10e6);
+        assert!((told.group_share["tcp"] - 0.558).abs() < 1e-12, "{told:?}");
+        assert!((told.group_share["cbr"] - 4.978).abs() < 1e-12, "{told:?}");
+        assert!((told.group_fraction["tcp"] - 0.5022).abs() < 1e-12, "{told:?}");
+        assert!((told.worst_share - 0.558).abs() < 1e-12, "{told:?}");
+    }
+
+    #[test]
+    fn everybody_with_a_fair_share_is_fair() {
+        let told = assess(&selfish(1e6, 1e6), 10e6);
+        assert_eq!((told.jain, told.worst_share), (1.0, 1.0));
+        assert_eq!(told.group_share.values().copied().collect::<Vec<_>>(), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_flow_that_asks_for_little_is_held_to_what_it_asked() {
+        let flows = [flow("tcp", None, 8e6), flow("call", Some(1e6), 0.5e6)];
+        let told = assess(&flows, 10e6);
+        assert_eq!(told.worst_share, 0.5);
+        assert!((told.group_share["tcp"] - 8.0 / 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_starved_flow_shows_in_the_worst_share_of_an_otherwise_fair_group() {
+        let flows = [flow("tcp", None, 6e6), flow("tcp", None, 0.0)];
+        let told = assess(&flows, 6e6);
+        assert_eq!((told.worst_share, told.group_share["tcp"], told.jain), (0.0, 1.0, 0.5));
+    }
+
+    #[test]
+    fn flows_that_offer_or_get_nothing_leave_no_hole_in_the_record() {
+        let silent = assess(&[flow("cbr", Some(0.0), 0.0)], 10e6);
+        assert_eq!(
+            (silent.worst_share, silent.group_share["cbr"], silent.group_fraction["cbr"]),
+            (1.0, 1.0, 0.0)
+        );
+        let none = assess(&[], 10e6);
+        assert_eq!((none.jain, none.worst_share), (1.0, 1.0));
+        assert!(none.group_share.is_empty());
+    }
+}

@@ -1,0 +1,163 @@
+//! How long packets waited: a log-linear histogram of fixed size.
+
+use crate::record::Sojourn;
+use fairwire_core::Duration;
+use hdrhistogram::Histogram;
+
+/// Two significant decimal digits: buckets at most 1/128 of their value wide, so a quantile is off by 0.4 % at most.
+const SIGNIFICANT_DIGITS: u8 = 2;
+
+/// The longest wait told apart from longer ones, in ns: 2^62 ns is 146 years.
+const LONGEST_NS: u64 = 1 << 62;
+
+/// How long packets waited. Mean and maximum are exact, quantiles within 0.4 %.
+///
+/// Takes 60 kB whatever it holds. Recording takes under 5 ns: HdrHistogram's own record measured 2.6 ns on the machine
+/// on which it was chosen.
+#[derive(Clone, Debug)]
+pub struct DelayHistogram {
+    counts: Histogram<u64>,
+    sum_ns: u128,
+    max_ns: u64,
+}
+
+impl DelayHistogram {
+    /// An empty histogram.
+    pub fn new() -> Self {
+        let counts = Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS);
+        DelayHistogram { counts: counts.expect("constant bounds are in order"), sum_ns: 0, max_ns: 0 }
+    }
+
+    /// Counts one packet that waited `wait`.
+    #[inline]
+    pub fn record(&mut self, wait: Duration) {
+        self.counts.saturating_record(wait.ns());
+        self.sum_ns += u128::from(wait.ns());
+        self.max_ns = self.max_ns.max(wait.ns());
+    }
+
+    /// Adds all that `other` counted.
+    pub fn merge(&mut self, other: &DelayHistogram) {
+        self.counts.add(&other.counts).expect("two histograms with the same bounds");
+        self.sum_ns += other.sum_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Forgets everything, as at the end of a warm-up.
+    pub fn clear(&mut self) {
+        self.counts.reset();
+        self.sum_ns = 0;
+        self.max_ns = 0;
+    }
+
+    /// How many packets were counted.
+    pub fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// The mean wait, exact to a nanosecond; zero when nothing was counted.
+    pub fn mean(&self) -> Duration {
+        let count = u128::from(self.count()).max(1);
+        Duration::from_ns((self.sum_ns / count) as u64)
+    }
+
+    /// The longest wait, exact.
+    pub fn max(&self) -> Duration {
+        Duration::from_ns(self.max_ns)
+    }
+
+    /// The wait that a fraction `q` (0 to 1) of the packets did not exceed, within 0.4 %; zero when nothing was counted.
+    pub fn quantile(&self, q: f64) -> Duration {
+        let bucket = self.counts.value_at_quantile(q);
+        Duration::from_ns(self.counts.median_equivalent(bucket).min(self.max_ns))
+    }
+
+    /// The summary that goes into a result.
+    pub fn sojourn(&self) -> Sojourn {
+        Sojourn {
+            mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,
+            p50_s: self.quantile(0.5).secs(),
+            p90_s: self.quantile(0.9).secs(),
+            p99_s: self.quantile(0.99).secs(),
+            max_s: self.max().secs(),
+        }
+    }
+}
+
+impl Default for DelayHistogram {
+    fn default() -> Self {
+        DelayHistogram::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(waits: &[u64]) -> DelayHistogram {
+        let mut histogram = DelayHistogram::new();
+        waits.iter().for_each(|&ns| histogram.record(Duration::from_ns(ns)));
+        histogram
+    }
+
+    /// The wait at quantile `q` of the sorted list itself: the smallest that at least that fraction does not exceed.
+    fn exact(sorted: &[u64], q: f64) -> u64 {
+        let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
+        sorted[rank - 1]
+    }
+
+    #[test]
+    fn an_empty_histogram_tells_zeros() {
+        assert_eq!(DelayHistogram::new().sojourn(), Sojourn::default());
+    }
+
+    #[test]
+    fn waits_of_zero_and_of_forever_are_counted() {
+        let histogram = of(&[0, 0, u64::MAX]);
+        assert_eq!(histogram.count(), 3);
+        assert_eq!(histogram.quantile(0.5), Duration::ZERO);
+        assert_eq!(histogram.max(), Duration::MAX);
+    }
+
+    #[test]
+    fn mean_and_maximum_are_exact() {
+        let histogram = of(&[1_000_001, 2_000_003, 6_000_005]);
+        assert_eq!(histogram.mean(), Duration::from_ns(3_000_003));
+        assert_eq!(histogram.max(), Duration::from_ns(6_000_005));
+    }
+
+    #[test]
+    fn a_cleared_histogram_is_as_new() {
+        let mut histogram = of(&[5, 6]);
+        histogram.clear();
+        assert_eq!(histogram.count(), 0);
+        assert_eq!(histogram.sojourn(), Sojourn::default());
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_their_promise_of_the_sorted_list(
+            // Log-uniform from 1 ns to 17 min, so that every scale is tried.
+            waits in prop::collection::vec((0u32..40, 0.5f64..1.0), 1..300),
+        ) {
+            let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();
+            let histogram = of(&waits);
+            waits.sort_unstable();
+            for q in [0.5, 0.9, 0.99] {
+                let (told, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
+                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is a whole number.
+                prop_assert!(told.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {told}, not {truth}");
+            }
+        }
+
+        #[test]
+        fn merged_histograms_tell_what_one_would(
+            a in prop::collection::vec(0u64..10_000_000_000, 0..100), b in prop::collection::vec(0u64..10_000, 0..100),
+        ) {
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            prop_assert_eq!(merged.sojourn(), of(&[a, b].concat()).sojourn());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Means over runs with 95 % confidence intervals.
+//!
+//! Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, sections 4.5 (one mean) and 10.2.1 (paired).
+
+use crate::record::Estimate;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The mean of independent runs with its 95 % Student-t interval; `None` without runs.
+pub fn estimate(runs: &[f64]) -> Option<Estimate> {
+    if runs.is_empty() {
+        return None;
+    }
+    let mean = runs.iter().sum::<f64>() / runs.len() as f64;
+    Some(Estimate {
+        mean,
+        half_width_95: (runs.len() > 1).then(|| half_width_95(runs, mean)),
+        min: runs.iter().copied().fold(f64::INFINITY, f64::min),
+        max: runs.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    })
+}
+
+/// The mean of first minus second over runs that shared a seed, with its 95 % interval; `None` without runs.
+///
+/// "A is better than B" holds at this level when the interval lies to one side of zero. Runs with the same seed vary
+/// together, so their differences vary less than the runs do.
+pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
+    let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
+    estimate(&differences)
+}
+
+fn half_width_95(runs: &[f64], mean: f64) -> f64 {
+    let n = runs.len() as f64;
+    let variance = runs.iter().map(|run| (run - mean) * (run - mean)).sum::<f64>() / (n - 1.0);
+    let t = StudentsT::new(0.0, 1.0, n - 1.0).expect("one degree of freedom or more").inverse_cdf(0.975);
+    t * (variance / n).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students() {
+        // Ten runs 1..=10: s = 3.02765, t(0.975, 9) = 2.26216 (any table), so 2.26216 * 3.02765 / sqrt(10).
+        let runs: Vec<f64> = (1..=10).map(f64::from).collect();
+        let told = estimate(&runs).unwrap();
+        assert_eq!((told.mean, told.min, told.max), (5.5, 1.0, 10.0));
+        // The table's five decimals allow 1e-5 times s / sqrt(n), which is about 1.
+        assert!((told.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{told:?}");
+    }
+
+    #[test]
+    fn two_runs_have_a_very_wide_interval() {
+        // t(0.975, 1) = 12.7062, s / sqrt(2) = 0.5 for runs one apart.
+        let told = estimate(&[1.0, 2.0]).unwrap();
+        assert!((told.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{told:?}");
+    }
+
+    #[test]
+    fn one_run_has_no_interval_and_none_has_no_mean() {
+        assert_eq!(estimate(&[4.0]), Some(Estimate { mean: 4.0, half_width_95: None, min: 4.0, max: 4.0 }));
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn runs_that_agree_have_no_width() {
+        assert_eq!(estimate(&[0.5; 4]).unwrap().half_width_95, Some(0.0));
+    }
+
+    #[test]
+    fn pairing_takes_the_common_part_out() {
+        let told = paired_difference(&[(11.0, 10.0), (51.0, 50.0), (31.0, 30.0)]).unwrap();
+        assert_eq!((told.mean, told.half_width_95), (1.0, Some(0.0)));
+    }
+}
