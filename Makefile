@@ -1,0 +1,54 @@
+# What people type. Everything here is a thin front for cargo; `make` alone lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# An empty CARGO_TARGET_DIR counts as none, as it does for cargo.
+target := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+fairwire := $(target)/release/fairwire
+
+.PHONY: help
+help: ## list the targets
+	@echo "fairwire: shares a link fairly"
+	@echo
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
+
+.PHONY: demo
+demo: build ## show the product: a simulated contest, then a live one (under two minutes after the build)
+	@$(fairwire) demo
+
+.PHONY: build
+build: rust ## build the fairwire command, optimised, into target/release
+	@echo "building fairwire (the first time takes a minute or two)" >&2
+	@cargo build --release --locked -p fairwire
+
+.PHONY: test
+test: rust ## run every test and every lint; says what it skipped
+	@.ci/test
+
+.PHONY: house
+house: rust ## check the house rules alone (a second)
+	@cargo xtask house
+
+.PHONY: schema
+schema: build ## write the JSON schemas of scenarios and results into docs/schema
+	@mkdir -p docs/schema
+	@$(fairwire) schema scenario > docs/schema/scenario.json
+	@$(fairwire) schema results > docs/schema/results.json
+	@git --no-pager diff --stat -- docs/schema
+
+.PHONY: bench
+bench: build ## measure: cost per packet, and the simulator against ns-2 where it is installed
+	@cargo bench --locked -p fairwire-disciplines
+	@cargo bench --locked -p fairwire --bench peers
+
+.PHONY: clean
+clean: ## remove what was built and what the demo wrote
+	@cargo clean
+	@rm -rf out
+
+.PHONY: rust
+rust:
+	@.ci/require-rust
