@@ -1,8 +1,20 @@
 //! A deterministic packet simulator.
+//!
+//! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
 #![forbid(unsafe_code)]
 
+mod dumbbell;
+mod event;
+mod flow;
+mod frames;
+mod link;
 mod plan;
+
+pub use link::{Departure, Link};
 pub use plan::{Access, Dumbbell, FlowPlan, LinkPlan, Measured, Settings, Source, TieRule};
+
+use fairwire_core::Time;
+use std::ops::ControlFlow;
 
 /// Runs `dumbbell` once.
 ///
@@ -10,8 +22,9 @@ pub use plan::{Access, Dumbbell, FlowPlan, LinkPlan, Measured, Settings, Source,
 pub fn run(
     dumbbell: Dumbbell,
     settings: &Settings,
-    watch: &mut dyn FnMut(fairwire_core::Time) -> std::ops::ControlFlow<()>,
+    watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Option<Measured> {
-    let _ = (dumbbell, settings, watch);
-    None
+    let flows = dumbbell.flows.clone();
+    let mut run = dumbbell::Run::new(dumbbell, settings);
+    run.go(watch).then(|| run.measured(&flows))
 }

@@ -1,0 +1,49 @@
+//! Nine TCP flows and one CBR flow over a FIFO of 780 packets, for 1000 simulated seconds.
+//!
+//! `cargo run --release -p fairwire-sim --example dumbbell`
+
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
+use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule};
+use fairwire_tcp::{Config, Profile};
+use std::ops::ControlFlow;
+
+struct TailDrop;
+impl Dropper for TailDrop {}
+
+fn main() {
+    let rate = |bps| Rate::from_bps(bps).expect("not zero");
+    let flow = |name: String, start_ms, source| FlowPlan {
+        name,
+        group: "all".into(),
+        source,
+        access: Access { rate: rate(100_000_000), delay: Duration::from_ms(3) },
+        start: Duration::from_ms(start_ms),
+    };
+    let tcp = Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) };
+    let cbr = Source::Cbr { rate: rate(5_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
+    let plan = Dumbbell {
+        bottleneck: LinkPlan {
+            name: "bottleneck".into(),
+            rate: rate(10_000_000),
+            delay: Duration::from_ms(10),
+            discipline: Box::new(Queue::new(Limit::packets(780), Fcfs, TailDrop)),
+        },
+        flows: (0..9)
+            .map(|i| flow(format!("tcp.{i}"), 100 * i, tcp.clone()))
+            .chain([flow("udp".into(), 50, cbr)])
+            .collect(),
+    };
+    let settings = Settings {
+        duration: Duration::from_secs(1000),
+        warm_up: Duration::from_secs(20),
+        seed: Seed(1),
+        tie_rule: TieRule::Random,
+    };
+    let measured =
+        fairwire_sim::run(plan, &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
+    for flow in &measured.flows {
+        println!("{:6} {:>6.3} Mbit/s", flow.name, flow.throughput_bps / 1e6);
+    }
+    println!("{} packets left the link in {} events", measured.links[0].packets_out, measured.events);
+}

@@ -1,0 +1,71 @@
+//! The frames in flight: what the simulator knows of a packet beside its descriptor.
+
+use fairwire_tcp::Segment;
+
+/// Sequence number that stands for a SYN.
+const SYN: u64 = u64::MAX;
+
+/// One packet, or the acknowledgement that it turned into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The flow it belongs to.
+    pub(crate) flow: u32,
+    /// Segment number on the way out, next segment expected on the way back.
+    pub(crate) seq: u64,
+}
+
+impl Frame {
+    pub(crate) fn carrying(flow: u32, segment: Segment) -> Self {
+        let seq = match segment {
+            Segment::Syn => SYN,
+            Segment::Data(seq) => seq,
+        };
+        Frame { flow, seq }
+    }
+
+    pub(crate) fn segment(&self) -> Segment {
+        match self.seq {
+            SYN => Segment::Syn,
+            seq => Segment::Data(seq),
+        }
+    }
+}
+
+/// A pool of frames. It grows to the most that were ever in flight, and no further.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    slots: Vec<Frame>,
+    free: Vec<u32>,
+}
+
+impl Frames {
+    #[inline]
+    pub(crate) fn store(&mut self, frame: Frame) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = frame;
+            return slot;
+        }
+        self.slots.push(frame);
+        (self.slots.len() - 1) as u32
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, slot: u32) -> Frame {
+        self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut Frame {
+        &mut self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
