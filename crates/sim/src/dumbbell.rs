@@ -71,8 +71,7 @@ impl Run {
 
     /// Handles every event up to the end; false when the watcher stopped it.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        while self.events.next_time().is_some_and(|next| next <= self.end) {
-            let Some((now, event)) = self.events.pop() else { break };
+        while let Some((now, event)) = self.events.pop_until(self.end) {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
             }
@@ -283,7 +282,7 @@ mod tests {
             (0..5).map(|i| bulk(&format!("tcp.{i}"))).chain([cbr("udp", 8_000_000)]).collect();
         let mut run = run(flows, 20, &settings(TieRule::Random));
         let mut on_the_way = 0;
-        while let Some((_, event)) = run.events.pop() {
+        while let Some((_, event)) = run.events.pop_until(Time::MAX) {
             on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
         }
         assert!(run.ledger.counts.iter().any(|c| c.dropped > 0), "the test needs drops");

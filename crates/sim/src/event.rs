@@ -1,13 +1,18 @@
 //! The event queue: a total order by time, then by tie rule.
 //!
-//! A 4-ary heap of 24-byte entries. Nothing is ever removed from its middle: timers are lazy, so an event that has lost its
-//! meaning is recognised when it comes up.
+//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold the near future as short
+//! unsorted lists, the bucket being served is sorted, and what lies beyond the last bucket (mostly timers) waits in a heap.
+//! A push or a pop costs the same for ten flows and for a hundred thousand. Width and number of buckets follow the events
+//! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
+//! that has lost its meaning is recognised when it comes up.
 
 use crate::plan::TieRule;
 use fairwire_core::{Rng, Seed, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// What happens. The number names a link, a flow or a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happens. The number names a flow or a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// A frame reaches the bottleneck.
     Arrival(u32),
@@ -19,29 +24,60 @@ pub(crate) enum Event {
     Wake(u32),
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Ordered by time, then tie; ties are unique, so the event itself never decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: Time,
     tie: u64,
     event: Event,
 }
 
-impl Entry {
-    fn is_before(&self, other: &Entry) -> bool {
-        (self.time, self.tie) < (other.time, other.tie)
-    }
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    entry: Entry,
+    next: u32,
 }
 
 /// Events to come.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
+    near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
+    wheel: Wheel,
+    far: BinaryHeap<Reverse<Entry>>,
     now: Time,
     scheduled: u64,
     ties: Option<Rng>, // none: in the order scheduled
+    tuning: Tuning,
 }
 
-const CHILDREN: usize = 4;
+const NONE: u32 = u32::MAX;
+
+/// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
+#[derive(Debug)]
+struct Wheel {
+    shift: u32,
+    head: u64,
+    heads: Box<[u32]>,
+    occupied: Box<[u64]>, // one bit per bucket
+    nodes: Vec<Node>,
+    free: u32,
+    len: usize,
+}
+
+/// What was seen since the wheel was last laid out.
+#[derive(Debug, Default)]
+struct Tuning {
+    popped: u64,
+    pushed: u64,
+    far: u64,
+    since: Time,
+}
+
+const FEWEST_BUCKETS: usize = 1 << 10;
+const MOST_BUCKETS: usize = 1 << 22;
+
+/// A first guess at the width, 2^17 ns = 131 us: an event per packet time at 30 Mbit/s.
+const FIRST_SHIFT: u32 = 17;
 
 impl EventQueue {
     pub(crate) fn new(rule: TieRule, seed: Seed) -> Self {
@@ -49,38 +85,40 @@ impl EventQueue {
             TieRule::Random => Some(seed.stream("ties")),
             TieRule::Fifo => None,
         };
-        EventQueue { heap: Vec::new(), now: Time::ZERO, scheduled: 0, ties }
+        EventQueue {
+            near: Vec::new(),
+            wheel: Wheel::new(FIRST_SHIFT, FEWEST_BUCKETS, Time::ZERO),
+            far: BinaryHeap::new(),
+            now: Time::ZERO,
+            scheduled: 0,
+            ties,
+            tuning: Tuning::default(),
+        }
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, event: Event) {
         assert!(time >= self.now, "an event in the past: {time} after {}", self.now);
-        let tie = self.tie();
-        let entry = Entry { time, tie, event };
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1, entry);
+        let entry = Entry { time, tie: self.tie(), event };
+        self.tuning.pushed += 1;
+        self.place(entry);
     }
 
-    /// When the next event is due.
+    /// Takes the next event, unless it is later than `end`.
     #[inline]
-    pub(crate) fn next_time(&self) -> Option<Time> {
-        self.heap.first().map(|entry| entry.time)
-    }
-
-    /// Takes the next event.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
-        let last = self.heap.pop()?;
-        let first = match self.heap.first() {
-            None => last,
-            Some(&first) => {
-                self.sift_down(last);
-                first
-            }
-        };
-        self.now = first.time;
-        Some((first.time, first.event))
+    pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
+        if self.near.is_empty() && !self.refill() {
+            return None;
+        }
+        let next = *self.near.last()?;
+        if next.time > end {
+            return None;
+        }
+        self.near.pop();
+        self.now = next.time;
+        self.tuning.popped += 1;
+        Some((next.time, next.event))
     }
 
     /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.
@@ -93,36 +131,151 @@ impl EventQueue {
         }
     }
 
-    fn sift_up(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if !entry.is_before(&self.heap[parent]) {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
+    #[inline]
+    fn place(&mut self, entry: Entry) {
+        let bucket = self.wheel.bucket(entry.time);
+        if bucket < self.wheel.head {
+            let at = self.near.partition_point(|other| *other > entry);
+            self.near.insert(at, entry);
+        } else if bucket - self.wheel.head < self.wheel.heads.len() as u64 {
+            self.wheel.add(bucket, entry);
+        } else {
+            self.tuning.far += 1;
+            self.far.push(Reverse(entry));
         }
-        self.heap[at] = entry;
     }
 
-    /// Puts `entry` in place of the first, then where it belongs.
-    fn sift_down(&mut self, entry: Entry) {
-        let mut at = 0;
-        loop {
-            let first_child = at * CHILDREN + 1;
-            let children = first_child..(first_child + CHILDREN).min(self.heap.len());
-            let Some(least) =
-                children.reduce(|a, b| if self.heap[b].is_before(&self.heap[a]) { b } else { a })
-            else {
-                break;
-            };
-            if !self.heap[least].is_before(&entry) {
-                break;
-            }
-            self.heap[at] = self.heap[least];
-            at = least;
+    /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
+    fn refill(&mut self) -> bool {
+        if self.tuning.popped >= self.wheel.heads.len() as u64 {
+            self.tune();
         }
-        self.heap[at] = entry;
+        let in_wheel = self.wheel.first_occupied();
+        let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));
+        let Some(bucket) = in_wheel.into_iter().chain(in_heap).min() else { return false };
+        if in_wheel == Some(bucket) {
+            self.wheel.drain(bucket, &mut self.near);
+        }
+        while let Some(Reverse(entry)) = self.far.peek()
+            && self.wheel.bucket(entry.time) == bucket
+        {
+            self.near.push(*entry);
+            self.far.pop();
+        }
+        self.wheel.head = bucket + 1;
+        self.near.sort_unstable_by(|a, b| b.cmp(a));
+        true
+    }
+
+    /// Lays the wheel out anew where the events seen ask for another width (about one event a bucket) or more buckets (few
+    /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
+    fn tune(&mut self) {
+        let seen = std::mem::take(&mut self.tuning);
+        self.tuning.since = self.now;
+        let gap_ns = (self.now.since(seen.since).ns() / seen.popped).max(1);
+        let shift = gap_ns.ilog2();
+        let buckets = self.wheel.heads.len();
+        let wants_more = seen.far * 8 > seen.pushed && buckets < MOST_BUCKETS;
+        if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
+            return;
+        }
+        let buckets = if wants_more { buckets * 2 } else { buckets };
+        let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, self.now));
+        let pending: Vec<Entry> =
+            old.into_entries().chain(self.far.drain().map(|Reverse(entry)| entry)).collect();
+        for entry in pending {
+            self.place(entry);
+        }
+        self.tuning.far = 0;
+    }
+}
+
+impl Wheel {
+    fn new(shift: u32, buckets: usize, now: Time) -> Self {
+        Wheel {
+            shift,
+            head: now.ns() >> shift,
+            heads: vec![NONE; buckets].into(),
+            occupied: vec![0; buckets / 64].into(),
+            nodes: Vec::new(),
+            free: NONE,
+            len: 0,
+        }
+    }
+
+    #[inline]
+    fn bucket(&self, time: Time) -> u64 {
+        time.ns() >> self.shift
+    }
+
+    #[inline]
+    fn slot(&self, bucket: u64) -> usize {
+        bucket as usize & (self.heads.len() - 1)
+    }
+
+    #[inline]
+    fn add(&mut self, bucket: u64, entry: Entry) {
+        let slot = self.slot(bucket);
+        let node = Node { entry, next: self.heads[slot] };
+        self.heads[slot] = match self.free {
+            NONE => {
+                self.nodes.push(node);
+                (self.nodes.len() - 1) as u32
+            }
+            free => {
+                self.free = self.nodes[free as usize].next;
+                self.nodes[free as usize] = node;
+                free
+            }
+        };
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.len += 1;
+    }
+
+    /// The first bucket from `head` on that holds anything.
+    fn first_occupied(&self) -> Option<u64> {
+        if self.len == 0 {
+            return None;
+        }
+        let start = self.slot(self.head);
+        let words = self.occupied.len();
+        let mut word = self.occupied[start / 64] & (!0 << (start % 64));
+        for step in 0..=words {
+            if word != 0 {
+                let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;
+                let ahead = slot.wrapping_sub(start) & (self.heads.len() - 1);
+                return Some(self.head + ahead as u64);
+            }
+            word = self.occupied[(start / 64 + step + 1) % words];
+        }
+        unreachable!("{} events in a wheel without an occupied bucket", self.len)
+    }
+
+    fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
+        let slot = self.slot(bucket);
+        let mut at = std::mem::replace(&mut self.heads[slot], NONE);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        while at != NONE {
+            let Node { entry, next } = self.nodes[at as usize];
+            into.push(entry);
+            self.nodes[at as usize].next = self.free;
+            self.free = at;
+            self.len -= 1;
+            at = next;
+        }
+    }
+
+    fn into_entries(self) -> impl Iterator<Item = Entry> {
+        let Wheel { heads, nodes, .. } = self;
+        heads.into_iter().flat_map(move |head| {
+            let mut list = Vec::new();
+            let mut at = head;
+            while at != NONE {
+                list.push(nodes[at as usize].entry);
+                at = nodes[at as usize].next;
+            }
+            list
+        })
     }
 }
 
@@ -132,7 +285,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn drained(queue: &mut EventQueue) -> Vec<(Time, Event)> {
-        std::iter::from_fn(|| queue.pop()).collect()
+        std::iter::from_fn(|| queue.pop_until(Time::MAX)).collect()
     }
 
     #[test]
@@ -144,10 +297,13 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    let time = Time::from_ns(now.ns() + u64::from(rng.below(50)));
+                    // Ties, near, a wheel away, and timers: the scale changes half-way, so the wheel is laid out anew.
+                    let scale = if number < 25_000 { 1 } else { 1 << 12 };
+                    let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
+                    let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
                     ours.push(time, Event::Wake(number));
                     model.entry(time).or_default().push(Event::Wake(number));
-                } else if let Some((time, event)) = ours.pop() {
+                } else if let Some((time, event)) = ours.pop_until(Time::MAX) {
                     now = time;
                     let mut first = model.first_entry().expect("the model has it too");
                     assert_eq!(*first.key(), time);
@@ -168,13 +324,24 @@ mod tests {
     }
 
     #[test]
+    fn nothing_later_than_asked_for_is_taken() {
+        let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
+        queue.push(Time::from_ns(5), Event::LinkFree);
+        assert_eq!(queue.pop_until(Time::from_ns(4)), None);
+        queue.push(Time::from_ns(3), Event::Wake(0));
+        assert_eq!(queue.pop_until(Time::from_ns(4)), Some((Time::from_ns(3), Event::Wake(0))));
+        assert_eq!(queue.pop_until(Time::from_ns(5)), Some((Time::from_ns(5), Event::LinkFree)));
+        assert_eq!(queue.pop_until(Time::MAX), None);
+    }
+
+    #[test]
     fn random_ties_favour_nobody_and_repeat_with_the_seed() {
         let first = |seed| {
             let mut queue = EventQueue::new(TieRule::Random, Seed(seed));
             for flow in 0..4 {
                 queue.push(Time::ZERO, Event::Wake(flow));
             }
-            queue.pop()
+            queue.pop_until(Time::MAX)
         };
         assert_eq!(first(3), first(3));
         let mut wins = [0; 4];
@@ -190,7 +357,7 @@ mod tests {
     fn time_never_goes_back() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
         queue.push(Time::from_ns(5), Event::LinkFree);
-        queue.pop();
+        queue.pop_until(Time::MAX);
         queue.push(Time::from_ns(4), Event::LinkFree);
     }
 }
