@@ -84,20 +84,22 @@ pub struct PseudoHeader<Address> {
 impl PseudoHeader<Ipv4Addr> {
     /// RFC 9293, section 3.1. Lengths are under 64 KiB in IPv4.
     pub fn sum(&self) -> Sum {
-        sum_pseudo(&self.source.octets(), &self.destination.octets(), self.length, self.protocol)
+        let both = [self.source.octets(), self.destination.octets()];
+        pseudo(both.as_flattened(), self.length, self.protocol)
     }
 }
 
 impl PseudoHeader<Ipv6Addr> {
     /// RFC 8200, section 8.1.
     pub fn sum(&self) -> Sum {
-        sum_pseudo(&self.source.octets(), &self.destination.octets(), self.length, self.protocol)
+        let both = [self.source.octets(), self.destination.octets()];
+        pseudo(both.as_flattened(), self.length, self.protocol)
     }
 }
 
-/// The order and the zeros between do not matter to the sum, so both versions are one.
-fn sum_pseudo(source: &[u8], destination: &[u8], length: u32, protocol: u8) -> Sum {
-    Sum::new().with(source).with(destination).with(&length.to_be_bytes()).with(&[0, protocol])
+/// Order and zeros in between do not matter to the sum, so both versions are one. `addresses` are the two side by side.
+pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
+    Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }
 
 /// Where a transport checksum that its sender left to the hardware is.

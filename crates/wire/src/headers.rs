@@ -58,6 +58,10 @@ pub struct Network {
     pub end: usize,
     /// Does the packet claim more bytes than the frame has?
     pub is_truncated: bool,
+    /// Is its length field zero?
+    pub is_length_zero: bool,
+    /// Has it an IPv6 routing header with segments left, so that its destination is not the last (RFC 8200, section 4.4)?
+    pub is_source_routed: bool,
     /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
@@ -247,6 +251,8 @@ fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
         offset,
         end,
         is_truncated,
+        is_length_zero: length == 0,
+        is_source_routed: false,
         dscp: fixed[1] >> 2,
         ecn: Ecn::from_bits(fixed[1]),
         protocol: fixed[9],
@@ -274,6 +280,8 @@ fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
         offset,
         end,
         is_truncated,
+        is_length_zero: length == 0,
+        is_source_routed: false,
         dscp: traffic_class >> 2,
         ecn: Ecn::from_bits(traffic_class),
         protocol: fixed[6],
@@ -313,6 +321,7 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
             let field = u16::from_be_bytes([header[2], header[3]]);
             network.fragment = Fragment::at(field >> 3, field & 1 != 0);
         }
+        network.is_source_routed |= network.protocol == 43 && header[3] != 0;
         network.protocol = header[0];
         network.payload += bytes;
         if network.fragment != Fragment::Whole {

@@ -33,14 +33,16 @@
 
 mod bytes;
 pub mod checksum;
+mod crc32c;
 pub mod ecn;
 pub mod flow_key;
 pub mod headers;
+mod segment;
 pub mod split;
 pub mod vnet;
 
 pub use ecn::set_ecn;
 pub use flow_key::{FlowHasher, FlowKey, KeyKind};
 pub use headers::{Headers, parse, parse_ip};
-pub use split::{SplitError, split};
+pub use split::{SplitError, split, split_parsed};
 pub use vnet::VnetHeader;

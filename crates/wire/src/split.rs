@@ -1,6 +1,35 @@
 //! Super-packets of segmentation offload, taken apart into the frames that a wire carries.
+//!
+//! Between local stacks TCP arrives in packets of up to 64 KiB with checksums still to be made. Queued as they are, they would
+//! be shared out by the burst; [`split`] makes of each the frames that a network card would have sent, checksums complete.
+//!
+//! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload length.
+//! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC 3168, section 6.1.2); the
+//!   urgent pointer keeps pointing at the same octet; checksum.
+//! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
+//! - A frame that is no super-packet comes out once: with its partial checksum completed (for SCTP a CRC32c) when it has
+//!   one, and otherwise untouched.
 
-use crate::vnet::VnetHeader;
+use crate::checksum::{Partial, complete_partial};
+use crate::crc32c;
+use crate::headers::{self, Fragment, Headers, Network, SCTP, TCP, TcpFlags, Transport, UDP, Version};
+use crate::segment::Train;
+use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
+
+/// Bytes of the largest frame that comes out of a super-packet: two VLAN tags on Ethernet, and the most that IPv6 can say
+/// without jumbograms. A scratch buffer of this size is never too small for one.
+pub const MOST_FRAME_BYTES: usize = 14 + 2 * 4 + 40 + 65_535;
+
+/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of options. Anything below only
+/// makes work for us.
+const LEAST_TCP_GSO_SIZE: u16 = 8;
+
+/// Linux sends no more datagrams in one: `UDP_MAX_SEGMENTS`.
+const MOST_UDP_SEGMENTS: usize = 128;
+
+const TCP_CHECKSUM: u16 = 16;
+const UDP_CHECKSUM: u16 = 6;
+const SCTP_CHECKSUM: u16 = 8;
 
 /// Why a frame and its virtio-net header do not go together. Nothing has come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,12 +40,66 @@ pub enum SplitError {
         /// The type as given.
         given: u8,
     },
-    /// The frame is not what the type says.
-    #[error("the frame is no whole packet of the protocol that gso_type {given:#04x} names")]
+    /// The frame is not what the type says, or has an incomplete header.
+    #[error("the frame is no unfragmented packet of the protocol that gso_type {given:#04x} names")]
     WrongProtocol {
         /// The type as given.
         given: u8,
     },
+    /// The IP header claims more than there is.
+    #[error("the IP packet is longer than its frame of {frame} bytes")]
+    Truncated {
+        /// Bytes in the frame.
+        frame: usize,
+    },
+    /// The headers are said to be longer than the frame.
+    #[error("hdr_len {given} is more than the frame of {frame} bytes")]
+    HeaderLength {
+        /// The length as given.
+        given: u16,
+        /// Bytes in the frame.
+        frame: usize,
+    },
+    /// The segments are said to be empty or absurdly small.
+    #[error("gso_size {given} is too small; allowed: {least} or more")]
+    SegmentTooSmall {
+        /// The size as given.
+        given: u16,
+        /// The least allowed.
+        least: u16,
+    },
+    /// The segments would be too long for the length field of IP.
+    #[error("an IP packet of {given} bytes would come out; allowed: 65535 or fewer")]
+    SegmentTooLong {
+        /// Bytes that it would have.
+        given: usize,
+    },
+    /// More datagrams than a sender may put together.
+    #[error("{given} UDP datagrams would come out of one; allowed: {MOST_UDP_SEGMENTS} or fewer")]
+    TooManyDatagrams {
+        /// Datagrams that would come out.
+        given: usize,
+    },
+    /// The checksum field lies outside the frame, or is not the one of the super-packet's protocol.
+    #[error("csum_start {start} and csum_offset {offset} name no checksum of this frame")]
+    ChecksumPlace {
+        /// `csum_start` as given.
+        start: u16,
+        /// `csum_offset` as given.
+        offset: u16,
+    },
+    /// SYN and RST cannot be repeated on every segment.
+    #[error("a TCP super-packet has flags {flags:#04x}; SYN (0x02) and RST (0x04) are not allowed")]
+    ControlFlags {
+        /// The TCP flags.
+        flags: u8,
+    },
+    /// An IPv6 super-packet with a jumbo payload option (RFC 2675): its segments would need other headers.
+    #[error("an IPv6 jumbogram with extension headers cannot be split")]
+    Jumbogram,
+    /// An IPv6 routing header with segments left: the pseudo header needs the final destination, which is not in the IP header.
+    #[error("an IPv6 super-packet with a routing header under way cannot be split")]
+    SourceRouted,
     /// The caller's buffer is too small.
     #[error("the scratch buffer has {given} bytes; needed: {needed}")]
     ScratchTooSmall {
@@ -27,17 +110,147 @@ pub enum SplitError {
     },
 }
 
-/// Gives `out` the wire-size frames that `frame` stands for, in order, and tells how many.
+/// Gives `out` the wire-size frames that `frame` (from its Ethernet header on) stands for, in order, and tells how many.
+///
+/// Frames are built in `scratch`, one after another: [`MOST_FRAME_BYTES`] are enough for every super-packet, and the frame's
+/// own length for every other frame. A frame that needs nothing is passed on from where it is. After an error nothing has come out.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,
     scratch: &mut [u8],
     out: &mut dyn FnMut(&[u8]),
 ) -> Result<usize, SplitError> {
-    let _ = scratch;
-    if vnet.is_gso() || vnet.partial().is_some() {
-        return Err(SplitError::UnsupportedKind { given: vnet.gso_type });
+    if !vnet.is_gso() && vnet.partial().is_none() {
+        out(frame);
+        return Ok(1);
     }
-    out(frame);
-    Ok(1)
+    split_parsed(frame, &headers::parse(frame), vnet, scratch, out)
+}
+
+/// As [`split`], for a frame whose `headers` are known: also for the bare IP packets of a TUN device.
+pub fn split_parsed(
+    frame: &[u8],
+    headers: &Headers,
+    vnet: &VnetHeader,
+    scratch: &mut [u8],
+    out: &mut dyn FnMut(&[u8]),
+) -> Result<usize, SplitError> {
+    match vnet.partial() {
+        _ if vnet.is_gso() => {
+            let train = couple(frame, headers, vnet)?;
+            let scratch = room(scratch, train.longest())?;
+            Ok(train.send(scratch, out))
+        }
+        Some(partial) => {
+            let copy = room(scratch, frame.len())?;
+            copy.copy_from_slice(frame);
+            complete(copy, headers, partial)?;
+            out(copy);
+            Ok(1)
+        }
+        None => {
+            out(frame);
+            Ok(1)
+        }
+    }
+}
+
+fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
+    let given = scratch.len();
+    scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
+}
+
+/// Completes the checksum of a frame that is no super-packet. Ethernet padding after the IP packet is not summed.
+fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
+    let end = headers.network.map_or(frame.len(), |n| n.end);
+    let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
+    let is_sctp = headers.network.is_some_and(|n| n.protocol == SCTP) && partial.csum_offset == SCTP_CHECKSUM;
+    let is_done = if is_sctp {
+        crc32c::complete_sctp(packet, partial.csum_start.into())
+    } else {
+        complete_partial(packet, partial)
+    };
+    if is_done { Ok(()) } else { Err(misplaced(partial)) }
+}
+
+fn misplaced(partial: Partial) -> SplitError {
+    SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
+}
+
+/// Checks that `frame` is the super-packet that `vnet` says.
+fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
+    let given = vnet.gso_type;
+    let (protocol, version) = match vnet.gso_kind() {
+        GSO_TCPV4 => (TCP, Some(Version::V4)),
+        GSO_TCPV6 => (TCP, Some(Version::V6)),
+        GSO_UDP_L4 => (UDP, None),
+        _ => return Err(SplitError::UnsupportedKind { given }),
+    };
+    let wrong = SplitError::WrongProtocol { given };
+    let network = headers.network.ok_or(wrong)?;
+    let is_named = network.protocol == protocol && version.is_none_or(|v| v == network.version);
+    if !is_named || network.fragment != Fragment::Whole {
+        return Err(wrong);
+    }
+    check_network(frame, &network)?;
+    let transport = headers.transport.ok_or(wrong)?;
+    let payload = headers.payload().ok_or(wrong)?;
+    check_vnet(frame, vnet, &network, &transport)?;
+    let payload = frame.get(payload).ok_or(wrong)?;
+    let train = Train { frame, network, transport, payload, size: vnet.gso_size.into() };
+    check_segments(&train)?;
+    Ok(train)
+}
+
+fn check_network(frame: &[u8], network: &Network) -> Result<(), SplitError> {
+    let has_extensions = network.version == Version::V6 && network.payload > network.offset + 40;
+    if network.is_truncated {
+        Err(SplitError::Truncated { frame: frame.len() })
+    } else if network.is_source_routed {
+        Err(SplitError::SourceRouted)
+    } else if network.is_length_zero && has_extensions {
+        Err(SplitError::Jumbogram)
+    } else {
+        Ok(())
+    }
+}
+
+fn check_vnet(
+    frame: &[u8],
+    vnet: &VnetHeader,
+    network: &Network,
+    transport: &Transport,
+) -> Result<(), SplitError> {
+    let (field, least) = match network.protocol {
+        TCP => (TCP_CHECKSUM, LEAST_TCP_GSO_SIZE),
+        _ => (UDP_CHECKSUM, 1),
+    };
+    if usize::from(vnet.hdr_len) > frame.len() {
+        return Err(SplitError::HeaderLength { given: vnet.hdr_len, frame: frame.len() });
+    }
+    if vnet.gso_size < least {
+        return Err(SplitError::SegmentTooSmall { given: vnet.gso_size, least });
+    }
+    match vnet.partial() {
+        Some(p) if usize::from(p.csum_start) != transport.offset || p.csum_offset != field => {
+            Err(misplaced(p))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_segments(train: &Train) -> Result<(), SplitError> {
+    let flags = train.transport.tcp_flags.unwrap_or_default();
+    if flags.has_any(TcpFlags::SYN.with(TcpFlags::RST)) {
+        return Err(SplitError::ControlFlags { flags: flags.0 });
+    }
+    if train.network.protocol == UDP && train.segments() > MOST_UDP_SEGMENTS {
+        return Err(SplitError::TooManyDatagrams { given: train.segments() });
+    }
+    // The IPv6 length field leaves the fixed header out, but holding both to one bound costs nothing on any real link.
+    let given = train.longest() - train.network.offset;
+    if given > usize::from(u16::MAX) {
+        return Err(SplitError::SegmentTooLong { given });
+    }
+    Ok(())
 }
