@@ -94,6 +94,11 @@ impl Transmitter {
         self.free_at
     }
 
+    /// Takes note that nothing waited before `now`: time in which the link was idle, rather than late, earns no credit.
+    pub fn idle_until(&mut self, now: Time) {
+        self.free_at = self.free_at.max(now);
+    }
+
     fn serialization(&mut self, bytes: u32) -> Duration {
         if self.last.0 != bytes {
             let scaled = u128::from(bytes) * 8_000_000_000;
@@ -148,6 +153,13 @@ mod tests {
         // Free since 910 us; asked at 950 us: the 40 us late are made up for.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
+    }
+
+    #[test]
+    fn an_idle_link_earns_no_credit() {
+        let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
+        shaper.idle_until(Time::from_ns(1_000_000));
+        assert_eq!(shaper.start(10, Time::from_ns(1_000_000)).ns(), 1_010_000);
     }
 
     #[test]

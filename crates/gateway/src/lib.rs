@@ -1,1 +1,19 @@
-//! Forwards real packets through a fairwire discipline
+//! Forwards real packets through a fairwire discipline.
+//!
+//! The [`datapath`] is pure: time is an argument, and frames come through a small [`Port`](io::Port). On
+//! [`io::memory`] it runs under a virtual clock; on [`io::af_packet`] the [`driver`] runs it between two interfaces of this
+//! machine, a bump in the wire. The [`lab`] makes two hosts out of network namespaces and lets this kernel's TCP contend
+//! through it.
+
+pub mod account;
+pub mod classify;
+pub mod clock;
+pub mod datapath;
+pub mod delay_line;
+pub mod direction;
+pub mod driver;
+pub mod io;
+pub mod lab;
+pub mod ledger;
+pub mod meter;
+pub mod pool;

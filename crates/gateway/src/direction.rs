@@ -1,0 +1,277 @@
+//! One direction through the gateway, without any I/O: split, classify, queue, shape, delay.
+//!
+//! The link follows the simulator's rule. An arrival is offered to the discipline first; if the transmitter is free, the
+//! discipline is then asked for a packet. Whenever the transmitter becomes free the discipline is asked again, also when
+//! nothing waits. What becomes free and what arrives at the same instant happen in this order: first free, then arrive.
+
+use crate::account::Accounts;
+use crate::classify::{Classifier, Facts};
+use crate::delay_line::DelayLine;
+use crate::io::Port;
+use crate::ledger::{Loss, Totals};
+use crate::meter::LinkMeter;
+use crate::pool::{FramePool, NoRoom, Note, PoolSize};
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Rate, Signals, Time, Transmitter};
+use fairwire_metrics::record::LinkRecord;
+use fairwire_wire::ecn::set_ecn;
+use fairwire_wire::headers::parse;
+use fairwire_wire::split::split;
+use fairwire_wire::vnet::VnetHeader;
+
+/// What one direction is made of.
+pub struct DirectionPlan {
+    /// The rate and the discipline; without one, frames are only delayed.
+    pub shaper: Option<ShaperPlan>,
+    /// Constant delay after the last bit was sent.
+    pub delay: Duration,
+    /// Reads headers and names flows.
+    pub classifier: Classifier,
+    /// Buffers for what waits in the discipline and on the delay line.
+    pub pool: PoolSize,
+    /// Flows that are counted one by one.
+    pub flows: usize,
+}
+
+/// A link and what shares it.
+pub struct ShaperPlan {
+    /// What shares the link.
+    pub discipline: Box<dyn Discipline>,
+    /// The link's rate.
+    pub rate: Rate,
+    /// Lost time that may be made up for: how late the process may wake without losing rate.
+    pub catch_up: Duration,
+}
+
+/// One direction through the gateway.
+pub struct Direction {
+    classifier: Classifier,
+    pool: FramePool,
+    link: Option<Link>,
+    shaped: DelayLine,
+    unshaped: DelayLine,
+    totals: Totals,
+    accounts: Accounts,
+    scratch: Vec<u8>,
+}
+
+struct Link {
+    discipline: Box<dyn Discipline>,
+    transmitter: Transmitter,
+    is_busy: bool,
+    meter: LinkMeter,
+}
+
+impl Direction {
+    /// An empty direction that begins at `start`.
+    pub fn new(plan: DirectionPlan, start: Time) -> Self {
+        let frames = plan.pool.frames as usize;
+        Direction {
+            classifier: plan.classifier,
+            pool: FramePool::new(plan.pool),
+            link: plan.shaper.map(|shaper| Link::new(shaper, start)),
+            shaped: DelayLine::new(plan.delay, frames),
+            unshaped: DelayLine::new(plan.delay, frames),
+            totals: Totals::default(),
+            accounts: Accounts::new(plan.flows),
+            // Whatever is longer does not fit the pool either.
+            scratch: vec![0; plan.pool.frame_bytes as usize],
+        }
+    }
+
+    /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
+    /// still to be made.
+    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, now: Time) {
+        self.totals.frames_received += 1;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let outcome = split(frame, vnet, &mut scratch, &mut |packet| self.arrive(packet, now));
+        self.scratch = scratch;
+        if let Err(error) = outcome {
+            self.totals.packets_in += 1;
+            self.lose(split_loss(&error));
+        }
+    }
+
+    /// Does everything that is due at `now`: sends what waits as the rate allows, and what was delayed into `port`.
+    pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
+        while self.link.as_ref().is_some_and(|link| link.is_due(now)) {
+            self.start_next(now);
+        }
+        while let Some(frame) = self.unshaped.pop(now) {
+            self.totals.unshaped += 1;
+            self.transmit(frame, port);
+        }
+        while let Some(frame) = self.shaped.pop(now) {
+            self.transmit(frame, port);
+        }
+    }
+
+    /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
+    pub fn next_wakeup(&self) -> Option<Time> {
+        let link = self.link.as_ref().and_then(Link::next_wakeup);
+        [link, self.shaped.next_due(), self.unshaped.next_due()].into_iter().flatten().min()
+    }
+
+    /// Forgets what was measured, as at the end of a warm-up. The totals go on.
+    pub fn restart_measuring(&mut self, now: Time) {
+        self.accounts.clear();
+        if let Some(link) = &mut self.link {
+            link.meter.restart(now);
+        }
+    }
+
+    /// What the link did since the measuring began; `None` where nothing is shaped.
+    pub fn link_record(&self, name: &str, now: Time) -> Option<LinkRecord> {
+        self.link.as_ref().map(|link| link.meter.record(name, link.transmitter.rate(), now))
+    }
+
+    /// What each flow got since the measuring began.
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Where every packet went since the start.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Packets inside: waiting, being sent, or on the delay line.
+    pub fn packets_inside(&self) -> usize {
+        self.pool.in_use()
+    }
+
+    /// What waits in the discipline.
+    pub fn backlog(&self) -> Backlog {
+        self.link.as_ref().map(|link| link.discipline.backlog()).unwrap_or_default()
+    }
+
+    /// Does every packet that ever came in have its place?
+    pub fn is_balanced(&self) -> bool {
+        let waiting = self.backlog().packets as usize;
+        let inside = waiting + self.shaped.len() + self.unshaped.len();
+        inside == self.pool.in_use() && self.totals.is_balanced(inside)
+    }
+
+    /// A wire-size packet arrives.
+    fn arrive(&mut self, frame: &[u8], now: Time) {
+        self.totals.packets_in += 1;
+        let facts = self.classifier.classify(frame);
+        let account = self.accounts.open(facts.flow);
+        self.accounts.entry(account).packets_in += 1;
+        let note = Note { len: 0, payload: facts.payload, account, ecn: facts.ecn };
+        match self.pool.put(frame, note) {
+            Ok(id) => self.admit(id, &facts, now),
+            Err(reason) => {
+                self.accounts.entry(account).dropped += 1;
+                self.lose(no_room(reason));
+            }
+        }
+    }
+
+    fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
+        let Some(link) = self.link.as_mut().filter(|_| facts.is_ip) else {
+            return self.unshaped.push(id, now);
+        };
+        let packet =
+            Packet { ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, facts.flow, now) };
+        let Link { discipline, meter, .. } = &mut *link;
+        meter.offered();
+        let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
+        discipline.enqueue(packet, now, &mut Ledger { pool, accounts, totals, meter });
+        meter.waiting(discipline.backlog(), now);
+        if !link.is_busy {
+            link.transmitter.idle_until(now);
+            self.start_next(now);
+        }
+    }
+
+    /// The transmitter is free: asks the discipline for the next packet.
+    fn start_next(&mut self, now: Time) {
+        let Some(Link { discipline, transmitter, is_busy, meter }) = &mut self.link else { return };
+        let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
+        let packet = discipline.dequeue(now, &mut Ledger { pool, accounts, totals, meter });
+        meter.waiting(discipline.backlog(), now);
+        *is_busy = packet.is_some();
+        let Some(packet) = packet else { return };
+        meter.started(&packet, now);
+        let sent = transmitter.start(packet.len, now);
+        self.shaped.push(packet.frame, sent);
+        let note = self.pool.note(packet.frame);
+        if note.ecn != packet.ecn {
+            let bytes = self.pool.bytes_mut(packet.frame);
+            let headers = parse(bytes);
+            set_ecn(bytes, &headers, packet.ecn);
+        }
+        let count = self.accounts.entry(note.account);
+        count.packets_out += 1;
+        count.bytes_out += u64::from(packet.len);
+        count.payload_out += u64::from(note.payload);
+    }
+
+    fn transmit(&mut self, frame: u32, port: &mut dyn Port) {
+        match port.transmit(self.pool.bytes(frame)) {
+            true => self.totals.packets_out += 1,
+            false => self.lose(Loss::Refused),
+        }
+        self.pool.release(frame);
+    }
+
+    fn lose(&mut self, loss: Loss) {
+        self.totals.lost[loss as usize] += 1;
+    }
+}
+
+impl Link {
+    fn new(plan: ShaperPlan, start: Time) -> Self {
+        Link {
+            discipline: plan.discipline,
+            transmitter: Transmitter::with_catch_up(plan.rate, plan.catch_up),
+            is_busy: false,
+            meter: LinkMeter::new(start),
+        }
+    }
+
+    /// Has the transmitter become free, or does a discipline that shapes have something now?
+    fn is_due(&self, now: Time) -> bool {
+        self.next_wakeup().is_some_and(|due| due <= now)
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        if self.is_busy { Some(self.transmitter.free_at()) } else { self.discipline.ready_at() }
+    }
+}
+
+/// Frees frames and counts, on behalf of the discipline.
+struct Ledger<'a> {
+    pool: &'a mut FramePool,
+    accounts: &'a mut Accounts,
+    totals: &'a mut Totals,
+    meter: &'a mut LinkMeter,
+}
+
+impl Signals for Ledger<'_> {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.meter.dropped(cause);
+        self.totals.dropped[cause as usize] += 1;
+        self.accounts.entry(self.pool.note(packet.frame).account).dropped += 1;
+        self.pool.release(packet.frame);
+    }
+
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        self.meter.marked(cause);
+        self.accounts.entry(self.pool.note(packet.frame).account).marked += 1;
+    }
+}
+
+fn no_room(reason: NoRoom) -> Loss {
+    match reason {
+        NoRoom::Exhausted => Loss::NoBuffer,
+        NoRoom::TooLong => Loss::TooLong,
+    }
+}
+
+fn split_loss(error: &fairwire_wire::split::SplitError) -> Loss {
+    match error {
+        fairwire_wire::split::SplitError::ScratchTooSmall { .. } => Loss::TooLong,
+        _ => Loss::Malformed,
+    }
+}

@@ -1,0 +1,99 @@
+//! A port in memory, driven by a virtual clock: for tests, and for parity with the simulator.
+
+use super::{Port, PortError, PortHealth, Take};
+use crate::datapath::{Datapath, Wire};
+use fairwire_core::Time;
+use fairwire_wire::vnet::VnetHeader;
+use std::collections::VecDeque;
+
+/// A port whose arrivals are written down beforehand and whose departures are kept.
+#[derive(Debug, Default)]
+pub struct MemoryPort {
+    now: Time,
+    arrivals: VecDeque<Arrival>,
+    sent: Vec<Departure>,
+    refuses: bool,
+}
+
+/// A frame that is to arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub at: Time,
+    /// Its bytes from the Ethernet header on.
+    pub frame: Vec<u8>,
+    /// What the kernel would say of it.
+    pub vnet: VnetHeader,
+}
+
+/// A frame that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When.
+    pub at: Time,
+    /// Its bytes.
+    pub frame: Vec<u8>,
+}
+
+impl MemoryPort {
+    /// A port at which `arrivals` will arrive, in order of time.
+    ///
+    /// # Panics
+    /// When an arrival is earlier than the one before it.
+    pub fn new(arrivals: Vec<Arrival>) -> Self {
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at), "arrivals are in order of time");
+        MemoryPort { arrivals: arrivals.into(), ..MemoryPort::default() }
+    }
+
+    /// A port that refuses to send, as an interface that is down does.
+    pub fn down() -> Self {
+        MemoryPort { refuses: true, ..MemoryPort::default() }
+    }
+
+    /// What was sent, in order.
+    pub fn sent(&self) -> &[Departure] {
+        &self.sent
+    }
+
+    fn next_arrival(&self) -> Option<Time> {
+        self.arrivals.front().map(|arrival| arrival.at)
+    }
+}
+
+impl Port for MemoryPort {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        while self.next_arrival().is_some_and(|at| at <= self.now) {
+            let Some(arrival) = self.arrivals.pop_front() else { break };
+            take(&arrival.frame, &arrival.vnet);
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        if !self.refuses {
+            self.sent.push(Departure { at: self.now, frame: frame.to_vec() });
+        }
+        !self.refuses
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+/// Runs `datapath` on virtual time, from event to event, until nothing is left to do or `until` is reached. Returns the
+/// time reached.
+pub fn run(datapath: &mut Datapath, wire: &mut Wire<MemoryPort>, until: Time) -> Time {
+    let mut now = Time::ZERO;
+    while let Some(next) = next_event(datapath, wire).filter(|next| *next <= until) {
+        now = now.max(next);
+        (wire.left.now, wire.right.now) = (now, now);
+        datapath.step(wire, now).expect("memory does not fail");
+    }
+    now
+}
+
+fn next_event(datapath: &Datapath, wire: &Wire<MemoryPort>) -> Option<Time> {
+    let events = [datapath.next_wakeup(), wire.left.next_arrival(), wire.right.next_arrival()];
+    events.into_iter().flatten().min()
+}

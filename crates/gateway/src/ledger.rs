@@ -1,0 +1,61 @@
+//! Where every packet went: totals that must balance.
+
+use fairwire_core::Cause;
+
+/// Why the gateway, rather than its discipline, lost a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Loss {
+    /// A super-packet or partial checksum that makes no sense.
+    Malformed,
+    /// Longer than the gateway's buffers.
+    TooLong,
+    /// Every buffer of the gateway was in use.
+    NoBuffer,
+    /// The outgoing interface refused it: it is down, or its own queue is full.
+    Refused,
+}
+
+impl Loss {
+    /// Every kind, in the order of its number.
+    pub const ALL: [Loss; 4] = [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused];
+
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Loss::Malformed => "malformed",
+            Loss::TooLong => "too-long",
+            Loss::NoBuffer => "no-buffer",
+            Loss::Refused => "refused",
+        }
+    }
+}
+
+/// Totals of one direction since the start. Packets are wire-size: a super-packet counts as what it was split into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Frames as they were received, a super-packet counted once.
+    pub frames_received: u64,
+    /// Packets that came in.
+    pub packets_in: u64,
+    /// Packets sent on.
+    pub packets_out: u64,
+    /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is shaped.
+    pub unshaped: u64,
+    /// Drops by the discipline, in the order of [`Cause::ALL`].
+    pub dropped: [u64; Cause::ALL.len()],
+    /// Losses in the gateway, in the order of [`Loss::ALL`].
+    pub lost: [u64; Loss::ALL.len()],
+}
+
+impl Totals {
+    /// Does every packet that came in have its place, when `inside` are still on their way through?
+    pub fn is_balanced(&self, inside: usize) -> bool {
+        self.packets_in == self.packets_out + self.packets_gone() + inside as u64
+    }
+
+    /// Packets dropped or lost.
+    pub fn packets_gone(&self) -> u64 {
+        self.dropped.iter().sum::<u64>() + self.lost.iter().sum::<u64>()
+    }
+}

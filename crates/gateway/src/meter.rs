@@ -1,0 +1,104 @@
+//! What the shaped link did, in the words of [`LinkRecord`].
+
+use fairwire_core::{Backlog, Cause, Packet, Rate, Time};
+use fairwire_metrics::record::{BacklogRecord, LinkRecord};
+use fairwire_metrics::{DelayHistogram, TimeWeighted};
+use std::collections::BTreeMap;
+
+/// Measures one shaped link from a given instant on.
+#[derive(Debug)]
+pub struct LinkMeter {
+    start: Time,
+    packets_in: u64,
+    packets_out: u64,
+    bytes_out: u64,
+    drops: [u64; Cause::ALL.len()],
+    marks: [u64; Cause::ALL.len()],
+    sojourn: DelayHistogram,
+    backlog_packets: TimeWeighted,
+    backlog_bytes: TimeWeighted,
+}
+
+impl LinkMeter {
+    /// A meter that measures from `start` on.
+    pub fn new(start: Time) -> Self {
+        LinkMeter {
+            start,
+            packets_in: 0,
+            packets_out: 0,
+            bytes_out: 0,
+            drops: [0; Cause::ALL.len()],
+            marks: [0; Cause::ALL.len()],
+            sojourn: DelayHistogram::new(),
+            backlog_packets: TimeWeighted::new(start),
+            backlog_bytes: TimeWeighted::new(start),
+        }
+    }
+
+    /// Forgets what was, as at the end of a warm-up; what waits stays known.
+    pub fn restart(&mut self, now: Time) {
+        let (mut packets, mut bytes) = (self.backlog_packets, self.backlog_bytes);
+        packets.reset(now);
+        bytes.reset(now);
+        *self = LinkMeter { backlog_packets: packets, backlog_bytes: bytes, ..LinkMeter::new(now) };
+    }
+
+    /// A packet was offered.
+    pub fn offered(&mut self) {
+        self.packets_in += 1;
+    }
+
+    /// A packet was dropped.
+    pub fn dropped(&mut self, cause: Cause) {
+        self.drops[cause as usize] += 1;
+    }
+
+    /// A packet was marked.
+    pub fn marked(&mut self, cause: Cause) {
+        self.marks[cause as usize] += 1;
+    }
+
+    /// `packet` begins to be sent.
+    pub fn started(&mut self, packet: &Packet, now: Time) {
+        self.packets_out += 1;
+        self.bytes_out += u64::from(packet.len);
+        self.sojourn.record(now.since(packet.arrived));
+    }
+
+    /// So much waits from `now` on.
+    pub fn waiting(&mut self, backlog: Backlog, now: Time) {
+        self.backlog_packets.set(u64::from(backlog.packets), now);
+        self.backlog_bytes.set(backlog.bytes, now);
+    }
+
+    /// What was measured up to `now` on the link `name` of `rate`.
+    pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
+        LinkRecord {
+            name: name.to_owned(),
+            rate_bps: rate.bps() as f64,
+            utilization: self.utilization(rate, now),
+            packets_in: self.packets_in,
+            packets_out: self.packets_out,
+            drops: by_cause(&self.drops),
+            marks: by_cause(&self.marks),
+            sojourn: self.sojourn.sojourn(),
+            backlog: BacklogRecord {
+                mean_packets: self.backlog_packets.mean(now),
+                mean_bytes: self.backlog_bytes.mean(now),
+                max_packets: self.backlog_packets.max(),
+            },
+        }
+    }
+
+    /// The last packet may not be through at `now`: its rest is less than one packet, and the share at most 1.
+    fn utilization(&self, rate: Rate, now: Time) -> f64 {
+        let capacity_bits = rate.bps() as f64 * now.since(self.start).secs();
+        if capacity_bits > 0.0 { (self.bytes_out as f64 * 8.0 / capacity_bits).min(1.0) } else { 0.0 }
+    }
+}
+
+/// Only the causes that occurred.
+fn by_cause(counts: &[u64; Cause::ALL.len()]) -> BTreeMap<String, u64> {
+    let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+    counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
+}

@@ -1,0 +1,127 @@
+//! The frames that are inside the gateway: a fixed number of buffers, all taken at construction.
+
+use fairwire_core::Ecn;
+
+/// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
+#[derive(Debug)]
+pub struct FramePool {
+    bytes: Box<[u8]>,
+    frame_bytes: usize,
+    notes: Box<[Note]>,
+    free: Vec<u32>,
+}
+
+/// What the gateway remembers of a frame beside its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// Bytes of the frame.
+    pub len: u32,
+    /// Bytes of transport payload in it.
+    pub payload: u32,
+    /// The account of its flow.
+    pub account: u32,
+    /// The ECN field that it came with.
+    pub ecn: Ecn,
+}
+
+/// How large a pool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolSize {
+    /// Frames that may be inside at once.
+    pub frames: u32,
+    /// Bytes of the longest frame, Ethernet header included.
+    pub frame_bytes: u32,
+}
+
+/// Why a frame was not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// Every buffer is in use.
+    Exhausted,
+    /// It is longer than a buffer.
+    TooLong,
+}
+
+impl FramePool {
+    /// An empty pool.
+    pub fn new(size: PoolSize) -> Self {
+        FramePool {
+            bytes: vec![0; size.frames as usize * size.frame_bytes as usize].into(),
+            frame_bytes: size.frame_bytes as usize,
+            notes: vec![Note::default(); size.frames as usize].into(),
+            free: (0..size.frames).rev().collect(),
+        }
+    }
+
+    /// Frames inside.
+    pub fn in_use(&self) -> usize {
+        self.notes.len() - self.free.len()
+    }
+
+    /// Frames that fit.
+    pub fn capacity(&self) -> usize {
+        self.notes.len()
+    }
+
+    /// Copies `frame` in and names it.
+    pub fn put(&mut self, frame: &[u8], note: Note) -> Result<u32, NoRoom> {
+        if frame.len() > self.frame_bytes {
+            return Err(NoRoom::TooLong);
+        }
+        let id = self.free.pop().ok_or(NoRoom::Exhausted)?;
+        self.notes[id as usize] = Note { len: frame.len() as u32, ..note };
+        self.bytes_mut(id).copy_from_slice(frame);
+        Ok(id)
+    }
+
+    /// The bytes of frame `id`.
+    pub fn bytes(&self, id: u32) -> &[u8] {
+        let start = id as usize * self.frame_bytes;
+        &self.bytes[start..start + self.notes[id as usize].len as usize]
+    }
+
+    /// The bytes of frame `id`, to be rewritten.
+    pub fn bytes_mut(&mut self, id: u32) -> &mut [u8] {
+        let start = id as usize * self.frame_bytes;
+        &mut self.bytes[start..start + self.notes[id as usize].len as usize]
+    }
+
+    /// What is remembered of frame `id`.
+    pub fn note(&self, id: u32) -> Note {
+        self.notes[id as usize]
+    }
+
+    /// Gives the buffer of frame `id` back.
+    pub fn release(&mut self, id: u32) {
+        assert!(self.free.len() < self.notes.len(), "a frame was given back twice");
+        self.free.push(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool() -> FramePool {
+        FramePool::new(PoolSize { frames: 2, frame_bytes: 4 })
+    }
+
+    #[test]
+    fn a_full_pool_refuses_until_a_frame_is_given_back() {
+        let mut pool = pool();
+        let first = pool.put(b"one", Note::default()).unwrap();
+        let second = pool.put(b"two!", Note::default()).unwrap();
+        assert_eq!(pool.put(b"3", Note::default()), Err(NoRoom::Exhausted));
+        assert_eq!((pool.bytes(first), pool.bytes(second)), (&b"one"[..], &b"two!"[..]));
+        pool.release(first);
+        assert_eq!(pool.in_use(), 1);
+        assert!(pool.put(b"3", Note::default()).is_ok());
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_takes_no_buffer() {
+        let mut pool = pool();
+        assert_eq!(pool.put(b"12345", Note::default()), Err(NoRoom::TooLong));
+        assert_eq!(pool.in_use(), 0);
+    }
+}
