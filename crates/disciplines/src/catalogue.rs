@@ -1,0 +1,221 @@
+//! The catalogue: every discipline there is, once.
+
+use crate::error::BuildError;
+use crate::site::Site;
+use core::fmt;
+use fairwire_core::Discipline;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One discipline.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, as typed in scenario files and on command lines.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// What kind of discipline it is.
+    pub family: Family,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What it remembers, and for whom.
+    pub state: &'static str,
+    /// The work per packet.
+    pub cost: &'static str,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+    build: Builder,
+}
+
+/// What a discipline's own file tells the catalogue of it.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// What kind of discipline it is.
+    pub family: Family,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What it remembers, and for whom.
+    pub state: &'static str,
+    /// The work per packet.
+    pub cost: &'static str,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+}
+
+/// What kind of discipline it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// What a plain router does; the others are measured against it.
+    Baseline,
+    /// Signals congestion early, blind to flows.
+    ActiveQueueManagement,
+    /// One first-come-first-served queue, made fair between flows by whom it drops.
+    FairDropping,
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Family::Baseline => "baseline",
+            Family::ActiveQueueManagement => "active queue management",
+            Family::FairDropping => "fair dropping",
+        })
+    }
+}
+
+type Builder = fn(&Parameters, &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
+
+/// Lists each discipline once: its key in [`Parameters`], its name, its aliases, and the module with its `ABOUT` and its
+/// `Spec`. `Parameters`, the entries and the builders all follow from this list.
+macro_rules! catalogue {
+    ($($key:ident: $name:literal ($($alias:literal),*) => $($module:ident)::+;)+) => {
+        /// What was typed for each discipline, under its name: in TOML, `[discipline.red]` with `gentle = true`.
+        ///
+        /// What is left out has its documented default. Unknown keys are refused.
+        ///
+        /// ```
+        /// use fairwire_disciplines::Parameters;
+        ///
+        /// let typed: Parameters = toml::from_str("[red]\ngentle = false")?;
+        /// assert_eq!(typed.red.unwrap().gentle, Some(false));
+        /// assert!(toml::from_str::<Parameters>("[red]\ngentel = false").is_err());
+        /// # Ok::<(), toml::de::Error>(())
+        /// ```
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Parameters {
+            $(
+                #[doc = concat!("Parameters of `", $name, "`.")]
+                #[serde(rename = $name, default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$($module)::+::Spec>,
+            )+
+        }
+
+        const ENTRIES: &[Entry] = &[$({
+            let about = $($module)::+::ABOUT;
+            Entry {
+                name: $name,
+                aliases: &[$($alias),*],
+                family: about.family,
+                summary: about.summary,
+                state: about.state,
+                cost: about.cost,
+                source: about.source,
+                build: |parameters, site| match &parameters.$key {
+                    Some(spec) => spec.build(site),
+                    None => $($module)::+::Spec::default().build(site),
+                },
+            }
+        }),+];
+    };
+}
+
+catalogue! {
+    tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
+    red: "red" () => crate::dropper::red;
+    faba: "faba" () => crate::dropper::faba;
+}
+
+/// Every discipline, in the order in which it is listed to people.
+pub fn all() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// The discipline called `name`, or known by it as an alias.
+///
+/// ```
+/// use fairwire_disciplines::catalogue;
+///
+/// assert_eq!(catalogue::find("fifo")?.name, "tail-drop");
+/// let error = catalogue::find("fabba").unwrap_err();
+/// assert_eq!(error.nearest, Some("faba"));
+/// # Ok::<(), fairwire_disciplines::UnknownDiscipline>(())
+/// ```
+pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
+    ENTRIES
+        .iter()
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
+        .ok_or_else(|| UnknownDiscipline { given: shortened(name), nearest: nearest(name) })
+}
+
+/// Builds the discipline called `name` (or known by it as an alias) for `site`.
+pub fn build(
+    name: &str,
+    parameters: &Parameters,
+    site: &Site<'_>,
+) -> Result<Box<dyn Discipline>, BuildError> {
+    (find(name)?.build)(parameters, site)
+}
+
+/// No discipline has the name given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDiscipline {
+    /// What was given, cut short where it is long.
+    pub given: String,
+    /// The name or alias that it most resembles, if any comes near.
+    pub nearest: Option<&'static str>,
+}
+
+impl std::error::Error for UnknownDiscipline {}
+
+impl fmt::Display for UnknownDiscipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no discipline `{}`; ", self.given)?;
+        if let Some(nearest) = self.nearest {
+            write!(f, "did you mean `{nearest}`? ")?;
+        }
+        write!(f, "allowed: ")?;
+        for (i, entry) in ENTRIES.iter().enumerate() {
+            write!(f, "{}`{}`", if i == 0 { "" } else { ", " }, entry.name)?;
+            if !entry.aliases.is_empty() {
+                write!(f, " (or `{}`)", entry.aliases.join("`, `"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name or alias nearest to `given`, if fewer than half of its letters are wrong.
+fn nearest(given: &str) -> Option<&'static str> {
+    let given = shortened(given).to_lowercase().replace('_', "-");
+    ENTRIES
+        .iter()
+        .flat_map(|entry| entry.aliases.iter().copied().chain([entry.name]))
+        .map(|name| (strsim::damerau_levenshtein(&given, name), name))
+        .filter(|&(distance, name)| distance * 2 < name.len().max(3))
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_name_or_alias_stands_twice() {
+        let mut seen = HashSet::new();
+        for entry in all() {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert!(seen.insert(*name), "{name} stands twice");
+                assert_eq!(find(name).map(|found| found.name), Ok(entry.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_the_nearest_and_all_that_there_are() {
+        let message = |name: &str| find(name).unwrap_err().to_string();
+        assert!(message("rde").contains("did you mean `red`?"));
+        assert!(message("Tail_Drop").contains("did you mean `tail-drop`?"));
+        assert!(!message("something else").contains("did you mean"));
+        for entry in all() {
+            assert!(message("something else").contains(entry.name));
+        }
+        assert!(message(&"x".repeat(1_000_000)).len() < 1000);
+    }
+}

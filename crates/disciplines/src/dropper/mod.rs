@@ -1,0 +1,5 @@
+//! Droppers: which packets are refused, marked, or pushed out. One algorithm per file.
+
+pub mod faba;
+pub mod red;
+pub mod tail_drop;

@@ -1,0 +1,80 @@
+//! Tail-drop.
+//!
+//! # What it does
+//! Refuses an arrival when the buffer is full, and nothing else.
+//!
+//! # Why
+//! It is what a router does when nobody chose anything, and so the baseline of every comparison. Long-lived TCP flows
+//! synchronise on it, its queue stands full, and a sender that does not back off takes what it likes.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (`drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//!
+//! # State and cost
+//! No state beyond the buffer; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 7567, section 2: "tail drop".
+//!
+//! # Where we differ
+//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly B.
+
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Fcfs;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Dropper, Limit, Queue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Baseline,
+    summary: "refuses an arrival when the buffer is full",
+    state: "none",
+    cost: "O(1)",
+    source: "RFC 7567, section 2",
+};
+
+const NAME: &str = "tail-drop";
+
+/// What was typed for `tail-drop`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let policy = self.ecn.unwrap_or_default().into();
+        Ok(Box::new(Queue::new(self.check(site)?.limit, Fcfs, TailDrop).with_ecn(policy)))
+    }
+}
+
+/// Refuses what does not fit. See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TailDrop;
+
+impl Dropper for TailDrop {}

@@ -1,0 +1,74 @@
+//! What can be wrong with a discipline as typed.
+
+use crate::catalogue::UnknownDiscipline;
+use core::fmt::Display;
+
+/// A discipline that could not be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// No discipline has that name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownDiscipline),
+    /// One of its parameters makes no sense.
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
+}
+
+/// A parameter outside of what is allowed. The fields are public so that a caller can point at the place in its file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{parameter}` of `{discipline}` is {given}; allowed: {allowed}")]
+pub struct BadParameter {
+    /// The discipline's name in the catalogue.
+    pub discipline: &'static str,
+    /// The parameter's name, as typed.
+    pub parameter: &'static str,
+    /// What was given, or what its default came to.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+/// Names a parameter while it is being checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Parameter {
+    pub discipline: &'static str,
+    pub name: &'static str,
+}
+
+impl Parameter {
+    pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
+        BadParameter {
+            discipline: self.discipline,
+            parameter: self.name,
+            given: given.to_string(),
+            allowed: allowed.to_string(),
+        }
+    }
+
+    /// `value`, if it is above zero and at most `most`. Not-a-number is refused like everything else.
+    pub fn above_zero(self, value: f64, most: f64) -> Result<f64, BadParameter> {
+        if value > 0.0 && value <= most {
+            Ok(value)
+        } else {
+            Err(self.refuse(value, format_args!("a number above 0, at most {most}")))
+        }
+    }
+
+    /// `value`, if it is from zero to `most`.
+    pub fn zero_or_more(self, value: f64, most: f64) -> Result<f64, BadParameter> {
+        if (0.0..=most).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(value, format_args!("a number from 0 to {most}")))
+        }
+    }
+
+    /// `value`, if it is a count from 1 to `most`.
+    pub fn count(self, value: u32, most: u32) -> Result<u32, BadParameter> {
+        if (1..=most).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(value, format_args!("a whole number from 1 to {most}")))
+        }
+    }
+}

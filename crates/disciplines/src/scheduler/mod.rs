@@ -1,0 +1,3 @@
+//! Schedulers: which waiting packet leaves next. One algorithm per file.
+
+pub use fairwire_core::scheduler::Fcfs;
