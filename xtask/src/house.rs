@@ -5,6 +5,7 @@
 
 pub mod adr;
 pub mod arrows;
+pub mod docs;
 pub mod length;
 pub mod manifests;
 pub mod naming;
@@ -38,6 +39,9 @@ pub const RULES: &[Rule] = &[
     Rule { name: manifests::REASONS, check: manifests::check_reasons },
     Rule { name: text::NAME, check: text::check },
     Rule { name: adr::NAME, check: adr::check },
+    Rule { name: docs::LINKS, check: docs::check_links },
+    Rule { name: docs::QUOTES, check: docs::check_quotes },
+    Rule { name: docs::FIELDS, check: docs::check_fields },
 ];
 
 /// A place where a rule is not kept.
