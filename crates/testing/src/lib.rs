@@ -1,1 +1,19 @@
-//! Development only: operation model, counting allocator, trace hash
+//! Development only: what the tests of several crates share.
+//!
+//! - [`Operation`]: what can be done to a discipline, and random sequences of it;
+//! - [`Driver`]: does it to any discipline, and checks conservation after each operation;
+//! - [`TraceHash`]: one number for all decisions that a discipline took;
+//! - [`CountingAllocator`]: counts allocations, to show that there are none.
+//!
+//! `unsafe` stands in one file, [`allocator`], because an allocator cannot be written without.
+#![deny(unsafe_code)]
+
+pub mod allocator;
+pub mod driver;
+pub mod operation;
+pub mod trace;
+
+pub use allocator::CountingAllocator;
+pub use driver::{Driver, Outcome};
+pub use operation::{Operation, Shape, operations};
+pub use trace::TraceHash;

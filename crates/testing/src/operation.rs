@@ -1,0 +1,58 @@
+//! What can be done to a discipline.
+
+use fairwire_core::Ecn;
+use proptest::prelude::*;
+
+/// One thing done to a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A packet is offered.
+    Enqueue {
+        /// Its flow.
+        flow: u64,
+        /// Its bytes on the wire.
+        len: u32,
+        /// Its ECN codepoint.
+        ecn: Ecn,
+    },
+    /// The transmitter asks for a packet.
+    Dequeue,
+    /// Nothing happens for so many nanoseconds.
+    Wait(u64),
+}
+
+/// What random sequences look like.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// How many flows there are.
+    pub flows: u64,
+    /// The longest packet, in bytes on the wire; the shortest has 40.
+    pub max_packet_bytes: u32,
+    /// The longest wait, in nanoseconds.
+    pub max_wait: u64,
+    /// The longest sequence.
+    pub max_operations: usize,
+}
+
+impl Default for Shape {
+    /// Enough to fill and empty a buffer of a few dozen packets several times.
+    fn default() -> Self {
+        Shape { flows: 12, max_packet_bytes: 1514, max_wait: 20_000_000, max_operations: 400 }
+    }
+}
+
+/// Random sequences of operations. Offers outnumber requests, so buffers fill; waits are short mostly, and long at times.
+pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
+    let enqueue = (0..shape.flows, 40..=shape.max_packet_bytes.max(40), 0..4u8)
+        .prop_map(|(flow, len, bits)| Operation::Enqueue { flow, len, ecn: Ecn::from_bits(bits) });
+    let wait = prop_oneof![
+        8 => 0..=shape.max_wait / 20,
+        1 => 0..=shape.max_wait,
+    ];
+    let operation = prop_oneof![
+        6 => enqueue,
+        4 => Just(Operation::Dequeue),
+        3 => wait.prop_map(Operation::Wait),
+    ];
+    prop::collection::vec(operation, 0..=shape.max_operations)
+}
