@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use fairwire_core::Ecn;
-//! use fairwire_wire::{FlowHasher, ecn, headers};
+//! use fairwire_wire::{FlowHasher, checksum::checksum, ecn, headers};
 //!
 //! // Ethernet, IPv4 with ECT(0), UDP from 10.0.0.1:4000 to 10.0.0.2:53, no payload.
 //! let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
@@ -27,6 +27,7 @@
 //! ecn::set_ecn(&mut frame, &headers, Ecn::Ce);
 //! let marked = headers::parse(&frame);
 //! assert_eq!(marked.ecn(), Ecn::Ce);
+//! assert_eq!(checksum(&frame[14..34]), 0);
 //! assert_eq!(FlowHasher::new([7; 16]).hash(&marked.flow_key(&frame)), flow);
 //! ```
 #![forbid(unsafe_code)]
