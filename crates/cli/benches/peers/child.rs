@@ -1,0 +1,52 @@
+//! What one child process took: CPU time and peak memory, as the kernel counted them.
+//!
+//! The kernel tells the sum of the CPU time and the maximum of the memory of *all* children that a process waited for.
+//! So each program runs under a process of its own, which is this benchmark again and waits for that program only.
+
+use crate::contest::Failure;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
+
+/// The hidden subcommand that runs one program and tells what it took.
+pub const MEASURE: &str = "measure";
+
+/// What a program took, and what it said.
+#[derive(Serialize, Deserialize)]
+pub struct Took {
+    /// Seconds of CPU, user and system, from exec to exit.
+    pub cpu_s: f64,
+    /// Peak resident memory, bytes.
+    pub peak_rss_bytes: u64,
+    /// What it printed.
+    pub stdout: String,
+}
+
+/// Runs `command` to its end under a process of its own.
+pub fn measured(command: &[String]) -> Result<Took, Failure> {
+    let this = std::env::current_exe()?;
+    let output = Command::new(this).arg(MEASURE).arg("--").args(command).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("`{}` failed; it says why above", command.join(" ")).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Runs `command` to its end as the only child, and prints a [`Took`] as JSON.
+pub fn measure_and_print(command: &[String]) -> Result<(), Failure> {
+    let output = Command::new(&command[0]).args(&command[1..]).output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} from `{}`:\n{said}", output.status, command.join(" ")).into());
+    }
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let cpu_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    let took = Took {
+        cpu_s: cpu_us as f64 * 1e-6,
+        peak_rss_bytes: usage.max_rss() as u64 * 1024, // Linux counts it in KiB
+        stdout: String::from_utf8(output.stdout)?,
+    };
+    println!("{}", serde_json::to_string(&took)?);
+    Ok(())
+}
