@@ -173,9 +173,9 @@ impl Sender {
         self.inflation = self.inflation.saturating_sub(deflate);
         if !seen_partial {
             self.state = State::Recovery { seen_partial: true };
+            self.timed = None;
             self.arm(now);
         }
-        self.timed = None;
         out.send(Segment::Data(self.unacked));
         self.send_window(BURST_IN_RECOVERY, now, out);
     }
@@ -210,14 +210,15 @@ impl Sender {
         self.send_window(BURST_IN_RECOVERY, now, out);
     }
 
-    /// The window in use, segments: what a reaction to loss halves.
+    /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much has left the network.
     fn in_use(&self) -> f64 {
-        (self.reno.window() + f64::from(self.inflation)).min(self.window_limit)
+        self.reno.window().min(self.window_limit)
     }
 
     /// The first segment beyond the window.
     fn window_end(&self) -> u64 {
-        self.unacked + self.in_use() as u64
+        let inflated = self.reno.window() + f64::from(self.inflation);
+        self.unacked + inflated.min(self.window_limit) as u64
     }
 
     fn send_window(&mut self, most: u64, now: Time, out: &mut impl Output) {
