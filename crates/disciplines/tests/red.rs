@@ -1,0 +1,318 @@
+//! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same pseudo-code.
+
+use fairwire_core::rng::mix;
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed, Signals, Time,
+    Verdict,
+};
+use fairwire_disciplines::Site;
+use fairwire_disciplines::dropper::red::{Config, IdleRule, Measure, Ramp, Red, Spec, Spreading};
+use std::collections::VecDeque;
+
+fn config() -> Config {
+    let site = Site {
+        rate: Rate::from_bps(10_000_000).expect("not zero"),
+        buffer: Amount::Packets(40),
+        packet_bytes: 512,
+        seed: Seed(1),
+        stream: "red",
+    };
+    Spec::default().check(&site).expect("the defaults are allowed")
+}
+
+#[test]
+fn the_ramp_has_the_values_of_the_vectors() {
+    let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
+    for (average, p) in [(19.0, 0.0), (30.0, 0.01), (40.0, 0.02), (60.0, 0.51), (80.0, 1.0)] {
+        // A few units in the last place of numbers near 1.
+        assert!((ramp.probability(average) - p).abs() < 1e-15, "{average}: {}", ramp.probability(average));
+    }
+    let steep = Ramp { gentle: false, ..ramp };
+    assert_eq!(steep.probability(39.0), ramp.probability(39.0));
+    assert_eq!(steep.probability(40.0), 1.0);
+}
+
+#[test]
+fn the_defaults_are_those_of_fabas_paper() {
+    let config = config();
+    assert_eq!(config.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: true });
+    assert_eq!(config.weight, 0.002);
+    assert_eq!(config.spreading, Spreading::AtLeast);
+}
+
+/// Gaps between signals while the average stands still at p_b = 1/64.
+fn gaps(spreading: Spreading) -> Vec<usize> {
+    let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
+    let config = Config { ramp, spreading, weight: 1.0, ..config() };
+    let mut red = Red::new(config, Seed(3).stream("gaps"));
+    let mut buffer = Buffer::new(Limit::packets(40));
+    for frame in 0..15 {
+        buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+    }
+    let (mut gaps, mut gap) = (vec![0; 200], 0);
+    for frame in 0..2_000_000 {
+        gap += 1;
+        let arrival = Packet::new(frame, 512, 0.into(), Time::ZERO);
+        if red.on_arrival(&arrival, &buffer, Time::ZERO) == Verdict::Signal(Cause::Early) {
+            gaps[gap] += 1;
+            gap = 0;
+        }
+    }
+    gaps
+}
+
+/// Is each gap in `range` as likely as any other, and none outside of it?
+fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
+    let total: usize = gaps.iter().sum();
+    let inside = &gaps[range.clone()];
+    // The first gap also counts the first arrival above the threshold, which is spared.
+    assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
+    let expected = total as f64 / inside.len() as f64;
+    let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
+    // Chi-square with 62 or 63 degrees of freedom: 103.4 has probability 0.001.
+    assert!(chi2 < 103.4, "chi-square {chi2}");
+}
+
+#[test]
+fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
+    // The arrival after a signal counts as the first, so n p reaches 1 at n = 64 and certainty at n = 63.
+    assert_uniform(&gaps(Spreading::AtMost), 1..=63);
+}
+
+#[test]
+fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
+    assert_uniform(&gaps(Spreading::AtLeast), 64..=127);
+}
+
+#[test]
+fn the_first_arrival_above_the_threshold_is_never_dropped() {
+    // A probability of 1 from the threshold on, yet not forced: only the spared first arrival passes.
+    let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
+    let config = Config { ramp, spreading: Spreading::AtMost, weight: 1.0, ..config() };
+    let mut red = Red::new(config, Seed(1).stream("first"));
+    let mut buffer = Buffer::new(Limit::packets(40));
+    for frame in 0..29 {
+        buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+    }
+    let mut judge = || red.on_arrival(&Packet::new(99, 512, 0.into(), Time::ZERO), &buffer, Time::ZERO);
+    assert_eq!(judge(), Verdict::Pass);
+    assert_eq!(judge(), Verdict::Signal(Cause::Early));
+}
+
+/// RED once more, straight from the pseudo-code, with none of the code under test.
+struct Plain {
+    config: Config,
+    rng: Rng,
+    marks: bool,
+    waiting: VecDeque<u32>,
+    avg: f64,
+    count: f64,
+    count_bytes: f64,
+    old: bool,
+    idle_since: Option<u64>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Fate {
+    In,
+    Marked,
+    Early,
+    Forced,
+    Full,
+}
+
+impl Plain {
+    fn arrival(&mut self, len: u32, capable: bool, now: u64) -> Fate {
+        let c = self.config;
+        let bytes = c.measure == Measure::Bytes;
+        let mean = f64::from(c.packet_bytes);
+        let held: u32 = self.waiting.iter().sum();
+        let q = if bytes { f64::from(held) } else { self.waiting.len() as f64 };
+        let (w, th_min, th_max) = (c.weight, c.ramp.min, c.ramp.max);
+        match self.idle_since.take() {
+            None => self.avg = (1.0 - w) * self.avg + w * q,
+            Some(since) => {
+                let missed = c.rate.bps() as f64 / (8.0 * mean) * (now - since) as f64 / 1e9;
+                self.avg = match c.idle_rule {
+                    IdleRule::Ns2 => self.avg * (1.0 - w).powf(missed.floor() + 1.0) + w * q,
+                    IdleRule::Floyd1993 => self.avg * (1.0 - w).powf(missed),
+                };
+            }
+        }
+        self.count += 1.0;
+        self.count_bytes += f64::from(len);
+        let mut fate = Fate::In;
+        if self.avg >= th_min && (q > 1.0 || !c.spare_short_queue) {
+            let ceiling = if c.ramp.gentle { 2.0 * th_max } else { th_max };
+            if c.mark_limit.is_none() && self.avg >= ceiling {
+                fate = Fate::Forced;
+            } else if !self.old {
+                self.count = 1.0;
+                self.count_bytes = f64::from(len);
+                self.old = true;
+            } else {
+                let mp = c.ramp.max_probability;
+                let pb = if self.avg >= th_max {
+                    if c.ramp.gentle {
+                        (mp + (1.0 - mp) * (self.avg - th_max) / th_max).min(1.0)
+                    } else {
+                        1.0
+                    }
+                } else {
+                    mp * (self.avg - th_min) / (th_max - th_min)
+                };
+                let n = if bytes { (self.count_bytes / mean).floor() } else { self.count };
+                let mut pa = if c.spreading == Spreading::AtMost {
+                    if n * pb < 1.0 { pb / (1.0 - n * pb) } else { 1.0 }
+                } else if n * pb < 1.0 {
+                    0.0
+                } else if n * pb < 2.0 {
+                    pb / (2.0 - n * pb)
+                } else {
+                    1.0
+                };
+                if bytes && pa < 1.0 {
+                    pa *= f64::from(len) / mean;
+                }
+                if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
+                    let may_mark = self.marks && capable && c.mark_limit.is_none_or(|limit| pb <= limit);
+                    fate = if may_mark { Fate::Marked } else { Fate::Early };
+                }
+            }
+        } else {
+            self.old = false;
+        }
+        let full = if c.limit.is_in_bytes() {
+            u64::from(held + len) > c.limit.max_bytes()
+        } else {
+            self.waiting.len() as u32 >= c.limit.max_packets()
+        };
+        if full {
+            fate = Fate::Full;
+        }
+        if fate != Fate::In {
+            self.count = 0.0;
+            self.count_bytes = 0.0;
+        }
+        if matches!(fate, Fate::In | Fate::Marked) {
+            self.waiting.push_back(len);
+        }
+        fate
+    }
+
+    fn departure(&mut self, now: u64) {
+        if self.waiting.pop_front().is_none() {
+            self.idle_since.get_or_insert(now);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Last(Option<Fate>);
+
+impl Signals for Last {
+    fn dropped(&mut self, _: Packet, cause: Cause) {
+        self.0 = Some(match cause {
+            Cause::Early => Fate::Early,
+            Cause::Forced => Fate::Forced,
+            Cause::Overflow => Fate::Full,
+            other => panic!("RED has no {other:?}"),
+        });
+    }
+    fn marked(&mut self, _: &Packet, _: Cause) {
+        self.0 = Some(Fate::Marked);
+    }
+}
+
+/// Runs both readings side by side over bursts, overload and pauses; returns how often each fate was met.
+fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
+    let red = Red::new(config, Seed(seed).stream("red"));
+    let mut queue = Queue::new(config.limit, Fcfs, red).with_ecn(policy);
+    let mut plain = Plain {
+        config,
+        rng: Seed(seed).stream("red"),
+        marks: policy == EcnPolicy::Mark,
+        waiting: VecDeque::new(),
+        avg: 0.0,
+        count: 0.0,
+        count_bytes: 0.0,
+        old: false,
+        idle_since: None,
+    };
+    let (mut now, mut fates) = (0, [0; 5]);
+    let mut traffic = Seed(seed).stream("traffic");
+    for frame in 0..30_000u32 {
+        // The load swings between half and thrice the link's rate; at times it pauses.
+        let load = [3.0, 1.1, 0.5, 1.6, 1.0][(frame / 500) as usize % 5];
+        now += (819_200.0 * traffic.uniform() / load) as u64;
+        if traffic.chance(0.001) {
+            now += u64::from(traffic.below(200_000_000));
+        }
+        if traffic.chance(1.0 / load) {
+            plain.departure(now);
+            queue.dequeue(Time::from_ns(now), &mut Last::default());
+        }
+        let len = if mix(u64::from(frame)) & 1 == 0 { 512 } else { 40 + traffic.below(960) };
+        let ecn = if traffic.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
+        let mut last = Last::default();
+        let at = Time::from_ns(now);
+        queue.enqueue(Packet { ecn, ..Packet::new(frame, len, 0.into(), at) }, at, &mut last);
+        let fate = plain.arrival(len, ecn.is_capable(), now);
+        assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, average {}", plain.avg);
+        // The power of the idle decay comes from two libraries, each right to a unit or so in the last place; thirty
+        // thousand steps cannot add up to more than this.
+        let average = queue.dropper().average();
+        assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
+        fates[fate as usize] += 1;
+    }
+    fates
+}
+
+#[test]
+fn it_decides_as_the_pseudo_code_does_under_every_switch() {
+    let mut met = [0; 5];
+    for switches in 0..64u64 {
+        let on = |bit: u32| switches >> bit & 1 == 1;
+        let base = config();
+        let scale = if on(0) { 512.0 } else { 1.0 };
+        let config = Config {
+            limit: if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) },
+            measure: if on(0) { Measure::Bytes } else { Measure::Packets },
+            ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
+            weight: 0.02, // ten times the default, so that a short run goes through all branches
+            spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
+            idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
+            spare_short_queue: on(4),
+            mark_limit: on(5).then_some(0.1),
+            ..base
+        };
+        for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
+            for (total, fate) in met.iter_mut().zip(compare(config, policy, switches)) {
+                *total += fate;
+            }
+        }
+    }
+    assert!(met.iter().all(|&n| n > 1000), "some branch was hardly met: {met:?}");
+}
+
+#[test]
+fn an_idle_link_forgets() {
+    // 100 packets of 512 bytes take 40.96 ms at 10 Mbit/s.
+    let config = Config { weight: 0.01, ..config() };
+    let averages = [IdleRule::Ns2, IdleRule::Floyd1993].map(|idle_rule| {
+        let mut red = Red::new(Config { idle_rule, ..config }, Seed(1).stream("idle"));
+        let mut full = Buffer::new(Limit::packets(40));
+        full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
+        let arrival = Packet::new(1, 512, 0.into(), Time::ZERO);
+        red.on_arrival(&arrival, &full, Time::ZERO); // average 0.01
+        red.idle(Time::ZERO);
+        red.idle(Time::from_ns(20_000_000)); // asked again: idle since the first time
+        red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
+        red.average()
+    });
+    // Rounding of a power, relative to its value of about a third of the average.
+    assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
+    assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
+}
