@@ -299,7 +299,8 @@ mod tests {
     fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
         // 10 Mbit/s x 32 ms = 72 packets of 552 B.
         let got = throughput(vec![bulk("tcp")], 80)[0];
-        assert!(got > 0.98 * 10e6 && got <= 10e6, "{got}");
+        let one_packet = 552.0 * 8.0 / 20.0; // what counting whole packets in 20 s may add
+        assert!(got > 0.98 * 10e6 && got <= 10e6 + one_packet, "{got}");
     }
 
     #[test]
