@@ -135,24 +135,21 @@ pub fn split_parsed(
     scratch: &mut [u8],
     out: &mut dyn FnMut(&[u8]),
 ) -> Result<usize, SplitError> {
+    if vnet.is_gso() {
+        let train = couple(frame, headers, vnet)?;
+        let scratch = room(scratch, train.longest())?;
+        return Ok(train.send(scratch, out));
+    }
     match vnet.partial() {
-        _ if vnet.is_gso() => {
-            let train = couple(frame, headers, vnet)?;
-            let scratch = room(scratch, train.longest())?;
-            Ok(train.send(scratch, out))
-        }
+        None => out(frame),
         Some(partial) => {
             let copy = room(scratch, frame.len())?;
             copy.copy_from_slice(frame);
             complete(copy, headers, partial)?;
             out(copy);
-            Ok(1)
-        }
-        None => {
-            out(frame);
-            Ok(1)
         }
     }
+    Ok(1)
 }
 
 fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {

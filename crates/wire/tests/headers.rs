@@ -403,3 +403,61 @@ fn a_host_is_one_flow_however_many_connections_it_opens() {
     assert_eq!(hashes(KeyKind::SourceHost), 1);
     assert_eq!(hashes(KeyKind::DestinationHost), 1);
 }
+
+#[test]
+fn hosts_are_told_apart_by_the_address_that_was_asked_for() {
+    let hasher = FlowHasher::new([5; 16]);
+    let tuple4 = |source: u8, destination: u8| {
+        let (source, destination) = ([source; 4].into(), [destination; 4].into());
+        FlowKey::Ipv4(Tuple { source, destination, protocol: 17, ports: None })
+    };
+    let other = |source: u8, destination: u8| FlowKey::Other {
+        ethertype: 0x0806,
+        source: [source; 6],
+        destination: [destination; 6],
+    };
+    let is_one = |kind, a, b| hasher.by(kind).hash(&a) == hasher.by(kind).hash(&b);
+    for [base, same_source, same_destination] in
+        [[tuple4(1, 2), tuple4(1, 3), tuple4(3, 2)], [other(1, 2), other(1, 3), other(3, 2)]]
+    {
+        assert!(is_one(KeyKind::SourceHost, base, same_source));
+        assert!(!is_one(KeyKind::SourceHost, base, same_destination));
+        assert!(is_one(KeyKind::DestinationHost, base, same_destination));
+        assert!(!is_one(KeyKind::DestinationHost, base, same_source));
+    }
+}
+
+#[test]
+fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
+    for bit in 0..13 {
+        let network = NetworkRecipe::V4 {
+            source: [10, 0, 0, 1],
+            destination: [10, 0, 0, 2],
+            id: 1,
+            option_words: 0,
+            fragment: FragmentRecipe { offset: 1 << bit, more: true },
+        };
+        let headers = parse(&Recipe { network, ..udp_recipe() }.frame());
+        assert_eq!(headers.network.unwrap().fragment, Fragment::Later, "bit {bit}");
+    }
+}
+
+/// Only the first fragment has the extension headers that come behind the fragment header; in a later one there is data.
+#[test]
+fn what_stands_behind_an_ipv6_fragment_header_does_not_part_the_fragments() {
+    let fragment = |offset, body: [u8; 8]| {
+        let network = NetworkRecipe::V6 {
+            source: [1; 16],
+            destination: [2; 16],
+            extensions: vec![],
+            fragment: FragmentRecipe { offset, more: true },
+        };
+        let payload = [&body[..], &[0; 40]].concat();
+        let transport = TransportRecipe::Other { protocol: 60 };
+        Recipe { network, transport, payload, ..udp_recipe() }.frame()
+    };
+    let first = fragment(0, [17, 0, 1, 4, 0, 0, 0, 0]);
+    let later = fragment(3, [99, 0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(key_of(&first), key_of(&later));
+    assert_eq!(parse(&first).network.unwrap().protocol, 60);
+}

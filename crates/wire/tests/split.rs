@@ -332,10 +332,12 @@ fn a_tcp_with_cwr_says_so_in_its_type_and_is_split_all_the_same() {
 
 #[test]
 fn a_super_packet_that_cannot_be_split_is_told_why() {
-    let mut recipe = tcp_recipe(3000);
-    recipe.transport =
-        TransportRecipe::Tcp { ports: (1, 2), sequence: 0, flags: 0x12, urgent: 0, option_words: 0 };
-    assert_eq!(refused(&recipe, |_| ()), SplitError::ControlFlags { flags: 0x12 });
+    for flags in [0x12, 0x14] {
+        let mut recipe = tcp_recipe(3000);
+        recipe.transport =
+            TransportRecipe::Tcp { ports: (1, 2), sequence: 0, flags, urgent: 0, option_words: 0 };
+        assert_eq!(refused(&recipe, |_| ()), SplitError::ControlFlags { flags });
+    }
 
     let mut fragment = tcp_recipe(3000);
     fragment.network = NetworkRecipe::V4 {
@@ -368,6 +370,24 @@ fn a_sender_may_join_128_datagrams_and_no_more() {
     };
     assert_eq!(outcome(1280), Ok(128));
     assert_eq!(outcome(1281), Err(SplitError::TooManyDatagrams { given: 129 }));
+}
+
+#[test]
+fn a_udp_segment_whose_sum_is_zero_says_ffff() {
+    let transport = TransportRecipe::Udp { ports: (1, 2) };
+    let recipe = |word: u16| Recipe {
+        transport: transport.clone(),
+        payload: word.to_be_bytes().repeat(2),
+        ..tcp_recipe(0)
+    };
+    let checksums = |word| {
+        let (frame, vnet) = super_packet(&recipe(word), 2);
+        all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
+    };
+    // Over a payload of zero the checksum is c; over a payload of c it is c less c.
+    let c = checksums(0)[0];
+    assert!(c != 0 && c != 0xffff);
+    assert_eq!(checksums(c), [0xffff, 0xffff]);
 }
 
 /// A packet over 64 KiB has a length of zero ("BIG TCP"), in IPv6 without extension headers.
