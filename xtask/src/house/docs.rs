@@ -101,6 +101,9 @@ fn undescribed(tree: &Tree, schema: &str, page: &str) -> Vec<Breach> {
     };
     let mut names = BTreeSet::new();
     fields(&json, &mut names);
+    if names.is_empty() {
+        return vec![breach(schema, "names no field (run `make schema`)".into())];
+    }
     let unnamed = names.into_iter().filter(|name| !names_field(&page.text, name));
     unnamed.map(|name| breach(&page.path, format!("does not describe `{name}` of {schema}"))).collect()
 }
@@ -169,6 +172,8 @@ mod tests {
     #[test]
     fn a_missing_schema_or_page_is_found() {
         assert_eq!(check_fields(&Tree::default()).len(), DESCRIBED.len());
-        assert_eq!(undescribed(&Tree::of_files(&[("s.json", "{}")]), "s.json", "p.md").len(), 1);
+        let check = |files: &[(&str, &str)]| undescribed(&Tree::of_files(files), "s.json", "p.md").len();
+        assert_eq!(check(&[("s.json", "{}")]), 1);
+        assert_eq!(check(&[("s.json", "{}"), ("p.md", "")]), 1, "a schema without fields describes nothing");
     }
 }
