@@ -41,7 +41,7 @@ schema: build ## write the JSON schemas of scenarios and results into docs/schem
 
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 where it is installed
-	@cargo bench --locked -p fairwire-disciplines
+	@cargo bench --locked -p fairwire-disciplines --bench packet
 	@cargo bench --locked -p fairwire --bench peers
 
 .PHONY: clean
