@@ -44,6 +44,15 @@ fn a_completed_checksum_is_never_zero() {
     assert_eq!(frame, [0xff, 0xff, 0xff, 0xff]);
 }
 
+#[test]
+fn the_length_of_a_jumbogram_counts_in_full() {
+    let of_length = |length| {
+        let address = Ipv6Addr::UNSPECIFIED;
+        PseudoHeader { source: address, destination: address, protocol: 6, length }.sum().fold()
+    };
+    assert_eq!(of_length(0x0001_2345), 0x0001 + 0x2345 + 6);
+}
+
 proptest! {
     #[test]
     fn a_sum_agrees_with_etherparse(data in vec(any::<u8>(), 0..200)) {

@@ -103,8 +103,10 @@ fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
 
 proptest! {
     #[test]
-    fn a_valid_frame_reads_as_etherparse_reads_it(recipe in any_recipe(80), padding in 0..20usize) {
-        prop_assume!(!hides_headers_behind_a_fragment(&recipe));
+    fn a_valid_frame_reads_as_etherparse_reads_it(
+        recipe in any_recipe(80).prop_filter("read differently on purpose", |r| !hides_headers_behind_a_fragment(r)),
+        padding in 0..20usize,
+    ) {
         let mut frame = recipe.frame();
         frame.extend(vec![0xee; padding]); // Ethernet pads short frames: no part of the packet
         let headers = parse(&frame);
