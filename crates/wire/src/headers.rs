@@ -170,21 +170,24 @@ pub fn parse(frame: &[u8]) -> Headers {
         ethertype = u16_at(frame, at - 2);
     }
     headers.ethertype = ethertype.filter(|&e| e >= SMALLEST_ETHERTYPE);
-    match headers.ethertype {
-        Some(ETHERTYPE_IPV4) => headers.found(frame, ipv4(frame, at)),
-        Some(ETHERTYPE_IPV6) => headers.found(frame, ipv6(frame, at)),
-        _ => headers,
-    }
+    headers.network = match headers.ethertype {
+        Some(ETHERTYPE_IPV4) => ipv4(frame, at),
+        Some(ETHERTYPE_IPV6) => ipv6(frame, at),
+        _ => None,
+    };
+    headers.transport = headers.network.as_ref().and_then(|network| transport(frame, network));
+    headers
 }
 
 /// Finds the headers of a bare IP packet, as a TUN device gives it.
 pub fn parse_ip(packet: &[u8]) -> Headers {
-    let headers = Headers::default();
-    match u8_at(packet, 0).map(|first| first >> 4) {
-        Some(4) => Headers { ethertype: Some(ETHERTYPE_IPV4), ..headers }.found(packet, ipv4(packet, 0)),
-        Some(6) => Headers { ethertype: Some(ETHERTYPE_IPV6), ..headers }.found(packet, ipv6(packet, 0)),
-        _ => headers,
-    }
+    let (ethertype, network) = match u8_at(packet, 0).map(|first| first >> 4) {
+        Some(4) => (Some(ETHERTYPE_IPV4), ipv4(packet, 0)),
+        Some(6) => (Some(ETHERTYPE_IPV6), ipv6(packet, 0)),
+        _ => (None, None),
+    };
+    let transport = network.as_ref().and_then(|network| transport(packet, network));
+    Headers { ethertype, network, transport, ..Headers::default() }
 }
 
 impl Headers {
@@ -223,17 +226,12 @@ impl Headers {
         let start = self.transport?.payload?;
         Some(start..self.network?.end)
     }
-
-    fn found(mut self, frame: &[u8], network: Option<Network>) -> Headers {
-        self.network = network;
-        self.transport = network.and_then(|n| transport(frame, &n));
-        self
-    }
 }
 
 const IPV4_BYTES: RangeInclusive<usize> = 20..=60;
 
 /// RFC 791, section 3.1.
+#[inline]
 fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; 20] = array_at(frame, offset)?;
     let header = usize::from(fixed[0] & 0x0f) * 4;
@@ -264,6 +262,7 @@ fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
 const IPV6_BYTES: usize = 40;
 
 /// RFC 8200, section 3.
+#[inline]
 fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; IPV6_BYTES] = array_at(frame, offset)?;
     if fixed[0] >> 4 != 6 {
@@ -341,6 +340,7 @@ impl Fragment {
     }
 }
 
+#[inline]
 fn transport(frame: &[u8], network: &Network) -> Option<Transport> {
     let has_ports = matches!(network.protocol, TCP | UDP | SCTP | DCCP | UDP_LITE);
     if !has_ports || network.fragment == Fragment::Later {
