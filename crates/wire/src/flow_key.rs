@@ -3,8 +3,8 @@
 //! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, though only the first holds the ports: the
 //! key of every fragment is addresses and protocol alone. The identification field is left out on purpose: with it a
 //! sender who fragments would own a new flow per datagram, and as many fair shares as it likes. In IPv6 the protocol is the
-//! one that the fragment header names; RFC 8200 (section 4.5) lets it differ between fragments of one packet, which no known
-//! sender does, and a sender who does only splits its own packet. What is **not IP** has the key of its EtherType and addresses.
+//! one that the fragment header names; RFC 8200 (section 4.5) lets it differ between fragments of one packet, and a
+//! sender who does so only parts its own packet. What is **not IP** has the key of its EtherType and addresses.
 //!
 //! VLAN tags are no part of a key.
 

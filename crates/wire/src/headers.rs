@@ -299,7 +299,7 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// No stack sends longer chains; a longer one is there to make gateways work, and its packet has no known transport.
+/// Our bound on the work that one packet may ask for: past it the protocol stays that of the next extension, the transport unknown.
 const MOST_EXTENSIONS: usize = 8;
 
 /// Moves `network` past its extension headers (RFC 8200, section 4), up to the first that is truncated or a real fragment.
