@@ -51,8 +51,7 @@ impl Site<'_> {
         let limit = amount.limit(self.rate);
         if limit.max_packets() > MOST_SLOTS {
             let bytes = Size(u64::from(MOST_SLOTS) * 28);
-            let allowed =
-                format!("1 packet to {MOST_SLOTS} packets, or as many bytes or as much time as {bytes}");
+            let allowed = format!("at most {MOST_SLOTS} packets, {bytes}, or the time to send that");
             return Err(parameter("buffer").refuse(amount, allowed));
         }
         Ok(Room { amount, limit, packets: amount.in_packets(self.packet_bytes, self.rate) })

@@ -316,3 +316,66 @@ fn an_idle_link_forgets() {
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }
+
+#[test]
+fn what_is_not_allowed_is_told() {
+    let site = Site {
+        rate: Rate::from_bps(10_000_000).expect("not zero"),
+        buffer: Amount::Packets(40),
+        packet_bytes: 512,
+        seed: Seed(1),
+        stream: "red",
+    };
+    let amount = |packets| Some(Amount::Packets(packets).into());
+    for (spec, message) in [
+        (
+            Spec { max_probability: Some(1.5), ..Spec::default() },
+            "`max_probability` of `red` is 1.5; allowed: a number above 0, at most 1",
+        ),
+        (
+            Spec { weight: Some(0.0), ..Spec::default() },
+            "`weight` of `red` is 0; allowed: a number above 0, at most 1",
+        ),
+        (
+            Spec { mark_limit: Some(-0.1), ..Spec::default() },
+            "`mark_limit` of `red` is -0.1; allowed: a number from 0 to 1",
+        ),
+        (
+            Spec { min_threshold: amount(30), ..Spec::default() },
+            "`min_threshold` of `red` is 30 packets; allowed: less than max_threshold, which is 20 packets",
+        ),
+        (
+            Spec { max_threshold: amount(5), ..Spec::default() },
+            "`max_threshold` of `red` is 5 packets; allowed: more than min_threshold, which is 10 packets",
+        ),
+        (
+            Spec { buffer: amount(20_000_000), ..Spec::default() },
+            "`buffer` of `red` is 20000000 packets; allowed: at most 16777216 packets, 448 MiB, or the time to send that",
+        ),
+    ] {
+        assert_eq!(spec.check(&site).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
+    let site = Site {
+        rate: Rate::from_bps(4_096_000).expect("not zero"), // 1 ms for a packet of 512 bytes
+        buffer: Amount::Packets(40),
+        packet_bytes: 512,
+        seed: Seed(1),
+        stream: "red",
+    };
+    let ramp = |measure| {
+        let spec = Spec {
+            measure: Some(measure),
+            min_threshold: Some(Amount::Bytes(2560).into()),
+            max_threshold: Some(Amount::Time(fairwire_core::Duration::from_ms(10)).into()),
+            ..Spec::default()
+        };
+        let ramp = spec.check(&site).expect("allowed").ramp;
+        (ramp.min, ramp.max)
+    };
+    assert_eq!(ramp(Measure::Packets), (5.0, 10.0));
+    assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
+}
