@@ -1,0 +1,180 @@
+//! The helper processes: this program, started again. One makes the namespaces and joins them, one sends, one receives.
+
+use super::error::{During, Trouble};
+use super::message::{Order, Report, send};
+use super::namespace::{Namespace, die_with_parent};
+use super::netlink::{Address, End, Netlink, Pair};
+use super::plan::{PREFIX_BITS, SINK_ADDRESS, SOURCE_ADDRESS, Traffic};
+use super::{sink, source};
+use crate::io::PortError;
+use crate::io::af_packet::open_socket;
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+
+/// The argument after which the program hands over to [`agent_main`].
+pub const AGENT_COMMAND: &str = "lab-agent";
+
+/// The role of the helper that makes the namespaces and starts the other two.
+pub(super) const NETWORK: &str = "network";
+const SOURCE: &str = "source";
+const SINK: &str = "sink";
+
+/// Runs a helper with the arguments that follow [`AGENT_COMMAND`], and returns its exit code.
+///
+/// For the program that calls [`share`](super::share): its `main` calls this first of all when it is started so, before it
+/// makes a thread. It is no command for people: standard input and output are channels to the process that started it.
+pub fn agent_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let mut arguments = arguments.into_iter();
+    let (Some(role), Some(plan)) = (arguments.next(), arguments.next()) else {
+        eprintln!(
+            "`{AGENT_COMMAND}` is how fairwire starts the helpers of a lab; it is no command for people"
+        );
+        return 2;
+    };
+    match run(&role, &plan) {
+        Ok(()) => 0,
+        Err(trouble) => {
+            // Nobody is left to be told when this fails: the lab's process is gone.
+            let _ = report(&Report::Failed { role, trouble }, &[]);
+            1
+        }
+    }
+}
+
+fn run(role: &str, plan: &str) -> Result<(), Trouble> {
+    die_with_parent()?;
+    let traffic: Traffic = serde_json::from_str(plan).during("reading the plan")?;
+    match role {
+        NETWORK => network(&traffic, plan),
+        SOURCE => source::run(&traffic),
+        SINK => sink::run(&traffic),
+        other => Err(Trouble::new(format!("acting as `{other}`"), &std::io::ErrorKind::Unsupported.into())),
+    }
+}
+
+/// Tells the process that started the lab, through standard output.
+pub(super) fn report(report: &Report, descriptors: &[std::os::fd::BorrowedFd<'_>]) -> Result<(), Trouble> {
+    send(std::io::stdout(), report, descriptors).during("reporting")
+}
+
+/// Orders as they come. The process ends, whatever it is doing, when there can be no more: the lab is over.
+pub(super) fn orders() -> Receiver<Order> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        while let Some(order) = Order::read_next() {
+            // A role that listens no more still ends when the lab does.
+            let _ = sender.send(order);
+        }
+        std::process::exit(0);
+    });
+    receiver
+}
+
+/// The interface of both hosts.
+const HOST: End<'static> = End { name: "eth0", index: 100 };
+/// The gateway's interfaces towards source and sink.
+const GATEWAY: [End<'static>; 2] = [End { name: "g0", index: 100 }, End { name: "g1", index: 101 }];
+
+fn network(traffic: &Traffic, plan: &str) -> Result<(), Trouble> {
+    let source = Host::new()?;
+    let sink = Host::new()?;
+    let gateway = Host::new()?;
+    gateway.join(GATEWAY[0], &source, traffic.mtu)?;
+    gateway.join(GATEWAY[1], &sink, traffic.mtu)?;
+    source.configure(SOURCE_ADDRESS)?;
+    sink.configure(SINK_ADDRESS)?;
+    let sockets = GATEWAY.map(|end| open_socket(end.name));
+    let [left, right] = sockets.map(|socket| socket.map_err(port_trouble));
+    report(&Report::Wired, &[left?.as_fd(), right?.as_fd()])?;
+    let helpers = [Helper::start(SINK, plan, &sink)?, Helper::start(SOURCE, plan, &source)?];
+    gateway.namespace.enter()?; // so that each host's network lives as long as its helper
+    relay_orders(helpers)
+}
+
+/// One host of the lab.
+struct Host {
+    namespace: Namespace,
+    netlink: Netlink,
+}
+
+impl Host {
+    /// A host in a namespace of its own, in which this thread is from now on.
+    fn new() -> Result<Self, Trouble> {
+        Ok(Host { namespace: Namespace::enter_new()?, netlink: Netlink::open()? })
+    }
+
+    /// Joins this host's interface `here` with the other host's.
+    fn join(&self, here: End<'_>, other: &Host, mtu: u32) -> Result<(), Trouble> {
+        let there_namespace: &OwnedFd = other.namespace.descriptor();
+        self.netlink.add_pair(&Pair { here, there: HOST, there_namespace, mtu })?;
+        self.netlink.bring_up(here.index)
+    }
+
+    fn configure(&self, ip: Ipv4Addr) -> Result<(), Trouble> {
+        self.netlink.add_address(HOST.index, Address { ip, prefix_bits: PREFIX_BITS })?;
+        self.netlink.bring_up(HOST.index)
+    }
+}
+
+/// A helper of the helper, watched by a thread.
+struct Helper {
+    orders: ChildStdin,
+    watcher: JoinHandle<()>,
+}
+
+impl Helper {
+    /// Starts one in the namespace of `host`. What it reports goes straight to the lab's process.
+    fn start(role: &'static str, plan: &str, host: &Host) -> Result<Self, Trouble> {
+        host.namespace.enter()?;
+        let program = std::env::current_exe().during("finding this program")?;
+        let mut child = Command::new(program)
+            .args([AGENT_COMMAND, role, plan])
+            .stdin(Stdio::piped())
+            .spawn()
+            .during("starting a helper")?;
+        let orders = child.stdin.take().expect("its standard input is a pipe");
+        Ok(Helper { orders, watcher: thread::spawn(move || watch(role, child)) })
+    }
+
+    /// Ends it: it leaves when its orders end.
+    fn end(self) {
+        drop(self.orders);
+        // A watcher that panicked has nothing to tell.
+        let _ = self.watcher.join();
+    }
+}
+
+/// Waits for a helper's end and tells of it if it is out of time. One that could say itself what was wrong has done so.
+fn watch(role: &str, mut child: Child) {
+    let status = child.wait();
+    if status.as_ref().is_ok_and(ExitStatus::success) {
+        return;
+    }
+    let reason = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+    let trouble = Trouble::new("ended", &std::io::Error::other(reason));
+    let _ = report(&Report::Failed { role: role.to_owned(), trouble }, &[]);
+}
+
+/// Passes orders on until there can be no more, then ends the helpers.
+fn relay_orders(mut helpers: [Helper; 2]) -> Result<(), Trouble> {
+    while let Some(order) = Order::read_next() {
+        for helper in &mut helpers {
+            helper.orders.write_all(order.to_line().as_bytes()).during("passing an order on")?;
+        }
+    }
+    for helper in helpers {
+        helper.end();
+    }
+    Ok(())
+}
+
+fn port_trouble(error: PortError) -> Trouble {
+    match error {
+        PortError::System { operation, source, .. } => Trouble::new(operation, &source),
+        gone => Trouble::new("opening a packet socket", &std::io::Error::other(gone.to_string())),
+    }
+}

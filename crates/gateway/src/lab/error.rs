@@ -1,0 +1,146 @@
+//! What can go wrong in a lab.
+
+use crate::io::PortError;
+use fairwire_disciplines::BuildError;
+use serde::{Deserialize, Serialize};
+
+/// A contest that could not be held.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// This process may not make network namespaces or packet sockets.
+    #[error(
+        "this process may not make network namespaces ({operation}: {reason}). Allowed: running as root; or as any user \
+         where the kernel lets users make namespaces (on Debian and Ubuntu: sysctl kernel.unprivileged_userns_clone=1, \
+         kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0); or in a container started \
+         with --privileged, or with --cap-add SYS_ADMIN --cap-add NET_ADMIN --cap-add NET_RAW and a seccomp profile that \
+         permits unshare"
+    )]
+    NoRights {
+        /// What was refused.
+        operation: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The kernel has no virtual Ethernet pairs.
+    #[error("this kernel has no virtual Ethernet pairs ({reason}); needed: the module `veth` (CONFIG_VETH)")]
+    NoVeth {
+        /// What the system said.
+        reason: String,
+    },
+    /// The kernel does not have this congestion control.
+    #[error("this kernel's TCP has no congestion control `{given}`; allowed here: {available}")]
+    NoCongestionControl {
+        /// As given.
+        given: String,
+        /// What the kernel lists.
+        available: String,
+    },
+    /// A quantity of the contest that makes no sense.
+    #[error("{what} is {given}; allowed: {allowed}")]
+    BadContest {
+        /// Which.
+        what: &'static str,
+        /// As given.
+        given: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// The discipline could not be built.
+    #[error(transparent)]
+    Discipline(#[from] BuildError),
+    /// A port of the gateway failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// A helper process failed at something that ought to work.
+    #[error("the lab's {role} could not go on: {operation}: {reason}")]
+    Helper {
+        /// Which helper: `network`, `source` or `sink`.
+        role: String,
+        /// What it was doing.
+        operation: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A helper process ended before its time.
+    #[error("a helper process of the lab ended before its time ({status})")]
+    HelperEnded {
+        /// How.
+        status: String,
+    },
+    /// A helper process did not answer in time.
+    #[error("the lab's helpers did not get as far as {what} within {seconds} s")]
+    Stalled {
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        seconds: u64,
+    },
+    /// The helper processes could not be started or talked to.
+    #[error("{operation}: {source}")]
+    System {
+        /// What was tried.
+        operation: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The caller asked to stop.
+    #[error("the contest was stopped before its end")]
+    Stopped,
+}
+
+/// What a helper could not do, on its way to the process that started the lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Trouble {
+    pub kind: TroubleKind,
+    pub operation: String,
+    pub reason: String,
+}
+
+/// Which error a trouble becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum TroubleKind {
+    NoRights,
+    NoVeth,
+    Other,
+}
+
+impl Trouble {
+    /// `error` while doing `operation`. What is refused for want of rights is told apart here, once for all helpers.
+    pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
+        let kind = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
+            _ => TroubleKind::Other,
+        };
+        Trouble { kind, operation: operation.into(), reason: error.to_string() }
+    }
+
+    /// The kernel has no virtual Ethernet pairs.
+    pub fn no_veth(error: &std::io::Error) -> Self {
+        Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
+    }
+
+    /// The same, told as a want of rights.
+    pub fn for_want_of_rights(self) -> Self {
+        Trouble { kind: TroubleKind::NoRights, ..self }
+    }
+
+    pub fn into_error(self, role: &str) -> LabError {
+        let Trouble { kind, operation, reason } = self;
+        match kind {
+            TroubleKind::NoRights => LabError::NoRights { operation, reason },
+            TroubleKind::NoVeth => LabError::NoVeth { reason },
+            TroubleKind::Other => LabError::Helper { role: role.to_owned(), operation, reason },
+        }
+    }
+}
+
+/// Names what was being done when an operation of the system failed.
+pub(super) trait During<T> {
+    fn during(self, operation: &str) -> Result<T, Trouble>;
+}
+
+impl<T, E: Into<std::io::Error>> During<T> for Result<T, E> {
+    fn during(self, operation: &str) -> Result<T, Trouble> {
+        self.map_err(|error| Trouble::new(operation, &error.into()))
+    }
+}

@@ -1,0 +1,65 @@
+//! Network namespaces without a name, and processes that do not outlive their parent.
+
+use super::error::{During, Trouble};
+use rustix::process::{Signal, getgid, getuid, set_parent_process_death_signal};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::fs::{File, write};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// A network namespace, alive as long as this is.
+#[derive(Debug)]
+pub(super) struct Namespace(OwnedFd);
+
+impl Namespace {
+    /// Moves this thread into a network namespace of its own, with nothing in it.
+    ///
+    /// Where a plain one is refused, a user namespace is made first, in which this process is root: for this the process
+    /// must have one thread only.
+    pub fn enter_new() -> Result<Self, Trouble> {
+        if unshare(UnshareFlags::NEWNET).is_err() {
+            become_root_of_a_user_namespace()?;
+            unshare(UnshareFlags::NEWNET).during("making a network namespace")?;
+        }
+        let this = File::open("/proc/thread-self/ns/net").during("opening a network namespace")?;
+        Ok(Namespace(this.into()))
+    }
+
+    /// Moves this thread into this namespace. Children started from now on are in it too.
+    pub fn enter(&self) -> Result<(), Trouble> {
+        let kind = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(self.0.as_fd(), kind).during("entering a network namespace")
+    }
+
+    /// The descriptor by which it is known.
+    pub fn descriptor(&self) -> &OwnedFd {
+        &self.0
+    }
+}
+
+/// Asks the kernel to kill this process when the thread that started it ends.
+pub(super) fn die_with_parent() -> Result<(), Trouble> {
+    set_parent_process_death_signal(Some(Signal::KILL)).during("asking to end with the parent")
+}
+
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    // SAFETY: neither of the flags used here parts the table of file descriptors.
+    unsafe { unshare_unsafe(flags) }
+}
+
+/// Every failure here is a want of rights, whatever number the system gives it: users may be refused with "no space"
+/// (user.max_user_namespaces is 0), "invalid" (several threads, or a kernel without), or "not permitted".
+fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    let mapped = unshare(UnshareFlags::NEWUSER)
+        .during("making a user namespace")
+        .and_then(|()| write("/proc/self/setgroups", "deny").during("fixing the groups of a user namespace"))
+        .and_then(|()| {
+            write("/proc/self/uid_map", format!("0 {user} 1")).during("mapping the user of a user namespace")
+        })
+        .and_then(|()| {
+            write("/proc/self/gid_map", format!("0 {group} 1"))
+                .during("mapping the group of a user namespace")
+        });
+    mapped.map_err(Trouble::for_want_of_rights)?;
+    die_with_parent() // the kernel forgets this when a process gains rights
+}

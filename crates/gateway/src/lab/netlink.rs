@@ -1,0 +1,214 @@
+//! Interfaces and addresses through the kernel's routing netlink (rtnetlink(7)): the four requests that a lab needs.
+
+use super::error::{During, Trouble};
+use rustix::io::{Errno, read, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// A way to change the interfaces of the network namespace in which it was opened.
+#[derive(Debug)]
+pub(super) struct Netlink(OwnedFd);
+
+/// A virtual Ethernet pair: one end here, the other in another namespace.
+pub(super) struct Pair<'a> {
+    pub here: End<'a>,
+    pub there: End<'a>,
+    pub there_namespace: &'a OwnedFd,
+    pub mtu: u32,
+}
+
+/// One end of a pair.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub name: &'a str,
+    /// The interface's number in its namespace, so that nobody has to look it up.
+    pub index: u32,
+}
+
+/// An IPv4 address and the length of its network's prefix.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub ip: Ipv4Addr,
+    pub prefix_bits: u8,
+}
+
+impl Netlink {
+    /// Opens one in the namespace of this thread.
+    pub fn open() -> Result<Self, Trouble> {
+        // The number of the routing protocol, NETLINK_ROUTE, is zero, and so is "none".
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
+        socket.map(Netlink).during("opening a netlink socket")
+    }
+
+    /// Makes a pair, both ends down.
+    pub fn add_pair(&self, pair: &Pair<'_>) -> Result<(), Trouble> {
+        let end = |request: &mut Request, end: End<'_>| {
+            request.text(libc::IFLA_IFNAME, end.name);
+            request.number(libc::IFLA_MTU, pair.mtu);
+        };
+        let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
+        request.link(Link { index: pair.here.index, flags: 0 });
+        end(&mut request, pair.here);
+        request.nested(libc::IFLA_LINKINFO, |request| {
+            request.text(libc::IFLA_INFO_KIND, "veth");
+            request.nested(libc::IFLA_INFO_DATA, |request| {
+                request.nested(VETH_INFO_PEER, |request| {
+                    request.link(Link { index: pair.there.index, flags: 0 });
+                    end(request, pair.there);
+                    request.number(libc::IFLA_NET_NS_FD, pair.there_namespace.as_raw_fd() as u32);
+                });
+            });
+        });
+        self.ask(request).map_err(no_veth)
+    }
+
+    /// Brings an interface up.
+    pub fn bring_up(&self, index: u32) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link { index, flags: libc::IFF_UP as u32 });
+        self.ask(request).during("bringing an interface up")
+    }
+
+    /// Gives an interface an address.
+    pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWADDR, CREATE);
+        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
+        request.raw(&[libc::AF_INET as u8, address.prefix_bits, 0, 0]);
+        request.raw(&index.to_ne_bytes());
+        request.attribute(libc::IFA_LOCAL, &address.ip.octets());
+        request.attribute(libc::IFA_ADDRESS, &address.ip.octets());
+        self.ask(request).during("giving an interface its address")
+    }
+
+    /// Sends a request and waits for its acknowledgement.
+    fn ask(&self, request: Request) -> io::Result<()> {
+        write(&self.0, &request.finish())?;
+        let mut answer = [0; 4096];
+        let count = read(&self.0, &mut answer[..])?;
+        acknowledgement(&answer[..count])
+    }
+}
+
+/// The kernel does not know the kind of interface.
+fn no_veth(error: io::Error) -> Trouble {
+    match Errno::from_io_error(&error) {
+        Some(Errno::OPNOTSUPP) => Trouble::no_veth(&error),
+        _ => Trouble::new("making a virtual Ethernet pair", &error),
+    }
+}
+
+/// An acknowledgement is an error message with the number zero: struct nlmsgerr begins with the negative error number.
+fn acknowledgement(answer: &[u8]) -> io::Result<()> {
+    let kind = answer.get(4..6).map(|b| u16::from_ne_bytes([b[0], b[1]]));
+    let error =
+        answer.get(HEADER_BYTES..).and_then(|rest| rest.first_chunk()).map(|b| i32::from_ne_bytes(*b));
+    match (kind.map(i32::from), error) {
+        (Some(libc::NLMSG_ERROR), Some(0)) => Ok(()),
+        (Some(libc::NLMSG_ERROR), Some(error)) => Err(io::Error::from_raw_os_error(-error)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is no acknowledgement")),
+    }
+}
+
+/// `linux/veth.h`: the attribute in which the other end is described.
+const VETH_INFO_PEER: u16 = 1;
+const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+/// Bytes of struct nlmsghdr.
+const HEADER_BYTES: usize = 16;
+
+/// What struct ifinfomsg says of an interface.
+struct Link {
+    index: u32,
+    /// Flags to be set; no other is touched.
+    flags: u32,
+}
+
+/// A netlink request under construction: a header, a fixed part, and attributes in attributes, all aligned to four bytes.
+struct Request(Vec<u8>);
+
+impl Request {
+    fn new(kind: u16, flags: i32) -> Self {
+        let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        Request(bytes)
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// struct ifinfomsg: family and type (any), index, flags, and which flags change.
+    fn link(&mut self, link: Link) {
+        self.raw(&[0; 4]);
+        self.raw(&link.index.to_ne_bytes());
+        self.raw(&link.flags.to_ne_bytes());
+        self.raw(&link.flags.to_ne_bytes());
+    }
+
+    fn number(&mut self, kind: u16, value: u32) {
+        self.attribute(kind, &value.to_ne_bytes());
+    }
+
+    /// With the zero at its end that the kernel wants.
+    fn text(&mut self, kind: u16, text: &str) {
+        self.nested(kind, |request| {
+            request.raw(text.as_bytes());
+            request.raw(&[0]);
+        });
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) {
+        self.nested(kind, |request| request.raw(value));
+    }
+
+    fn nested(&mut self, kind: u16, inside: impl FnOnce(&mut Self)) {
+        let start = self.0.len();
+        self.raw(&[0; 2]);
+        self.raw(&kind.to_ne_bytes());
+        inside(self);
+        let len = (self.0.len() - start) as u16;
+        self.0[start..start + 2].copy_from_slice(&len.to_ne_bytes());
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        let len = self.0.len() as u32;
+        self.0[..4].copy_from_slice(&len.to_ne_bytes());
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_aligned_and_count_their_own_length() {
+        let mut request = Request::new(16, 0);
+        request.nested(18, |request| request.text(1, "veth"));
+        let bytes = request.finish();
+        assert_eq!(bytes.len(), 16 + 4 + 12);
+        let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        assert_eq!((u16_at(0), u16_at(4)), (32, 16)); // whole message, and its kind
+        assert_eq!((u16_at(16), u16_at(18)), (16, 18)); // outer attribute, padding of the inner one included
+        assert_eq!((u16_at(20), u16_at(22)), (9, 1)); // inner attribute, padding not included
+        assert_eq!(&bytes[24..], b"veth\0\0\0\0");
+    }
+
+    #[test]
+    fn an_answer_is_read_as_done_as_an_error_or_as_nonsense() {
+        let answer = |kind: i32, error: i32| {
+            let mut bytes = vec![0; HEADER_BYTES];
+            bytes[4..6].copy_from_slice(&(kind as u16).to_ne_bytes());
+            bytes.extend(error.to_ne_bytes());
+            acknowledgement(&bytes)
+        };
+        assert!(answer(libc::NLMSG_ERROR, 0).is_ok());
+        assert_eq!(answer(libc::NLMSG_ERROR, -libc::EPERM).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        assert!(answer(libc::NLMSG_DONE, 0).is_err());
+        assert!(acknowledgement(&[]).is_err());
+    }
+}

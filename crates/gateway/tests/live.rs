@@ -1,0 +1,239 @@
+//! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts its program again for its
+//! helpers. Where network namespaces are refused it says so, loudly, and passes.
+
+use fairwire_core::Duration;
+use fairwire_gateway::lab::{AGENT_COMMAND, Contest, LabError, agent_main, share};
+use fairwire_metrics::record::RunRecord;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration as StdDuration;
+
+/// The argument that makes this program hold a lab for a minute, to be killed.
+const HOLD: &str = "hold-a-lab";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some(AGENT_COMMAND) => std::process::exit(agent_main(arguments)),
+        Some(HOLD) => return hold(),
+        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        _ => {}
+    }
+    if let Err(error @ LabError::NoRights { .. }) = share(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
+        eprintln!("\n!!! SKIPPED: all live tests. {error}\n");
+        return ExitCode::SUCCESS;
+    }
+    let checks: [(&str, fn()); 5] = [
+        ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
+        ("many flows of cubic share under faba", many_flows_of_cubic_share),
+        ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
+        ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
+        ("what the kernel does not have is named", what_the_kernel_does_not_have_is_named),
+    ];
+    for (name, check) in checks {
+        check();
+        println!("live: {name} ... ok");
+    }
+    ExitCode::SUCCESS
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A contest of half a second, to see whether there can be any.
+fn short(discipline: &str, seed: u64) -> Contest {
+    Contest {
+        duration: Duration::from_ms(500),
+        warm_up: Duration::ZERO,
+        seed,
+        discipline: discipline.to_owned(),
+        ..Contest::default()
+    }
+}
+
+/// The demo's contest, shortened.
+fn contest(discipline: &str) -> Contest {
+    Contest { duration: Duration::from_secs(6), ..short(discipline, 1) }
+}
+
+fn hold_contest(contest: &Contest) -> RunRecord {
+    let mut told = 0.0;
+    let record = share(contest, &mut |part| told = part, &NEVER).expect("the contest is held");
+    assert_eq!(told, 1.0, "progress reaches its end");
+    check_plausible(contest, &record);
+    record
+}
+
+/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are conserved.
+fn check_plausible(contest: &Contest, record: &RunRecord) {
+    let link = &record.links[0];
+    assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
+    let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names.len(), contest.tcp_flows as usize + 1);
+    let drops: u64 = link.drops.values().sum();
+    // What waited when the measuring began and when it ended is at most what was ever waiting.
+    let difference = (link.packets_in as i64 - link.packets_out as i64 - drops as i64).unsigned_abs();
+    assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
+    let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
+    assert_eq!(dropped, drops, "every drop is some flow's: {record:?}");
+}
+
+fn group_share(record: &RunRecord, group: &str) -> f64 {
+    record.fairness.group_share[group]
+}
+
+/// The bounds are issue 2's.
+fn two_labs_at_once() {
+    let warm = |discipline| Contest { warm_up: Duration::from_secs(2), ..contest(discipline) };
+    let [faba, tail_drop] = ["faba", "tail-drop"]
+        .map(|discipline| thread::spawn(move || hold_contest(&warm(discipline))))
+        .map(|lab| lab.join().expect("a lab does not panic"));
+    assert!(group_share(&faba, "udp") <= 1.5, "{faba:?}");
+    assert!(faba.fairness.jain >= 0.95, "{faba:?}");
+    assert!(group_share(&tail_drop, "udp") >= 3.0, "{tail_drop:?}");
+}
+
+/// Thirty flows that are not Reno, larger packets, a shorter round trip.
+fn many_flows_of_cubic_share() {
+    let contest = Contest {
+        tcp_flows: 30,
+        congestion_control: "cubic".to_owned(),
+        packet_bytes: 1460,
+        rtt: Duration::from_ms(4),
+        rate: "50 Mbit/s".parse().expect("a rate"),
+        udp_rate: "20 Mbit/s".parse().expect("a rate"),
+        warm_up: Duration::from_secs(1),
+        duration: Duration::from_secs(4),
+        ..contest("faba")
+    };
+    let record = match share(&contest, &mut |_| {}, &NEVER) {
+        Err(LabError::NoCongestionControl { given, available }) => {
+            return eprintln!("!!! SKIPPED: this kernel has {available}, and no {given}");
+        }
+        outcome => outcome.expect("the contest is held"),
+    };
+    check_plausible(&contest, &record);
+    assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
+}
+
+fn a_stopped_contest_ends_at_once() {
+    let before = helpers_of(std::process::id());
+    let stop = AtomicBool::new(false);
+    let outcome = share(&contest("faba"), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
+    assert!(matches!(outcome, Err(LabError::Stopped)), "{outcome:?}");
+    assert_eq!(helpers_of(std::process::id()), before);
+}
+
+fn what_the_kernel_does_not_have_is_named() {
+    let bad = Contest { congestion_control: "carrier-pigeon".to_owned(), ..contest("faba") };
+    let error =
+        share(&bad, &mut |_| {}, &NEVER).expect_err("there is no such congestion control").to_string();
+    assert!(error.contains("`carrier-pigeon`") && error.contains("reno"), "{error}");
+    let bad = Contest { discipline: "fabba".to_owned(), ..contest("faba") };
+    let error = share(&bad, &mut |_| {}, &NEVER).expect_err("there is no such discipline").to_string();
+    assert!(error.contains("`fabba`") && error.contains("did you mean `faba`"), "{error}");
+}
+
+/// Holds a lab for a minute; a line on standard output tells that it runs.
+fn hold() -> ExitCode {
+    let mut has_told = false;
+    let contest = Contest { duration: Duration::from_secs(60), ..contest("faba") };
+    let outcome = share(
+        &contest,
+        &mut |_| {
+            if !std::mem::replace(&mut has_told, true) {
+                println!("running");
+            }
+        },
+        &NEVER,
+    );
+    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn a_killed_lab_leaves_nothing() {
+    let interfaces = interfaces();
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut lab = Command::new(program).arg(HOLD).stdout(Stdio::piped()).spawn().expect("it starts again");
+    let mut line = String::new();
+    let output = lab.stdout.take().expect("its output is a pipe");
+    BufReader::new(output).read_line(&mut line).expect("it tells us something");
+    assert_eq!(line, "running\n");
+
+    let helpers = helpers_of(lab.id());
+    let namespaces: BTreeSet<_> = helpers.iter().filter_map(|pid| namespace_of(*pid)).collect();
+    lab.kill().expect("it can be killed");
+    let status = lab.wait().expect("it ends");
+    assert_eq!((helpers.len(), namespaces.len()), (3, 3), "three helpers, each in a network of its own");
+    assert_eq!(status.signal(), Some(9));
+
+    wait_until("the helpers are gone", || !helpers.iter().any(|pid| is_running(*pid)));
+    wait_until("nobody is in their networks", || all_namespaces().is_disjoint(&namespaces));
+    assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
+}
+
+/// Five seconds, on a machine that may be busy with other tests.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..500 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(StdDuration::from_millis(10));
+    }
+    panic!("waited 5 s in vain until {what}");
+}
+
+/// Fields 3 (state) and 4 (parent) of `/proc/<pid>/stat`, which follow the name in parentheses.
+fn state_and_parent(pid: u32) -> Option<(char, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// A zombie has ended: it holds no network and no memory, and waits to be noticed by its parent.
+fn is_running(pid: u32) -> bool {
+    state_and_parent(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").expect("there is a /proc");
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The running descendants of `ancestor`.
+fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
+    let family: Vec<_> = processes()
+        .filter_map(|pid| state_and_parent(pid).map(|(state, parent)| (pid, state, parent)))
+        .collect();
+    let mut found = BTreeSet::from([ancestor]);
+    loop {
+        let count = found.len();
+        let children: Vec<u32> = family
+            .iter()
+            .filter(|(_, state, parent)| *state != 'Z' && found.contains(parent))
+            .map(|(pid, ..)| *pid)
+            .collect();
+        found.extend(children);
+        if found.len() == count {
+            found.remove(&ancestor);
+            return found;
+        }
+    }
+}
+
+/// The name of a process's network namespace, such as `net:[4026531840]`.
+fn namespace_of(pid: u32) -> Option<String> {
+    let link = std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()?;
+    Some(link.to_string_lossy().into_owned())
+}
+
+fn all_namespaces() -> BTreeSet<String> {
+    processes().filter_map(namespace_of).collect()
+}
+
+fn interfaces() -> BTreeSet<String> {
+    let entries = std::fs::read_dir("/sys/class/net").expect("there are network interfaces");
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
