@@ -153,29 +153,8 @@ impl Plain {
                 self.count_bytes = f64::from(len);
                 self.old = true;
             } else {
-                let mp = c.ramp.max_probability;
-                let pb = if self.avg >= th_max {
-                    if c.ramp.gentle {
-                        (mp + (1.0 - mp) * (self.avg - th_max) / th_max).min(1.0)
-                    } else {
-                        1.0
-                    }
-                } else {
-                    mp * (self.avg - th_min) / (th_max - th_min)
-                };
-                let n = if bytes { (self.count_bytes / mean).floor() } else { self.count };
-                let mut pa = if c.spreading == Spreading::AtMost {
-                    if n * pb < 1.0 { pb / (1.0 - n * pb) } else { 1.0 }
-                } else if n * pb < 1.0 {
-                    0.0
-                } else if n * pb < 2.0 {
-                    pb / (2.0 - n * pb)
-                } else {
-                    1.0
-                };
-                if bytes && pa < 1.0 {
-                    pa *= f64::from(len) / mean;
-                }
+                let pb = self.pb();
+                let pa = self.pa(pb, f64::from(len));
                 if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
                     let may_mark = self.marks && capable && c.mark_limit.is_none_or(|limit| pb <= limit);
                     fate = if may_mark { Fate::Marked } else { Fate::Early };
@@ -200,6 +179,33 @@ impl Plain {
             self.waiting.push_back(len);
         }
         fate
+    }
+
+    fn pb(&self) -> f64 {
+        let (mp, th_min, th_max) =
+            (self.config.ramp.max_probability, self.config.ramp.min, self.config.ramp.max);
+        if self.avg < th_max {
+            mp * (self.avg - th_min) / (th_max - th_min)
+        } else if self.config.ramp.gentle {
+            (mp + (1.0 - mp) * (self.avg - th_max) / th_max).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    fn pa(&self, pb: f64, len: f64) -> f64 {
+        let (bytes, mean) = (self.config.measure == Measure::Bytes, f64::from(self.config.packet_bytes));
+        let n = if bytes { (self.count_bytes / mean).floor() } else { self.count };
+        let pa = if self.config.spreading == Spreading::AtMost {
+            if n * pb < 1.0 { pb / (1.0 - n * pb) } else { 1.0 }
+        } else if n * pb < 1.0 {
+            0.0
+        } else if n * pb < 2.0 {
+            pb / (2.0 - n * pb)
+        } else {
+            1.0
+        };
+        if bytes && pa < 1.0 { pa * len / mean } else { pa }
     }
 
     fn departure(&mut self, now: u64) {

@@ -13,8 +13,8 @@
 //! - `ecn` (`drop`): whether an early signal marks ECN-capable packets; forced drops always drop.
 //! - `measure` (`packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length. FABA's and Suter's papers use packets.
-//! - `min_threshold`, `max_threshold` (amounts; a quarter and half of the buffer): FABA, section 6.
-//! - `max_probability` (1; 0.02): FABA, section 6; ns-1. ns-2 2.35 has 0.1.
+//! - `min_threshold`, `max_threshold` (amounts; a quarter and half of the buffer): FABA, section 5.
+//! - `max_probability` (1; 0.02): FABA, section 5; ns-1. ns-2 2.35 has 0.1.
 //! - `weight` (1; 0.002): w_q, Floyd and Jacobson; ns-2 until 2001-12-29.
 //! - `gentle` (true): above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold
 //!   (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.

@@ -12,7 +12,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 3.1). The paper leaves the
+    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4, figure 3). The paper leaves the
     /// knees undefined; the function is continuous where `lambda1 > lambda2`, so each branch includes its lower end.
     ///
     /// ```
