@@ -78,7 +78,9 @@ fn check_plausible(contest: &Contest, record: &RunRecord) {
     let difference = (link.packets_in as i64 - link.packets_out as i64 - drops as i64).unsigned_abs();
     assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    assert_eq!(dropped, drops, "every drop is some flow's: {record:?}");
+    // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
+    let is_ipv4_only = contest.packet_bytes + 40 < 1280;
+    assert!(dropped == drops || !is_ipv4_only && dropped < drops, "a drop is nobody's: {record:?}");
 }
 
 fn group_share(record: &RunRecord, group: &str) -> f64 {

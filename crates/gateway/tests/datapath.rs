@@ -1,0 +1,316 @@
+//! The datapath on memory ports and virtual time: what goes in, what comes out, and when.
+
+use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
+};
+use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_gateway::ledger::Loss;
+use fairwire_gateway::pool::PoolSize;
+use fairwire_wire::flow_key::FlowHasher;
+use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
+use proptest::prelude::*;
+
+/// 8 Mbit/s: one byte is 1 us.
+const ONE_BYTE_PER_US: u64 = 8_000_000;
+const DELAY: Duration = Duration::from_us(250);
+/// After everything.
+const LATE: Time = Time::from_ns(1_000_000_000_000);
+const ROOMY: PoolSize = PoolSize { frames: 4096, frame_bytes: 1518 };
+
+struct TailDrop;
+impl Dropper for TailDrop {}
+
+/// Signals on every arrival.
+struct Signalling;
+impl Dropper for Signalling {
+    fn on_arrival(&mut self, _: &Packet, _: &Buffer, _: Time) -> Verdict {
+        Verdict::Signal(Cause::Early)
+    }
+}
+
+fn tail_drop(packets: u32) -> Box<dyn Discipline> {
+    Box::new(Queue::new(Limit::packets(packets), Fcfs, TailDrop))
+}
+
+fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).expect("not zero")
+}
+
+fn datapath_of(discipline: Box<dyn Discipline>, bps: u64, pool: PoolSize) -> Datapath {
+    late_datapath_of(ShaperPlan { discipline, rate: rate(bps), catch_up: Duration::ZERO }, pool)
+}
+
+fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
+    let direction = |shaper| DirectionPlan {
+        shaper,
+        delay: DELAY,
+        classifier: Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES),
+        pool,
+        flows: 16,
+    };
+    let plan = DatapathPlan { forward: direction(Some(link)), backward: direction(None) };
+    Datapath::new(plan, Time::ZERO)
+}
+
+/// Lets `arrivals` in on the left and returns what came out on the right.
+fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
+    let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+    run(datapath, &mut wire, Time::MAX);
+    assert!(datapath.forward.is_balanced());
+    assert_eq!(datapath.forward.packets_inside(), 0);
+    wire.right.sent().to_vec()
+}
+
+fn at_us(us: u64, frame: Vec<u8>) -> Arrival {
+    Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN }
+}
+
+/// A UDP frame whose IP packet has `len` bytes.
+fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
+    let payload = vec![0xab; len - 28];
+    let header = etherparse::Ipv4Header::new(
+        (8 + payload.len()) as u16,
+        64,
+        IpNumber::UDP,
+        [10, 0, 0, 1],
+        [10, 0, 0, 2],
+    );
+    let mut header = header.expect("it fits");
+    header.ecn = etherparse::IpEcn::try_new(ecn as u8).expect("two bits");
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ip(etherparse::IpHeaders::Ipv4(header, etherparse::Ipv4Extensions::default()))
+        .udp(flow, 9);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &payload).expect("a vector takes everything");
+    frame
+}
+
+/// A TCP super-packet of `segments` times `size` bytes of payload, with the checksum left to the hardware.
+fn super_packet(segments: usize, size: u16) -> Arrival {
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(1, 2, 1000, 100);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &vec![0xcd; segments * usize::from(size)]).expect("a vector takes everything");
+    let vnet = VnetHeader {
+        flags: NEEDS_CSUM,
+        gso_type: GSO_TCPV4,
+        hdr_len: 54,
+        gso_size: size,
+        csum_start: 34,
+        csum_offset: 16,
+    };
+    Arrival { at: Time::ZERO, frame, vnet }
+}
+
+fn arp() -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend([2, 0, 0, 0, 0, 1, 0x08, 0x06]);
+    frame.resize(42, 0);
+    frame
+}
+
+fn times_us(sent: &[Departure]) -> Vec<u64> {
+    sent.iter().map(|departure| departure.at.ns() / 1000).collect()
+}
+
+#[test]
+fn a_packet_leaves_when_its_last_bit_is_sent_and_the_delay_is_over() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
+    let sent = through(&mut datapath, frames.clone().into());
+    // 10 + 100 + 250, and then 200 after the first's last bit.
+    assert_eq!(times_us(&sent), [360, 560]);
+    assert_eq!(sent[0].frame, frames[0].frame);
+    let record = datapath.forward.link_record("link", Time::from_ns(400_000)).expect("it is shaped");
+    assert_eq!((record.packets_in, record.packets_out), (2, 2));
+    assert_eq!(record.utilization, 0.75); // 300 of 400 us
+    assert_eq!(record.backlog.mean_packets, 90.0 / 400.0); // the second waited from 20 to 110 us
+    assert_eq!(record.sojourn.max_s, 90e-6);
+}
+
+#[test]
+fn the_rate_is_exact_over_many_packets() {
+    let bps = 9_999_991; // a prime: no packet takes a whole number of nanoseconds
+    let mut datapath = datapath_of(tail_drop(20_000), bps, PoolSize { frames: 20_001, ..ROOMY });
+    let count = 20_000;
+    let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
+    assert_eq!(sent.len(), count);
+    let took = (sent.last().expect("many").at.since(Time::ZERO) - DELAY).ns();
+    // To the nanosecond, which is 1e-10 of 8 s.
+    assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
+}
+
+#[test]
+fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
+    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time: each step makes up for what it missed, or for half of it.
+    for (catch_up, packets) in
+        [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
+    {
+        let link = ShaperPlan { discipline: tail_drop(20_000), rate: rate(ONE_BYTE_PER_US), catch_up };
+        let mut datapath = late_datapath_of(link, PoolSize { frames: 20_000, ..ROOMY });
+        let arrivals = (0..20_000).map(|_| at_us(0, udp(1, 100, Ecn::NotEct))).collect();
+        let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+        for step in 0..=200 {
+            datapath.step(&mut wire, Time::ZERO + Duration::from_ms(5) * step).expect("memory does not fail");
+        }
+        let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
+        assert!(packets.contains(&record.packets_out), "{catch_up}: {}", record.packets_out);
+    }
+}
+
+#[test]
+fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
+    let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
+    let sent = through(&mut datapath, vec![super_packet(20, 460)]);
+    // One is sent at once and five wait, 500 bytes each.
+    assert_eq!(times_us(&sent), [750, 1250, 1750, 2250, 2750, 3250]);
+    let totals = datapath.forward.totals();
+    assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
+    assert_eq!(totals.dropped[Cause::Overflow as usize], 14);
+    for (k, departure) in sent.iter().enumerate() {
+        assert_eq!(departure.frame.len(), 514);
+        check_tcp(&departure.frame, 1000 + 460 * k as u32);
+    }
+}
+
+/// The sequence number is `sequence`, and both checksums are right.
+fn check_tcp(frame: &[u8], sequence: u32) {
+    let sliced = SlicedPacket::from_ethernet(frame).expect("a whole packet");
+    let Some(etherparse::NetSlice::Ipv4(ip)) = sliced.net else { panic!("no IPv4") };
+    let Some(etherparse::TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
+    assert_eq!(ip.header().header_checksum(), ip.header().to_header().calc_header_checksum());
+    let expected = tcp.to_header().calc_checksum_ipv4_raw(
+        ip.header().source(),
+        ip.header().destination(),
+        tcp.payload(),
+    );
+    assert_eq!((tcp.checksum(), tcp.sequence_number()), (expected.expect("it fits"), sequence));
+}
+
+#[test]
+fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
+    let queue = Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut datapath = datapath_of(Box::new(queue), ONE_BYTE_PER_US, ROOMY);
+    let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
+    let sent = through(&mut datapath, arrivals.into());
+    assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
+    // The builder computed the whole header checksum of a packet that was born so.
+    assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
+    let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
+    assert_eq!((record.marks["early"], record.drops["early"]), (2, 1));
+}
+
+#[test]
+fn arp_passes_a_link_that_is_blocked() {
+    let mut datapath = datapath_of(tail_drop(10), 8, ROOMY); // 1 B/s
+    let sent = through(&mut datapath, vec![at_us(0, udp(1, 100, Ecn::NotEct)), at_us(5, arp())]);
+    assert_eq!(sent[0], Departure { at: Time::from_ns(5_000) + DELAY, frame: arp() });
+    assert_eq!(datapath.forward.totals().unshaped, 1);
+    let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
+    assert_eq!(record.packets_in, 1);
+}
+
+#[test]
+fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
+    // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet, so the arrival fits.
+    let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
+    let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
+    assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [350, 450, 550]);
+}
+
+#[test]
+fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, PoolSize { frames: 2, frame_bytes: 600 });
+    let lens = [100, 587, 100, 100];
+    let arrivals = lens.map(|len| at_us(0, udp(1, len, Ecn::NotEct))).to_vec();
+    let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::down() };
+    run(&mut datapath, &mut wire, Time::MAX);
+    let lost = |loss| datapath.forward.totals().lost[loss as usize];
+    assert_eq!((lost(Loss::TooLong), lost(Loss::NoBuffer), lost(Loss::Refused)), (1, 1, 2));
+    assert!(datapath.forward.is_balanced());
+}
+
+#[test]
+fn nothing_is_shaped_on_the_way_back_only_delayed() {
+    let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
+    let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
+    let mut wire = Wire { left: MemoryPort::new(vec![]), right: MemoryPort::new(frames) };
+    run(&mut datapath, &mut wire, Time::MAX);
+    assert_eq!(times_us(wire.left.sent()), (250..300).collect::<Vec<u64>>());
+}
+
+#[test]
+fn the_measuring_begins_anew_after_a_warm_up_and_the_totals_go_on() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let arrivals = [0, 0, 0].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
+    let mut wire = Wire { left: MemoryPort::new(arrivals.into()), right: MemoryPort::new(vec![]) };
+    run(&mut datapath, &mut wire, Time::from_ns(150_000));
+    datapath.restart_measuring(Time::from_ns(150_000));
+    run(&mut datapath, &mut wire, Time::MAX);
+    let record = datapath.forward.link_record("link", Time::from_ns(350_000)).expect("it is shaped");
+    assert_eq!((record.packets_in, record.packets_out), (0, 1));
+    assert_eq!((record.utilization, record.backlog.mean_packets), (0.5, 0.25)); // 100 and 50 of 200 us
+    assert_eq!(datapath.forward.totals().packets_out, 3);
+}
+
+/// Anything that an interface might give.
+fn any_arrival() -> impl Strategy<Value = (u64, Vec<u8>, VnetHeader)> {
+    let frame = prop_oneof![
+        2 => prop::collection::vec(any::<u8>(), 0..200),
+        4 => (0u16..4, 28usize..1504).prop_map(|(flow, len)| udp(flow, len, Ecn::Ect0)),
+        1 => Just(arp()),
+        1 => (1usize..40, 1u16..1460).prop_map(|(count, size)| super_packet(count, size).frame),
+        1 => (0usize..400, 30usize..400).prop_map(|(cut, len)| {
+            let frame = udp(1, len, Ecn::Ect1);
+            frame[..cut.min(frame.len())].to_vec()
+        }),
+    ];
+    let vnet = prop_oneof![
+        3 => Just(VnetHeader::PLAIN),
+        1 => (any::<[u8; 2]>(), any::<[u16; 4]>()).prop_map(|([flags, gso_type], [a, b, c, d])| VnetHeader {
+            flags, gso_type, hdr_len: a, gso_size: b, csum_start: c, csum_offset: d,
+        }),
+        1 => (1u16..1460).prop_map(|size| VnetHeader { gso_size: size, ..super_packet(1, 1).vnet }),
+    ];
+    (0u64..2_000, frame, vnet)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_packet_has_its_place_whatever_arrives(
+        arrivals in prop::collection::vec(any_arrival(), 0..80),
+        capacity in 1u32..20,
+        frames in 1u32..40,
+        stops in prop::collection::vec(0u64..200_000, 0..4),
+    ) {
+        let pool = PoolSize { frames, frame_bytes: 1518 };
+        let queue = Queue::new(Limit::packets(capacity), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+        let mut datapath = datapath_of(Box::new(queue), 8 * ONE_BYTE_PER_US, pool);
+        let mut at = Time::ZERO;
+        let arrivals: Vec<_> = arrivals.into_iter().map(|(gap_us, frame, vnet)| {
+            at += Duration::from_us(gap_us);
+            Arrival { at, frame, vnet }
+        }).collect();
+        let count = arrivals.len() as u64;
+        let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+        let mut stops = stops;
+        stops.sort_unstable();
+        for until in stops.into_iter().map(|us| Time::from_ns(us * 1000)).chain([Time::MAX]) {
+            run(&mut datapath, &mut wire, until);
+            prop_assert!(datapath.forward.is_balanced(), "{:?}", datapath.forward.totals());
+        }
+        let totals = datapath.forward.totals();
+        prop_assert_eq!(totals.frames_received, count);
+        prop_assert!(totals.packets_in >= count);
+        prop_assert_eq!(datapath.forward.packets_inside(), 0);
+        prop_assert_eq!(totals.packets_out, wire.right.sent().len() as u64);
+    }
+}
