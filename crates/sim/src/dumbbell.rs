@@ -296,6 +296,17 @@ mod tests {
     }
 
     #[test]
+    fn a_dithered_source_keeps_its_mean_rate() {
+        let mut udp = cbr("udp", 5_000_000);
+        if let Source::Cbr { dither, .. } = &mut udp.source {
+            *dither = 0.5;
+        }
+        let got = throughput(vec![udp], 1000)[0];
+        // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within 0.6 % at 3.3 sd.
+        assert!((got / 5e6 - 1.0).abs() < 0.006, "{got}");
+    }
+
+    #[test]
     fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
         // 10 Mbit/s x 32 ms = 72 packets of 552 B.
         let got = throughput(vec![bulk("tcp")], 80)[0];

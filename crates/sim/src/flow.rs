@@ -205,16 +205,17 @@ impl Output for Outlet<'_, '_> {
 }
 
 impl Cbr {
-    /// Sends one packet now and tells when the next is due. Gaps carry their remainder, so the mean rate is exact.
+    /// Sends one packet now and tells when the next is due. The gaps come from an even schedule that carries its remainder, so
+    /// the mean rate is exact; dither stretches or shrinks each by itself and does not disturb the schedule.
     fn emit(&mut self, way: &mut Way, stage: &mut Stage<'_>) -> Time {
         way.send(Segment::Data(self.sent), stage);
         self.sent += 1;
-        let due = self.pace.start(way.data_bytes, stage.now);
+        let before = self.pace.free_at();
+        let gap = self.pace.start(way.data_bytes, before).since(before);
         if self.dither == 0.0 {
-            return due;
+            return stage.now + gap;
         }
         let factor = 1.0 + self.dither * (2.0 * self.rng.uniform() - 1.0);
-        let gap = due.since(stage.now).secs() * factor;
-        stage.now + Duration::from_secs_f64(gap)
+        stage.now + Duration::from_secs_f64(gap.secs() * factor)
     }
 }
