@@ -1,16 +1,15 @@
 //! The helper processes: this program, started again. One makes the namespaces and joins them, one sends, one receives.
 
 use super::error::{During, Trouble};
+use super::host::{GATEWAY, Host, Hosts};
 use super::message::{Order, Report, send};
-use super::namespace::{Namespace, die_with_parent};
-use super::netlink::{Address, End, Netlink, Pair};
-use super::plan::{PREFIX_BITS, SINK_ADDRESS, SOURCE_ADDRESS, Traffic};
+use super::namespace::die_with_parent;
+use super::plan::Traffic;
 use super::{sink, source};
 use crate::io::PortError;
 use crate::io::af_packet::open_socket;
 use std::io::Write;
-use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
@@ -74,50 +73,14 @@ pub(super) fn orders() -> Receiver<Order> {
     receiver
 }
 
-/// The interface of both hosts.
-const HOST: End<'static> = End { name: "eth0", index: 100 };
-/// The gateway's interfaces towards source and sink.
-const GATEWAY: [End<'static>; 2] = [End { name: "g0", index: 100 }, End { name: "g1", index: 101 }];
-
 fn network(traffic: &Traffic, plan: &str) -> Result<(), Trouble> {
-    let source = Host::new()?;
-    let sink = Host::new()?;
-    let gateway = Host::new()?;
-    gateway.join(GATEWAY[0], &source, traffic.mtu)?;
-    gateway.join(GATEWAY[1], &sink, traffic.mtu)?;
-    source.configure(SOURCE_ADDRESS)?;
-    sink.configure(SINK_ADDRESS)?;
+    let Hosts { source, gateway, sink } = Hosts::new(traffic.mtu)?;
     let sockets = GATEWAY.map(|end| open_socket(end.name));
     let [left, right] = sockets.map(|socket| socket.map_err(port_trouble));
     report(&Report::Wired, &[left?.as_fd(), right?.as_fd()])?;
     let helpers = [Helper::start(SINK, plan, &sink)?, Helper::start(SOURCE, plan, &source)?];
-    gateway.namespace.enter()?; // so that each host's network lives as long as its helper
+    gateway.enter()?; // so that each host's network lives as long as its helper
     relay_orders(helpers)
-}
-
-/// One host of the lab.
-struct Host {
-    namespace: Namespace,
-    netlink: Netlink,
-}
-
-impl Host {
-    /// A host in a namespace of its own, in which this thread is from now on.
-    fn new() -> Result<Self, Trouble> {
-        Ok(Host { namespace: Namespace::enter_new()?, netlink: Netlink::open()? })
-    }
-
-    /// Joins this host's interface `here` with the other host's.
-    fn join(&self, here: End<'_>, other: &Host, mtu: u32) -> Result<(), Trouble> {
-        let there_namespace: &OwnedFd = other.namespace.descriptor();
-        self.netlink.add_pair(&Pair { here, there: HOST, there_namespace, mtu })?;
-        self.netlink.bring_up(here.index)
-    }
-
-    fn configure(&self, ip: Ipv4Addr) -> Result<(), Trouble> {
-        self.netlink.add_address(HOST.index, Address { ip, prefix_bits: PREFIX_BITS })?;
-        self.netlink.bring_up(HOST.index)
-    }
 }
 
 /// A helper of the helper, watched by a thread.
@@ -129,7 +92,7 @@ struct Helper {
 impl Helper {
     /// Starts one in the namespace of `host`. What it reports goes straight to the lab's process.
     fn start(role: &'static str, plan: &str, host: &Host) -> Result<Self, Trouble> {
-        host.namespace.enter()?;
+        host.enter()?;
         let program = std::env::current_exe().during("finding this program")?;
         let mut child = Command::new(program)
             .args([AGENT_COMMAND, role, plan])

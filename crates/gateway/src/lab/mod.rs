@@ -15,6 +15,7 @@ mod agent;
 mod contest;
 mod crew;
 mod error;
+mod host;
 mod message;
 mod namespace;
 mod netlink;

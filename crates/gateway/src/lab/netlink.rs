@@ -49,13 +49,13 @@ impl Netlink {
             request.number(libc::IFLA_MTU, pair.mtu);
         };
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
-        request.link(Link { index: pair.here.index, flags: 0 });
+        request.link(Link::untouched(pair.here.index));
         end(&mut request, pair.here);
         request.nested(libc::IFLA_LINKINFO, |request| {
             request.text(libc::IFLA_INFO_KIND, "veth");
             request.nested(libc::IFLA_INFO_DATA, |request| {
                 request.nested(VETH_INFO_PEER, |request| {
-                    request.link(Link { index: pair.there.index, flags: 0 });
+                    request.link(Link::untouched(pair.there.index));
                     end(request, pair.there);
                     request.number(libc::IFLA_NET_NS_FD, pair.there_namespace.as_raw_fd() as u32);
                 });
@@ -66,9 +66,21 @@ impl Netlink {
 
     /// Brings an interface up.
     pub fn bring_up(&self, index: u32) -> Result<(), Trouble> {
-        let mut request = Request::new(libc::RTM_NEWLINK, 0);
-        request.link(Link { index, flags: libc::IFF_UP as u32 });
-        self.ask(request).during("bringing an interface up")
+        self.change(Link { index, flags: IS_UP, changed: IS_UP }).during("bringing an interface up")
+    }
+
+    /// Takes an interface down.
+    #[cfg(test)]
+    pub fn take_down(&self, index: u32) -> Result<(), Trouble> {
+        self.change(Link { index, flags: 0, changed: IS_UP }).during("taking an interface down")
+    }
+
+    /// Removes an interface, and with it the other end of its pair.
+    #[cfg(test)]
+    pub fn remove(&self, index: u32) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_DELLINK, 0);
+        request.link(Link::untouched(index));
+        self.ask(request).during("removing an interface")
     }
 
     /// Gives an interface an address.
@@ -80,6 +92,12 @@ impl Netlink {
         request.attribute(libc::IFA_LOCAL, &address.ip.octets());
         request.attribute(libc::IFA_ADDRESS, &address.ip.octets());
         self.ask(request).during("giving an interface its address")
+    }
+
+    fn change(&self, link: Link) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(link);
+        self.ask(request)
     }
 
     /// Sends a request and waits for its acknowledgement.
@@ -117,11 +135,20 @@ const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 /// Bytes of struct nlmsghdr.
 const HEADER_BYTES: usize = 16;
 
+const IS_UP: u32 = libc::IFF_UP as u32;
+
 /// What struct ifinfomsg says of an interface.
 struct Link {
     index: u32,
-    /// Flags to be set; no other is touched.
     flags: u32,
+    /// Which flags are to be changed.
+    changed: u32,
+}
+
+impl Link {
+    fn untouched(index: u32) -> Self {
+        Link { index, flags: 0, changed: 0 }
+    }
 }
 
 /// A netlink request under construction: a header, a fixed part, and attributes in attributes, all aligned to four bytes.
@@ -145,7 +172,7 @@ impl Request {
         self.raw(&[0; 4]);
         self.raw(&link.index.to_ne_bytes());
         self.raw(&link.flags.to_ne_bytes());
-        self.raw(&link.flags.to_ne_bytes());
+        self.raw(&link.changed.to_ne_bytes());
     }
 
     fn number(&mut self, kind: u16, value: u32) {
