@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// fairwire against ns-2 on the selfish flow: bottleneck packets per CPU second, and peak memory.
 ///
-/// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: slower or larger than promised.
+/// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
 #[command(name = "peers")]
 struct Options {
@@ -24,7 +24,7 @@ struct Options {
     /// Simulated seconds of a run, the first 20 of them not measured
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(21..))]
     seconds: u32,
-    /// Exit 3 when ours makes less than 3 times the packets of ns-2, or takes more than 50 MB
+    /// Exit 3 when ours makes less than 3 times the packets of ns-2, takes more than 50 MB, or gives TCP another share
     #[arg(long)]
     check: bool,
     /// Write what was measured to bench/results/peers.json

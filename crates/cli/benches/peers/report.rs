@@ -11,6 +11,9 @@ const LEAST_RATIO: f64 = 3.0;
 /// Our promise of memory: a run of 1000 s stays below this, bytes.
 const MOST_MEMORY: u64 = 50_000_000;
 
+/// The two must agree on what TCP gets of its fair share to within the band that our RED is held to against ns-2.
+const SAME_SHARE: f64 = 0.02;
+
 /// What is said when there is nothing to compare with.
 pub const NO_NS2: &str = "\
 *** ns-2 IS NOT INSTALLED: the ratio cannot be measured, so ours stands alone.
@@ -89,7 +92,17 @@ impl Report {
         let peak = peak(&self.runs.fairwire);
         let large = (peak > MOST_MEMORY)
             .then(|| format!("a peak of {:.1} MB; promised: below {}", mb(peak), mb(MOST_MEMORY)));
-        slow.into_iter().chain(large).collect()
+        slow.into_iter().chain(large).chain(self.different_work()).collect()
+    }
+
+    /// Speeds compare nothing when the two did not simulate the same thing.
+    fn different_work(&self) -> Option<String> {
+        let (ours, theirs) = (tcp_share(&self.runs.fairwire), tcp_share(self.runs.ns2.as_ref()?));
+        ((ours - theirs).abs() > SAME_SHARE).then(|| {
+            format!(
+                "TCP shares of {ours:.4} and {theirs:.4} in ns-2; promised: within {SAME_SHARE} of each other"
+            )
+        })
     }
 
     /// Writes the record, making its folder where there is none.
@@ -128,8 +141,12 @@ impl fmt::Display for Report {
 fn row(f: &mut fmt::Formatter<'_>, name: &str, runs: &[Run], speed: Spread) -> fmt::Result {
     let speed = format!("{:.0} [{:.0} .. {:.0}]", speed.median / 1e3, speed.min / 1e3, speed.max / 1e3);
     let cpu_s = Spread::of(runs.iter().map(|run| run.cpu_s)).median;
-    let share = Spread::of(runs.iter().map(|run| run.tcp_share)).median;
+    let share = tcp_share(runs);
     writeln!(f, "{name:10} {speed:>34} {cpu_s:>9.3} {:>10.1} MB {share:>9.4}", mb(peak(runs)))
+}
+
+fn tcp_share(runs: &[Run]) -> f64 {
+    Spread::of(runs.iter().map(|run| run.tcp_share)).median
 }
 
 fn peak(runs: &[Run]) -> u64 {
