@@ -21,6 +21,8 @@ pub struct AfPacket {
     name: String,
     batch: Box<[u8]>,
     health: PortHealth,
+    /// Did the interface go down, and has nothing come since?
+    is_down: bool,
     is_gone: bool,
 }
 
@@ -47,14 +49,9 @@ impl AfPacket {
             name: name.to_owned(),
             batch: vec![0; BATCH * SLOT].into(),
             health: PortHealth::default(),
+            is_down: false,
             is_gone: false,
         }
-    }
-
-    /// An interface that goes down may come back; one that is unregistered does not.
-    fn note_outage(&mut self) {
-        self.health.outages += 1;
-        self.is_gone = !is_bound(self.socket.as_fd());
     }
 
     fn gone(&self) -> PortError {
@@ -72,6 +69,7 @@ impl Port for AfPacket {
             Ok(count) => count,
             Err(error) => return self.judge(error),
         };
+        self.is_down = false;
         for (slot, head) in self.batch.chunks_exact_mut(SLOT).zip(&heads[..count]) {
             if head.is_truncated {
                 self.health.truncated += 1;
@@ -101,11 +99,14 @@ impl AfPacket {
     /// Is this error part of life?
     fn judge(&mut self, error: Errno) -> Result<(), PortError> {
         match error {
-            Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NETDOWN => {
-                self.note_outage();
+                self.health.outages += 1;
+                self.is_down = true;
                 Ok(())
             }
+            // An interface that goes down may come back. When it is removed instead, only its number tells.
+            Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
+            Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NXIO | Errno::NODEV => Err(self.gone()),
             other => Err(system("receiving", &self.name, other.into())),
         }
