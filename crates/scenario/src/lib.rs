@@ -1,1 +1,60 @@
-//! Scenario files: parsed, checked, built and run
+//! Scenario files: parsed, checked, built and run.
+//!
+//! A scenario says in TOML which link, which flows and which disciplines to compare. [`load`] reads one and refuses it with
+//! a place, what was given, what is allowed and the nearest right spelling; [`run_all`] simulates every discipline under
+//! every seed; [`report`] puts the records together; [`judge`] holds them against what the scenario expects.
+//!
+//! ```
+//! use fairwire_scenario::{Overrides, parse};
+//!
+//! let text = r#"
+//!     format = 1
+//!     name = "two"
+//!     duration = "2 s"
+//!     seeds = 1
+//!     disciplines = ["tail-drop"]
+//!     [link]
+//!     rate = "1 Mbit/s"
+//!     delay = "5 ms"
+//!     buffer = "20 packets"
+//!     [[flow]]
+//!     group = "tcp"
+//!     count = 2
+//!     source = "bulk"
+//!     access = { rate = "10 Mbit/s", delay = "1 ms" }
+//! "#;
+//! let scenario = parse("two.toml", text, &Overrides::default())?;
+//! assert_eq!(scenario.spec().flow[0].count, 2);
+//!
+//! let typo = parse("two.toml", &text.replace("delay = \"5 ms\"", "dalay = \"5 ms\""), &Overrides::default());
+//! let error = typo.unwrap_err().to_string();
+//! assert!(error.starts_with("two.toml:9:5: unknown key `dalay`"), "{error}");
+//! assert!(error.contains("did you mean `delay`?"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod build;
+mod check;
+mod document;
+mod error;
+mod expect;
+mod load;
+mod measure;
+mod place;
+mod run;
+mod schema;
+mod set;
+mod spec;
+mod values;
+
+pub use error::{Problem, ScenarioError};
+pub use expect::{Judgement, judge};
+pub use load::{Overrides, Scenario, load, parse};
+pub use place::Place;
+pub use run::{Outcome, RunError, report, run_all};
+pub use schema::schema;
+pub use spec::{
+    AccessSpec, ExpectSpec, FlowSpec, LinkSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec,
+};
+pub use values::{Seeds, SeedsError, Start, StartError};

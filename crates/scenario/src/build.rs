@@ -1,0 +1,139 @@
+//! From a checked scenario to what the simulator runs.
+
+use crate::spec::{AccessSpec, FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
+use fairwire_core::units::Size;
+use fairwire_core::{Discipline, Seed};
+use fairwire_disciplines::spec::Quantity;
+use fairwire_disciplines::{BuildError, Site};
+use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule};
+use fairwire_tcp::{Config, Profile};
+
+/// What the shared link is called in results.
+const LINK: &str = "bottleneck";
+/// The random streams of what works at the shared link.
+const LINK_STREAM: &str = "link/bottleneck";
+
+/// Bytes on the wire of a packet, and the headers among them.
+pub(crate) struct CbrSizes {
+    pub(crate) packet: u32,
+    pub(crate) header: u32,
+}
+
+/// The plan of one run.
+///
+/// Starts come from streams named by the flow, and the discipline's draws from a stream named by the link: every discipline
+/// meets the same traffic under the same seed, and another flow more changes nothing for the others.
+pub(crate) fn dumbbell(spec: &Spec, discipline: &str, seed: Seed) -> Result<Dumbbell, BuildError> {
+    let bottleneck = LinkPlan {
+        name: LINK.into(),
+        rate: spec.link.rate.0,
+        delay: spec.link.delay.0,
+        discipline: self::discipline(spec, discipline, seed)?,
+    };
+    let flows = spec.flow.iter().flat_map(|flow| (1..=flow.count).map(move |at| flow_plan(flow, at, seed)));
+    Ok(Dumbbell { bottleneck, flows: flows.collect() })
+}
+
+/// How long, and under which seed.
+pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
+    Settings {
+        duration: spec.duration.0,
+        warm_up: spec.warm_up.0,
+        seed,
+        tie_rule: match spec.tie_rule {
+            TieRuleSpec::Random => TieRule::Random,
+            TieRuleSpec::Fifo => TieRule::Fifo,
+        },
+    }
+}
+
+/// The discipline called `name`, as the scenario has it.
+pub(crate) fn discipline(spec: &Spec, name: &str, seed: Seed) -> Result<Box<dyn Discipline>, BuildError> {
+    let site = Site {
+        rate: spec.link.rate.0,
+        buffer: spec.link.buffer.0,
+        packet_bytes: mean_packet_bytes(spec),
+        seed,
+        stream: LINK_STREAM,
+    };
+    fairwire_disciplines::build(name, &spec.discipline, &site)
+}
+
+/// The typical packet on the wire: the mean over the flows, each counted once.
+pub(crate) fn mean_packet_bytes(spec: &Spec) -> u32 {
+    let bytes = |flow: &FlowSpec| match flow.source {
+        SourceKind::Bulk => {
+            let tcp = tcp_config(flow.tcp.as_ref().unwrap_or(&TcpSpec::default()));
+            tcp.segment_bytes.saturating_add(tcp.header_bytes)
+        }
+        SourceKind::Cbr => cbr_sizes(flow).packet,
+    };
+    let flows: u64 = spec.flow.iter().map(|flow| u64::from(flow.count)).sum();
+    let total: u64 = spec.flow.iter().map(|flow| u64::from(flow.count) * u64::from(bytes(flow))).sum();
+    u32::try_from(total / flows.max(1)).unwrap_or(u32::MAX).max(1)
+}
+
+/// The constants of a TCP: the profile's, where nothing else is said.
+pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
+    let profile = match tcp.profile.unwrap_or_default() {
+        ProfileSpec::Ns2In2002 => Profile::Ns2In2002,
+        ProfileSpec::Ns2In2006 => Profile::Ns2In2006,
+    };
+    let base = Config::new(profile, bytes(tcp.segment, 512));
+    Config {
+        segment_bytes: base.segment_bytes,
+        header_bytes: bytes(tcp.header, base.header_bytes),
+        window: tcp.window.or(base.window),
+        initial_window: tcp.initial_window.unwrap_or(base.initial_window),
+        handshake: tcp.handshake.unwrap_or(base.handshake),
+        tick: tcp.tick.map_or(base.tick, |tick| tick.0),
+        min_rto: tcp.min_rto.map_or(base.min_rto, |rto| rto.0),
+        max_rto: tcp.max_rto.map_or(base.max_rto, |rto| rto.0),
+        initial_rto: tcp.initial_rto.map_or(base.initial_rto, |rto| rto.0),
+        limited_transmit: tcp.limited_transmit.unwrap_or(base.limited_transmit),
+    }
+}
+
+/// The sizes of a constant-rate source's packets: 512 bytes, of which 28 are IPv4 and UDP headers (RFC 791, RFC 768).
+pub(crate) fn cbr_sizes(flow: &FlowSpec) -> CbrSizes {
+    CbrSizes { packet: bytes(flow.packet, 512), header: bytes(flow.header, 28) }
+}
+
+fn flow_plan(flow: &FlowSpec, number: u32, seed: Seed) -> FlowPlan {
+    let name = format!("{}.{number}", flow.group);
+    let mut starts = seed.stream(&format!("flow/{name}/start"));
+    FlowPlan {
+        source: source(flow),
+        access: access(&flow.access),
+        start: flow.start.draw(&mut starts),
+        group: flow.group.clone(),
+        name,
+    }
+}
+
+fn access(access: &AccessSpec) -> Access {
+    Access { rate: access.rate.0, delay: access.delay.0 }
+}
+
+fn source(flow: &FlowSpec) -> Source {
+    match (flow.source, flow.rate) {
+        (SourceKind::Cbr, Some(rate)) => {
+            let sizes = cbr_sizes(flow);
+            Source::Cbr {
+                rate: rate.0,
+                packet_bytes: sizes.packet,
+                header_bytes: sizes.header,
+                dither: flow.dither.unwrap_or(0.0),
+            }
+        }
+        (SourceKind::Cbr, None) => unreachable!("a checked constant-rate source has its rate"),
+        (SourceKind::Bulk, _) => {
+            Source::Bulk { tcp: tcp_config(flow.tcp.as_ref().unwrap_or(&TcpSpec::default())) }
+        }
+    }
+}
+
+/// A size in bytes; what is too large for the field is refused by the check, so it may be cut here.
+fn bytes(size: Option<Quantity<Size>>, default: u32) -> u32 {
+    size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
+}

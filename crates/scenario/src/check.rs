@@ -1,0 +1,349 @@
+//! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
+
+use crate::build;
+use crate::document::Places;
+use crate::error::{Problem, ScenarioError};
+use crate::measure;
+use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec, TcpSpec};
+use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::BuildError;
+use fairwire_disciplines::catalogue;
+use fairwire_disciplines::spec::Quantity;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
+const MOST_FLOWS: u64 = 1_000_000;
+/// Eleven days. Longer is a slip of the unit.
+const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
+/// The light-time across the inner solar system is shorter.
+const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+/// Above it, a packet of 512 bytes takes less than the nanoseconds that time is counted in can tell apart well.
+const FASTEST: u64 = 1_000_000_000_000;
+/// The largest IP packet (RFC 791, section 3.1).
+const LARGEST_PACKET: u64 = 65_535;
+/// Four million slots of about 150 bytes, taken when the run starts, for each run at the same time.
+const MOST_SLOTS: u32 = 1 << 22;
+/// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a second, a day.
+const MOST_PACKETS: f64 = 1e12;
+
+/// Checks the whole scenario; the first thing wrong is told.
+pub(crate) fn check(spec: &Spec, places: &Places) -> Result<(), ScenarioError> {
+    let check = Check { spec, places };
+    check.head()?;
+    check.times()?;
+    check.link()?;
+    check.flows()?;
+    check.disciplines()?;
+    spec.expect.iter().enumerate().try_for_each(|(at, expect)| check.expectation(at, expect))
+}
+
+struct Check<'a> {
+    spec: &'a Spec,
+    places: &'a Places,
+}
+
+type Checked = Result<(), ScenarioError>;
+
+/// A value and what is to be said of it.
+struct Refusal<'a> {
+    path: &'a str,
+    given: String,
+    why: String,
+    allowed: String,
+}
+
+impl Check<'_> {
+    fn refuse(&self, Refusal { path, given, why, allowed }: Refusal<'_>) -> Checked {
+        Err(self.places.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
+    }
+
+    fn within<T: PartialOrd + Display>(&self, path: &str, value: T, range: RangeInclusive<T>) -> Checked {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        let side = if value < *range.start() { "below the least" } else { "above the most" };
+        self.refuse(Refusal {
+            path,
+            given: value.to_string(),
+            why: format!("that is {side} that makes sense here"),
+            allowed: format!("{} to {}", range.start(), range.end()),
+        })
+    }
+
+    fn head(&self) -> Checked {
+        if self.spec.format != FORMAT {
+            return self.refuse(Refusal {
+                path: "format",
+                given: self.spec.format.to_string(),
+                why: "this version of fairwire does not know that format".into(),
+                allowed: FORMAT.to_string(),
+            });
+        }
+        self.is_name("name", &self.spec.name)
+    }
+
+    /// Names go into paths of `--set`, names of files and measures.
+    fn is_name(&self, path: &str, name: &str) -> Checked {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
+        if starts_well && name.len() <= 64 && name.chars().all(is_plain) {
+            return Ok(());
+        }
+        self.refuse(Refusal {
+            path,
+            given: format!("`{}`", name.chars().take(80).collect::<String>()),
+            why: "it is used in paths and names of files".into(),
+            allowed: "a letter, then letters, digits, `-` and `_`, 64 at most".into(),
+        })
+    }
+
+    fn times(&self) -> Checked {
+        let (duration, warm_up) = (self.spec.duration.0, self.spec.warm_up.0);
+        self.within("duration", duration, Duration::from_ns(1)..=LONGEST_RUN)?;
+        if warm_up >= duration {
+            return self.refuse(Refusal {
+                path: "warm_up",
+                given: warm_up.to_string(),
+                why: format!("the whole run, `duration`, lasts {duration}: nothing would be left to measure"),
+                allowed: format!("less than {duration}"),
+            });
+        }
+        Ok(())
+    }
+
+    fn link(&self) -> Checked {
+        let link = &self.spec.link;
+        self.within("link.rate", link.rate.0, bps(1)..=bps(FASTEST))?;
+        self.within("link.delay", link.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
+        let slots = link.buffer.0.limit(link.rate.0).max_packets();
+        if slots > MOST_SLOTS {
+            return self.refuse(Refusal {
+                path: "link.buffer",
+                given: link.buffer.to_string(),
+                why: "it would take more than 600 MB of memory in each run".into(),
+                allowed: format!(
+                    "at most {MOST_SLOTS} packets, or {} MB",
+                    u64::from(MOST_SLOTS) * 28 / 1_000_000
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    fn flows(&self) -> Checked {
+        if self.spec.flow.is_empty() {
+            return self.refuse(Refusal {
+                path: "flow",
+                given: "empty".into(),
+                why: "nothing would be sent".into(),
+                allowed: "at least one `[[flow]]`".into(),
+            });
+        }
+        for (at, flow) in self.spec.flow.iter().enumerate() {
+            self.flow(&format!("flow.{at}"), flow)?;
+            if self.spec.flow[..at].iter().any(|other| other.group == flow.group) {
+                return self.refuse(Refusal {
+                    path: &format!("flow.{at}.group"),
+                    given: format!("`{}`", flow.group),
+                    why: "another group has that name".into(),
+                    allowed: "a name of its own for each group".into(),
+                });
+            }
+        }
+        self.totals()
+    }
+
+    fn totals(&self) -> Checked {
+        let flows: u64 = self.spec.flow.iter().map(|flow| u64::from(flow.count)).sum();
+        if flows > MOST_FLOWS {
+            return self.refuse(Refusal {
+                path: "flow",
+                given: format!("{flows} flows in all"),
+                why: "they would take more than 2 GB of memory".into(),
+                allowed: format!("at most {MOST_FLOWS} flows"),
+            });
+        }
+        let packets = self.spec.duration.0.secs()
+            * self.spec.link.rate.0.packets_per_second(build::mean_packet_bytes(self.spec));
+        if packets > MOST_PACKETS {
+            return self.refuse(Refusal {
+                path: "duration",
+                given: self.spec.duration.to_string(),
+                why: format!(
+                    "at {} the link would send {packets:.1e} packets, which takes days",
+                    self.spec.link.rate
+                ),
+                allowed: format!("duration and rate for at most {MOST_PACKETS:.0e} packets"),
+            });
+        }
+        Ok(())
+    }
+
+    fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
+        self.is_name(&format!("{path}.group"), &flow.group)?;
+        self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
+        self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
+        self.within(&format!("{path}.access.delay"), flow.access.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
+        if flow.start.latest >= self.spec.duration.0 {
+            return self.refuse(Refusal {
+                path: &format!("{path}.start"),
+                given: flow.start.latest.to_string(),
+                why: "the run is over by then".into(),
+                allowed: format!("before {}", self.spec.duration),
+            });
+        }
+        match flow.source {
+            SourceKind::Bulk => self.bulk(path, flow),
+            SourceKind::Cbr => self.cbr(path, flow),
+        }
+    }
+
+    fn belongs(&self, path: &str, key: &str, is_given: bool, to: &str) -> Checked {
+        if !is_given {
+            return Ok(());
+        }
+        self.refuse(Refusal {
+            path: &format!("{path}.{key}"),
+            given: "given".into(),
+            why: format!("it belongs to `source = \"{to}\"`"),
+            allowed: format!("leave it out, or `source = \"{to}\"`"),
+        })
+    }
+
+    fn bulk(&self, path: &str, flow: &FlowSpec) -> Checked {
+        self.belongs(path, "rate", flow.rate.is_some(), "cbr")?;
+        self.belongs(path, "packet", flow.packet.is_some(), "cbr")?;
+        self.belongs(path, "header", flow.header.is_some(), "cbr")?;
+        self.belongs(path, "dither", flow.dither.is_some(), "cbr")?;
+        flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
+    }
+
+    fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
+        let config = build::tcp_config(tcp);
+        let header = u64::from(config.header_bytes);
+        self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
+        self.size(&format!("{path}.segment"), tcp.segment, 1..=LARGEST_PACKET - header)?;
+        let most = 1 << 30; // sequence numbers are 32 bits of segments, and half of them must not be in flight
+        self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;
+        self.within(&format!("{path}.initial_window"), config.initial_window, 1..=most)?;
+        let (tick, hour) = (Duration::from_ns(1), Duration::from_secs(3600));
+        self.within(&format!("{path}.tick"), config.tick, Duration::ZERO..=hour)?;
+        self.within(&format!("{path}.min_rto"), config.min_rto, tick..=hour)?;
+        self.within(&format!("{path}.max_rto"), config.max_rto, config.min_rto..=hour)?;
+        self.within(&format!("{path}.initial_rto"), config.initial_rto, tick..=config.max_rto)
+    }
+
+    fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
+        self.belongs(path, "tcp", flow.tcp.is_some(), "bulk")?;
+        let Some(rate) = &flow.rate else {
+            let problem =
+                Problem::Missing { key: "rate".into(), table: format!("{path} (source = \"cbr\")") };
+            return Err(self.places.refuse(path, problem));
+        };
+        self.within(&format!("{path}.rate"), rate.0, bps(1)..=bps(FASTEST))?;
+        let header = u64::from(build::cbr_sizes(flow).header);
+        self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
+        self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
+        self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)
+    }
+
+    fn size(
+        &self,
+        path: &str,
+        size: Option<Quantity<fairwire_core::units::Size>>,
+        bytes: RangeInclusive<u64>,
+    ) -> Checked {
+        let size_of = fairwire_core::units::Size;
+        match size {
+            Some(size) => self.within(path, size.0, size_of(*bytes.start())..=size_of(*bytes.end())),
+            None => Ok(()),
+        }
+    }
+
+    fn disciplines(&self) -> Checked {
+        let names = &self.spec.disciplines;
+        if names.is_empty() {
+            return self.refuse(Refusal {
+                path: "disciplines",
+                given: "empty".into(),
+                why: "nothing would be compared".into(),
+                allowed: "at least one name, see `fairwire list disciplines`".into(),
+            });
+        }
+        let mut seen = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let path = format!("disciplines.{at}");
+            let entry = catalogue::find(name).map_err(|_| self.unknown_discipline(&path, name))?;
+            if seen.contains(&entry.name) {
+                return self.refuse(Refusal {
+                    path: &path,
+                    given: format!("`{name}`"),
+                    why: format!("`{}` stands there already", entry.name),
+                    allowed: "each discipline once".into(),
+                });
+            }
+            seen.push(entry.name);
+            self.can_be_built(entry.name)?;
+        }
+        Ok(())
+    }
+
+    fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
+        let every = catalogue::all().iter();
+        let allowed =
+            every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied())).map(Into::into);
+        let given = name.chars().take(80).collect();
+        self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed: allowed.collect() })
+    }
+
+    /// Builds the discipline once, so that a run cannot fail on its parameters.
+    fn can_be_built(&self, name: &str) -> Checked {
+        match build::discipline(self.spec, name, fairwire_core::Seed(0)) {
+            Ok(_) => Ok(()),
+            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline("disciplines", name)),
+            Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
+                path: &format!("discipline.{}.{}", bad.discipline, bad.parameter),
+                given: bad.given,
+                why: format!("`{}` cannot work with that", bad.discipline),
+                allowed: bad.allowed,
+            }),
+        }
+    }
+
+    fn expectation(&self, at: usize, expect: &ExpectSpec) -> Checked {
+        let path = |key: &str| format!("expect.{at}.{key}");
+        if let Some(name) = &expect.discipline
+            && catalogue::find(name).is_err()
+        {
+            return Err(self.unknown_discipline(&path("discipline"), name));
+        }
+        let allowed = measure::names(self.spec);
+        if !allowed.contains(&expect.measure) {
+            let given = expect.measure.chars().take(80).collect();
+            return Err(self
+                .places
+                .refuse(&path("measure"), Problem::Unknown { what: "measure", given, allowed }));
+        }
+        for (key, bound) in [("min", expect.min), ("max", expect.max)] {
+            self.within(&path(key), bound.unwrap_or(0.0), f64::MIN..=f64::MAX)?;
+        }
+        match (expect.min, expect.max) {
+            (None, None) => Err(self.places.refuse(
+                &format!("expect.{at}"),
+                Problem::Missing { key: "min".into(), table: format!("expect.{at}") },
+            )),
+            (Some(min), Some(max)) if min > max => self.refuse(Refusal {
+                path: &path("min"),
+                given: min.to_string(),
+                why: format!("`max` is {max}: nothing can be between"),
+                allowed: "`min` at most `max`".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn bps(bits: u64) -> Rate {
+    Rate::from_bps(bits).expect("bounds are above zero")
+}

@@ -1,0 +1,191 @@
+//! A TOML document with the places of its keys and values, and its errors told in our words.
+
+use crate::error::{Problem, ScenarioError};
+use crate::place::Sources;
+use crate::set::{self, SetError};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer, Error};
+
+/// The places of every value, by dotted path such as `flow.0.count`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    sources: Sources,
+    spans: BTreeMap<String, Range<usize>>,
+}
+
+impl Places {
+    /// An error at `path`, or at the nearest table above it that stands in the text.
+    pub(crate) fn refuse(&self, path: &str, problem: Problem) -> ScenarioError {
+        let mut path = path;
+        let span = loop {
+            match (self.spans.get(path), path.rsplit_once('.')) {
+                (Some(span), _) => break span.clone(),
+                (None, Some((above, _))) => path = above,
+                (None, None) => break 0..0,
+            }
+        };
+        self.at(span, problem)
+    }
+
+    fn at(&self, span: Range<usize>, problem: Problem) -> ScenarioError {
+        ScenarioError { problem, place: self.sources.place(span).map(Box::new) }
+    }
+
+    /// The path of the value that stands exactly at `span`.
+    fn path_at(&self, span: &Range<usize>) -> Option<&str> {
+        // The longest path: `[a.b]` gives `a` and `a.b` one place.
+        let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
+        at.max_by_key(|path| path.len())
+    }
+}
+
+/// What was read: the value, where everything stands, and the hash of the effective text.
+pub(crate) struct Read<T> {
+    pub(crate) value: T,
+    pub(crate) places: Places,
+    pub(crate) sha256: String,
+}
+
+/// One change to the document: the name of its source, and its text as for `--set`.
+pub(crate) struct Change {
+    pub(crate) source: &'static str,
+    pub(crate) text: String,
+}
+
+/// Reads `text` with `changes` made to it.
+///
+/// The hash is over the document after the changes, in a canonical form: comments, layout and the order of keys do not matter.
+pub(crate) fn read<T: DeserializeOwned>(
+    name: &str,
+    text: &str,
+    changes: &[Change],
+) -> Result<Read<T>, ScenarioError> {
+    let mut places = Places::default();
+    places.sources.add(name, text);
+    let mut root = DeTable::parse(text).map_err(|error| not_toml(&places, &error))?;
+    for change in changes {
+        let start = places.sources.add(change.source, &change.text);
+        set::apply(root.get_mut(), &change.text, start)
+            .map_err(|SetError { problem, span }| places.at(span, problem))?;
+    }
+    index(root.get_ref(), "", &mut places.spans);
+    let sha256 = sha256(root.get_ref());
+    match T::deserialize(Deserializer::from(root)) {
+        Ok(value) => Ok(Read { value, places, sha256 }),
+        Err(error) => Err(explained(&places, &error)),
+    }
+}
+
+fn not_toml(places: &Places, error: &Error) -> ScenarioError {
+    let message = error.message().trim().replace('\n', ", ");
+    places.at(error.span().unwrap_or(0..0), Problem::NotToml { message })
+}
+
+fn index(table: &DeTable<'_>, prefix: &str, spans: &mut BTreeMap<String, Range<usize>>) {
+    for (key, value) in table {
+        index_value(&format!("{prefix}{}", key.get_ref()), value, spans);
+    }
+}
+
+fn index_value(path: &str, value: &Spanned<DeValue<'_>>, spans: &mut BTreeMap<String, Range<usize>>) {
+    spans.insert(path.into(), value.span());
+    match value.get_ref() {
+        DeValue::Table(table) => index(table, &format!("{path}."), spans),
+        DeValue::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                index_value(&format!("{path}.{at}"), item, spans);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Says in our words what the reader of the document said in serde's.
+fn explained(places: &Places, error: &Error) -> ScenarioError {
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message();
+    let problem = if let Some(rest) = message.strip_prefix("unknown field ") {
+        unknown("key", rest)
+    } else if let Some(rest) = message.strip_prefix("unknown variant ") {
+        unknown("word", rest)
+    } else if let Some(rest) = message.strip_prefix("missing field ") {
+        let table = places.path_at(&span).unwrap_or_default().to_string();
+        Problem::Missing { key: quoted(rest).into_iter().next().unwrap_or_default(), table }
+    } else {
+        let key = places.path_at(&span).unwrap_or("this value").to_string();
+        Problem::BadValue { key, message: in_words(message) }
+    };
+    places.at(span, problem)
+}
+
+/// A message without the names of Rust's types.
+fn in_words(message: &str) -> String {
+    let types = [("u8", "whole "), ("u16", "whole "), ("u32", "whole "), ("u64", "whole "), ("f64", "")];
+    let found = types
+        .iter()
+        .find_map(|(name, kind)| Some((message.strip_suffix(&format!("expected {name}"))?, kind)));
+    found.map_or(message.into(), |(said, kind)| format!("{said}expected a {kind}number"))
+}
+
+/// From serde's "`given`, expected one of `a`, `b`".
+fn unknown(what: &'static str, message: &str) -> Problem {
+    let mut words = quoted(message).into_iter();
+    Problem::Unknown { what, given: words.next().unwrap_or_default(), allowed: words.collect() }
+}
+
+/// The words of `text` that stand between backticks.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_string).collect()
+}
+
+fn sha256(table: &DeTable<'_>) -> String {
+    let mut text = String::new();
+    canonical(table, &mut text);
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes all");
+        hex
+    })
+}
+
+/// The document in one spelling: keys sorted, strings quoted alike, numbers in decimal.
+fn canonical(table: &DeTable<'_>, out: &mut String) {
+    let sorted: BTreeMap<&str, &DeValue<'_>> =
+        table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
+    out.push('{');
+    for (key, value) in sorted {
+        write!(out, "{key:?}=").expect("a string takes all");
+        canonical_value(value, out);
+        out.push(',');
+    }
+    out.push('}');
+}
+
+fn canonical_value(value: &DeValue<'_>, out: &mut String) {
+    match value {
+        DeValue::Table(table) => canonical(table, out),
+        DeValue::Array(items) => {
+            out.push('[');
+            for item in items.iter() {
+                canonical_value(item.get_ref(), out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        DeValue::String(text) => write!(out, "{text:?}").expect("a string takes all"),
+        DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => write!(out, "{number}").expect("a string takes all"),
+            Err(_) => out.push_str(number.as_str()),
+        },
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(number) => write!(out, "{number:?}").expect("a string takes all"),
+            Err(_) => out.push_str(number.as_str()),
+        },
+        DeValue::Boolean(truth) => write!(out, "{truth}").expect("a string takes all"),
+        DeValue::Datetime(time) => write!(out, "{time}").expect("a string takes all"),
+    }
+}

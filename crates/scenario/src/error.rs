@@ -1,0 +1,214 @@
+//! What can be wrong with a scenario.
+
+use crate::place::Place;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A scenario that was refused: the problem, and where it stands.
+#[derive(Debug)]
+pub struct ScenarioError {
+    /// What is wrong.
+    pub problem: Problem,
+    /// Where; absent when the file could not be read at all.
+    pub place: Option<Box<Place>>,
+}
+
+/// What is wrong with a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// There is no such file.
+    #[error("there is no file `{}`", path.display())]
+    NotThere {
+        /// What was asked for.
+        path: PathBuf,
+        /// The scenario file beside it with the nearest name.
+        nearest: Option<String>,
+    },
+    /// A directory stands there.
+    #[error("`{}` is a directory", path.display())]
+    Directory {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The file is there but cannot be read.
+    #[error("`{}` cannot be read: {cause}", path.display())]
+    Unreadable {
+        /// What was asked for.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// More than any scenario needs.
+    #[error("`{}` is too large{}", path.display(), bytes.map_or(String::new(), |b| format!(": {b} bytes")))]
+    TooLarge {
+        /// What was asked for.
+        path: PathBuf,
+        /// Its size, where the system tells it without reading.
+        bytes: Option<u64>,
+    },
+    /// Not UTF-8.
+    #[error("`{}` is not UTF-8 text: byte {offset} is 0x{byte:02x}", path.display())]
+    NotText {
+        /// What was asked for.
+        path: PathBuf,
+        /// Offset of the first byte that is wrong.
+        offset: usize,
+        /// That byte.
+        byte: u8,
+    },
+    /// Not TOML.
+    #[error("this is not TOML: {message}")]
+    NotToml {
+        /// What the parser said.
+        message: String,
+    },
+    /// A key or a word that does not exist here.
+    #[error("unknown {what} `{given}`")]
+    Unknown {
+        /// What kind of thing, such as `key`.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What exists.
+        allowed: Vec<String>,
+    },
+    /// A key that must be there is not.
+    #[error("the key `{key}` is missing{}", within(table))]
+    Missing {
+        /// The key.
+        key: String,
+        /// The table in which it is missing; empty for the top level.
+        table: String,
+    },
+    /// A value of the wrong type, or one that cannot be read.
+    #[error("`{key}`: {message}")]
+    BadValue {
+        /// The key, dotted.
+        key: String,
+        /// What was given and what is allowed.
+        message: String,
+    },
+    /// A value that can be read but makes no sense.
+    #[error("`{key}` is {given}, but {why}")]
+    Refused {
+        /// The key, dotted.
+        key: String,
+        /// What was given.
+        given: String,
+        /// Why it is refused.
+        why: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A `--set` that cannot be applied.
+    #[error("{message}")]
+    BadOverride {
+        /// What was given and what is wrong with it.
+        message: String,
+        /// What is allowed.
+        allowed: String,
+    },
+}
+
+impl Problem {
+    /// What is allowed, and the nearest right spelling: the second half of the message.
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            Problem::NotThere { nearest, .. } => Some(and_nearest(
+                "allowed: a scenario file in TOML, such as scenarios/selfish-flow.toml".into(),
+                nearest.as_deref(),
+            )),
+            Problem::Directory { .. } | Problem::Unreadable { .. } => {
+                Some("allowed: a readable scenario file in TOML".into())
+            }
+            Problem::TooLarge { .. } => Some(format!("allowed: at most {} bytes", crate::load::MOST_BYTES)),
+            Problem::NotText { .. } => Some("allowed: TOML in UTF-8".into()),
+            Problem::NotToml { .. } => {
+                Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
+            }
+            Problem::Unknown { given, allowed, .. } => Some(and_nearest(
+                format!("allowed: {}", listed(allowed)),
+                nearest(given, allowed.iter().map(String::as_str)),
+            )),
+            Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
+            Problem::BadValue { .. } => None,
+            Problem::Refused { allowed, .. } | Problem::BadOverride { allowed, .. } => {
+                Some(format!("allowed: {allowed}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{}:{}:{}: ", place.source, place.line, place.column)?;
+        }
+        write!(f, "{}", self.problem)?;
+        match self.problem.advice() {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl From<Problem> for ScenarioError {
+    fn from(problem: Problem) -> Self {
+        ScenarioError { problem, place: None }
+    }
+}
+
+/// The candidate that `given` was most likely meant to be, if any is near.
+pub(crate) fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_lowercase();
+    // A third of the letters may be wrong; one always may.
+    let most = (given.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(&given, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `a`, `b` or `c`.
+pub(crate) fn listed(items: &[String]) -> String {
+    let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
+    match quoted.split_last() {
+        None => "nothing".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+fn and_nearest(allowed: String, nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("{allowed}; did you mean `{nearest}`?"),
+        None => allowed,
+    }
+}
+
+fn within(table: &str) -> String {
+    if table.is_empty() { String::new() } else { format!(" in `{table}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_spelling_is_near() {
+        let keys = ["rate", "delay", "buffer"];
+        assert_eq!(nearest("rat", keys.into_iter()), Some("rate"));
+        assert_eq!(nearest("Bufer", keys.into_iter()), Some("buffer"));
+        assert_eq!(nearest("colour", keys.into_iter()), None);
+    }
+
+    #[test]
+    fn lists_read_as_prose() {
+        assert_eq!(listed(&["a".into()]), "`a`");
+        assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "`a`, `b` or `c`");
+        assert_eq!(listed(&[]), "nothing");
+    }
+}

@@ -1,0 +1,124 @@
+//! From a file to a checked scenario.
+
+use crate::check;
+use crate::document::{self, Change, Read};
+use crate::error::{Problem, ScenarioError, nearest};
+use crate::spec::Spec;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
+
+/// What the command line changes in a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `PATH=VALUE` each: changes to the document, made in this order before it is read.
+    pub set: Vec<String>,
+    /// Disciplines to compare in place of the scenario's; empty for the scenario's own.
+    pub disciplines: Vec<String>,
+    /// Seeds in place of the scenario's, such as `1..=10`.
+    pub seeds: Option<String>,
+}
+
+/// A scenario that has been checked: it can be run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    spec: Spec,
+    sha256: String,
+}
+
+impl Scenario {
+    /// What it says.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
+    /// neither are comments, layout and the order of keys.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+}
+
+/// Reads and checks the scenario in the file at `path`.
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+    let text = text(path)?;
+    parse(&path.display().to_string(), &text, overrides)
+}
+
+/// Reads and checks the scenario in `text`; `name` is what errors call it.
+pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+    let mut changes: Vec<Change> =
+        overrides.set.iter().map(|text| Change { source: "--set", text: text.clone() }).collect();
+    let before: Read<Spec> = document::read(name, text, &changes)?;
+    check::check(&before.value, &before.places)?;
+    changes.extend(choices(overrides));
+    let Read { value: spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
+    check::check(&spec, &places)?;
+    Ok(Scenario { spec, sha256: before.sha256 })
+}
+
+/// The choice of disciplines and seeds, as changes.
+fn choices(overrides: &Overrides) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if !overrides.disciplines.is_empty() {
+        // Debug of a string is a TOML basic string but for characters that no discipline's name has.
+        changes.push(Change {
+            source: "--discipline",
+            text: format!("disciplines={:?}", overrides.disciplines),
+        });
+    }
+    if let Some(seeds) = &overrides.seeds {
+        changes.push(Change { source: "--seeds", text: format!("seeds={seeds:?}") });
+    }
+    changes
+}
+
+fn text(path: &Path) -> Result<String, ScenarioError> {
+    let bytes = bounded(path)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        Problem::NotText { path: path.into(), offset, byte: error.as_bytes()[offset] }.into()
+    })
+}
+
+/// The file's bytes; a file that is too large is refused from its size, and one that has none is read no further than
+/// the bound.
+fn bounded(path: &Path) -> Result<Vec<u8>, Problem> {
+    let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+    let about = file.metadata().map_err(|cause| unreadable(path, cause))?;
+    if about.is_dir() {
+        return Err(Problem::Directory { path: path.into() });
+    }
+    if about.len() > MOST_BYTES {
+        return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()) });
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Problem::TooLarge { path: path.into(), bytes: None });
+    }
+    Ok(bytes)
+}
+
+fn unreadable(path: &Path, cause: io::Error) -> Problem {
+    match cause.kind() {
+        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbour(path) },
+        io::ErrorKind::IsADirectory => Problem::Directory { path: path.into() },
+        _ => Problem::Unreadable { path: path.into(), cause },
+    }
+}
+
+/// The scenario file in the same folder whose name is nearest.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let given = path.file_name()?.to_str()?;
+    // A folder with more entries than this is no folder of scenarios.
+    let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let scenarios = names.iter().map(String::as_str).filter(|name| name.ends_with(".toml"));
+    let name = nearest(given, scenarios)?;
+    Some(path.with_file_name(name).display().to_string())
+}

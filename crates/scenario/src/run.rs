@@ -1,0 +1,136 @@
+//! Every discipline under every seed, on all cores, in one order.
+
+use crate::build;
+use crate::load::Scenario;
+use crate::spec::TieRuleSpec;
+use fairwire_core::{Duration, Seed, Time};
+use fairwire_disciplines::{BuildError, catalogue};
+use fairwire_metrics::fairness;
+use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
+use fairwire_metrics::summary;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What came out of a set of runs.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The runs that finished, by discipline and then by seed, both in the order asked.
+    pub runs: Vec<RunRecord>,
+    /// Was it stopped before all were done?
+    pub interrupted: bool,
+}
+
+/// A set of runs that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The system gave no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A discipline could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// Simulates every discipline under every seed, `jobs` at a time (0: one per core).
+///
+/// The records do not depend on `jobs`. `progress` is told from any thread what fraction is done. When `stop` becomes
+/// true, runs in progress are given up; what is finished is kept.
+pub fn run_all(
+    scenario: &Scenario,
+    jobs: usize,
+    progress: &(dyn Fn(f64) + Sync),
+    stop: &AtomicBool,
+) -> Result<Outcome, RunError> {
+    let spec = scenario.spec();
+    let seeds = spec.seeds.as_slice();
+    let pairs: Vec<(&str, u64)> = spec
+        .disciplines
+        .iter()
+        .flat_map(|name| seeds.iter().map(move |&seed| (name.as_str(), seed)))
+        .collect();
+    let meter =
+        Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
+    let one = |&(name, seed): &(&str, u64)| run_one(scenario, name, seed, &meter);
+    let runs: Vec<Option<RunRecord>> =
+        pool.install(|| pairs.par_iter().map(one).collect::<Result<_, _>>())?;
+    let interrupted = runs.iter().any(Option::is_none);
+    Ok(Outcome { runs: runs.into_iter().flatten().collect(), interrupted })
+}
+
+/// The report of `outcome`: manifest, runs and summary.
+pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
+    let spec = scenario.spec();
+    let tie_rule = match spec.tie_rule {
+        TieRuleSpec::Random => "random",
+        TieRuleSpec::Fifo => "fifo",
+    };
+    Report {
+        schema_version: SCHEMA_VERSION,
+        manifest: Manifest {
+            fairwire_version: env!("CARGO_PKG_VERSION").into(),
+            mode: Mode::Simulated,
+            scenario: spec.name.clone(),
+            scenario_sha256: scenario.sha256().into(),
+            disciplines: spec.disciplines.iter().map(|name| catalogue_name(name)).collect(),
+            seeds: spec.seeds.as_slice().to_vec(),
+            tie_rule: tie_rule.into(),
+            duration_s: spec.duration.0.secs(),
+            warm_up_s: spec.warm_up.0.secs(),
+            interrupted: outcome.interrupted,
+        },
+        summary: summary::summarize(&outcome.runs),
+        runs: outcome.runs,
+    }
+}
+
+/// How far all runs together have come.
+struct Meter<'a> {
+    done: AtomicU64,
+    total: f64,
+    progress: &'a (dyn Fn(f64) + Sync),
+    stop: &'a AtomicBool,
+}
+
+impl Meter<'_> {
+    /// One run has come from `before` to `now`; is it to go on?
+    fn advance(&self, before: Time, now: Time) -> ControlFlow<()> {
+        let step = now.since(before).ns();
+        let done = self.done.fetch_add(step, Ordering::Relaxed) + step;
+        (self.progress)((Duration::from_ns(done).secs() / self.total).min(1.0));
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// One run; `None` when it was stopped.
+fn run_one(
+    scenario: &Scenario,
+    discipline: &str,
+    seed: u64,
+    meter: &Meter<'_>,
+) -> Result<Option<RunRecord>, BuildError> {
+    if meter.stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let spec = scenario.spec();
+    let settings = build::settings(spec, Seed(seed));
+    let dumbbell = build::dumbbell(spec, discipline, Seed(seed))?;
+    let mut reached = Time::ZERO;
+    let measured = fairwire_sim::run(dumbbell, &settings, &mut |now| {
+        let before = std::mem::replace(&mut reached, now);
+        meter.advance(before, now)
+    });
+    Ok(measured.map(|measured| RunRecord {
+        discipline: catalogue_name(discipline),
+        seed,
+        fairness: fairness::assess(&measured.flows, spec.link.rate.0.bps() as f64),
+        flows: measured.flows,
+        links: measured.links,
+    }))
+}
+
+/// The name in the catalogue of what may have been asked for by an alias.
+fn catalogue_name(name: &str) -> String {
+    catalogue::find(name).map_or(name, |entry| entry.name).into()
+}

@@ -1,0 +1,157 @@
+//! `--set PATH=VALUE`: changes to the TOML document before it is read.
+
+use crate::error::{Problem, listed, nearest};
+use std::borrow::Cow;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// A change that cannot be made, and the bytes of the argument that are to blame.
+pub(crate) struct SetError {
+    pub(crate) problem: Problem,
+    pub(crate) span: Range<usize>,
+}
+
+/// One step of a path, with its place.
+type Step<'a> = Spanned<Cow<'a, str>>;
+
+/// Applies `argument`, which starts at offset `start` among the sources.
+pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: usize) -> Result<(), SetError> {
+    let (path, value_at) = split(argument, start)?;
+    let value = value(&argument[value_at..], start + value_at)?;
+    place_in_table(document, &path, value)
+}
+
+const FORM: &str =
+    "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";
+
+fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), SetError> {
+    let refuse = |message: String| SetError {
+        problem: Problem::BadOverride { message, allowed: FORM.into() },
+        span: start..start + argument.len(),
+    };
+    let Some(equals) = argument.find('=') else {
+        return Err(refuse(format!("`{argument}` has no `=`")));
+    };
+    let mut steps = Vec::new();
+    let mut at = 0;
+    for word in argument[..equals].split('.') {
+        let left = at + (word.len() - word.trim_start().len());
+        let name = word.trim();
+        if name.is_empty() {
+            return Err(refuse(format!("`{}` is not a dotted path", &argument[..equals])));
+        }
+        steps.push(Spanned::new(start + left..start + left + name.len(), Cow::Borrowed(name)));
+        at += word.len() + 1;
+    }
+    Ok((steps, equals + 1))
+}
+
+/// Reads a value as TOML; what is no TOML at all is a bare word, so that no shell quotes are needed.
+fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
+    let start = start + (text.len() - text.trim_start().len());
+    let text = text.trim();
+    match DeValue::parse(text) {
+        Ok(value) => Ok(shifted(value, start)),
+        Err(error) if text.is_empty() || text.starts_with(['"', '\'', '[', '{']) => {
+            let at = error.span().unwrap_or(0..text.len());
+            let message = error.message().to_string();
+            Err(SetError { problem: Problem::NotToml { message }, span: start + at.start..start + at.end })
+        }
+        Err(_) => Ok(Spanned::new(start..start + text.len(), DeValue::String(Cow::Borrowed(text)))),
+    }
+}
+
+/// The same value with every place in it moved by `by`.
+fn shifted(value: Spanned<DeValue<'_>>, by: usize) -> Spanned<DeValue<'_>> {
+    let span = value.span().start + by..value.span().end + by;
+    let inner = match value.into_inner() {
+        DeValue::Array(items) => {
+            let mut moved = DeArray::new();
+            items.into_iter().for_each(|item| moved.push(shifted(item, by)));
+            DeValue::Array(moved)
+        }
+        DeValue::Table(table) => {
+            let mut moved = DeTable::new();
+            for (key, value) in table {
+                let at = key.span().start + by..key.span().end + by;
+                moved.insert(Spanned::new(at, key.into_inner()), shifted(value, by));
+            }
+            DeValue::Table(moved)
+        }
+        plain => plain,
+    };
+    Spanned::new(span, inner)
+}
+
+fn place_in_table<'a>(
+    table: &mut DeTable<'a>,
+    path: &[Step<'a>],
+    value: Spanned<DeValue<'a>>,
+) -> Result<(), SetError> {
+    let (step, rest) = path.split_first().expect("a path has at least one step");
+    if rest.is_empty() {
+        // Removed first: `insert` would keep the old key, and with it the old place.
+        table.remove(step.get_ref().as_ref());
+        table.insert(step.clone(), value);
+        return Ok(());
+    }
+    if !table.contains_key(step.get_ref().as_ref()) {
+        // A misspelt table is found when the document is read, and told with this place.
+        let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
+        table.insert(step.clone(), empty);
+    }
+    let inner = table.get_mut(step.get_ref().as_ref()).expect("just made sure").get_mut();
+    place_in_value(inner, step, rest, value)
+}
+
+fn place_in_value<'a>(
+    target: &mut DeValue<'a>,
+    above: &Step<'a>,
+    path: &[Step<'a>],
+    value: Spanned<DeValue<'a>>,
+) -> Result<(), SetError> {
+    match target {
+        DeValue::Table(table) => place_in_table(table, path, value),
+        DeValue::Array(items) => {
+            let (step, rest) = path.split_first().expect("a path goes on below an array");
+            let index = element(items, above, step)?;
+            let item = items.get_mut(index).expect("the index was just found");
+            if rest.is_empty() {
+                *item = value;
+                return Ok(());
+            }
+            place_in_value(item.get_mut(), step, rest, value)
+        }
+        plain => Err(SetError {
+            problem: Problem::BadOverride {
+                message: format!("`{}` is a {}, with nothing below it", above.get_ref(), plain.type_str()),
+                allowed: "a path that ends there".into(),
+            },
+            span: path[0].span(),
+        }),
+    }
+}
+
+/// The element that `step` names, by its index or by its `group`.
+fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
+    let name = step.get_ref().as_ref();
+    let group =
+        |item: &Spanned<DeValue<'_>>| Some(item.get_ref().get("group")?.get_ref().as_str()?.to_string());
+    let groups: Vec<Option<String>> = items.iter().map(group).collect();
+    let by_name = groups.iter().position(|group| group.as_deref() == Some(name));
+    let by_index = name.parse().ok().filter(|&index: &usize| index < items.len());
+    by_name.or(by_index).ok_or_else(|| {
+        let mut allowed: Vec<String> = groups.into_iter().flatten().collect();
+        let near =
+            nearest(name, allowed.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
+        allowed.push(format!("an index below {}", items.len()));
+        SetError {
+            problem: Problem::BadOverride {
+                message: format!("there is no `{name}` in `{}`", above.get_ref()),
+                allowed: format!("{}{}", listed(&allowed), near.unwrap_or_default()),
+            },
+            span: step.span(),
+        }
+    })
+}
