@@ -1,2 +1,38 @@
 //! The `fairwire` command.
-fn main() {}
+//!
+//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
+//! 130 interrupted (what was finished has been reported).
+#![forbid(unsafe_code)]
+
+mod args;
+mod command;
+mod failure;
+mod interrupt;
+mod progress;
+mod report;
+
+use args::{Cli, Command, LabCommand};
+use clap::Parser;
+use failure::{Ending, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    failure::install_style();
+    match dispatch(cli) {
+        Ok(ending) => ExitCode::from(ending.code()),
+        Err(failure) => failure.tell(),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Ending, Failure> {
+    match cli.command {
+        Command::Run(args) => command::run::run(&args, cli.quiet),
+        Command::List { list } => command::list::list(&list),
+        Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
+        Command::Demo => command::demo::demo(cli.quiet),
+        Command::Schema { which } => command::schema::schema(which),
+        Command::Completions { shell } => command::completions::completions(shell),
+        Command::LabAgent { args } => Ok(command::lab::agent(args)),
+    }
+}

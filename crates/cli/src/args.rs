@@ -1,0 +1,206 @@
+//! What can be asked on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Duration, Rate};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  fairwire run scenarios/selfish-flow.toml
+  fairwire list disciplines
+  fairwire lab share --discipline tail-drop --discipline faba
+
+Exit codes:
+  0 done, 1 our fault, 2 yours (a bad file or argument), 3 an expectation stated in a scenario failed,
+  130 interrupted (what was finished has been reported)";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fairwire run scenarios/selfish-flow.toml
+  fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1..=30
+  fairwire run scenarios/selfish-flow.toml --set link.buffer=\"390 packets\" --set flow.tcp.count=20
+  fairwire run scenarios/selfish-flow.toml --format json > report.json
+  fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  fairwire list disciplines
+  fairwire list disciplines --format json";
+
+const SHARE_EXAMPLES: &str = "\
+Examples:
+  fairwire lab share
+  fairwire lab share --discipline faba --rate 20Mbit/s --tcp 4 --udp 8Mbit/s --seconds 20
+  fairwire lab share --runs 5 --format json --out results
+
+It needs the right to make network namespaces: run it as root, or where the kernel lets users make them.";
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  fairwire schema scenario > docs/schema/scenario.json
+  fairwire schema results > docs/schema/results.json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  fairwire completions bash > ~/.local/share/bash-completion/completions/fairwire
+  fairwire completions zsh > ~/.zfunc/_fairwire
+  fairwire completions fish > ~/.config/fish/completions/fairwire.fish";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  fairwire demo   # results go to out/demo";
+
+/// Shares a network link fairly: simulated, and on real packets.
+#[derive(Debug, Parser)]
+#[command(name = "fairwire", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    /// Show no progress.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scenario under each of its disciplines and seeds.
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// List what there is.
+    #[command(after_help = LIST_EXAMPLES)]
+    List {
+        #[command(subcommand)]
+        list: List,
+    },
+    /// Contests with this machine's own network stack.
+    #[command(after_help = SHARE_EXAMPLES)]
+    Lab {
+        #[command(subcommand)]
+        lab: LabCommand,
+    },
+    /// Show the product: nine TCP flows against a selfish one, simulated and live.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo,
+    /// Print the JSON Schema of scenario files or of results.
+    #[command(after_help = SCHEMA_EXAMPLES)]
+    Schema {
+        /// Which schema.
+        which: SchemaKind,
+    },
+    /// Print completions for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// One process of a live contest. Started by `lab share`, not by people.
+    #[command(hide = true, name = "lab-agent", disable_help_flag = true)]
+    LabAgent {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The scenario file, in TOML.
+    pub scenario: PathBuf,
+    /// Compare this discipline instead of the scenario's; may be given again.
+    #[arg(long, value_name = "NAME")]
+    pub discipline: Vec<String>,
+    /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Run under these seeds: 7, 1,2,3 or 1..=10.
+    #[arg(long)]
+    pub seeds: Option<String>,
+    /// Runs at the same time; as many as there are cores when left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// How to print the results.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// Everything, as in the schema that `fairwire schema results` prints.
+    Json,
+    /// The summary: one line per discipline and measure.
+    Csv,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum List {
+    /// The queue disciplines.
+    #[command(after_help = LIST_EXAMPLES)]
+    Disciplines {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// TCP flows of this kernel against one UDP flow, through a gateway that runs a discipline.
+    #[command(after_help = SHARE_EXAMPLES)]
+    Share(ShareArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ShareArgs {
+    /// Run this discipline; may be given again. Left out: tail-drop, then faba.
+    #[arg(long, value_name = "NAME")]
+    pub discipline: Vec<String>,
+    /// Rate of the shared link.
+    #[arg(long, default_value = "10 Mbit/s")]
+    pub rate: Rate,
+    /// Round-trip time without queueing.
+    #[arg(long, default_value = "32 ms")]
+    pub rtt: Duration,
+    /// How much may wait: packets, bytes, or time at the link's rate.
+    #[arg(long, default_value = "780 packets")]
+    pub buffer: Amount,
+    /// TCP flows.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(0..=200))]
+    pub tcp: u32,
+    /// Rate of the UDP flow.
+    #[arg(long, default_value = "5 Mbit/s")]
+    pub udp: Rate,
+    /// A UDP packet on the IP level, and the payload of a TCP segment.
+    #[arg(long, default_value = "512 B")]
+    pub packet: Size,
+    /// Congestion control of the TCP flows, as the kernel calls it.
+    #[arg(long, default_value = "reno")]
+    pub congestion: String,
+    /// Length of each run in seconds, warm-up included.
+    #[arg(long, default_value_t = 10.0)]
+    pub seconds: f64,
+    /// Seconds at the start that are not measured; a fifth of the run when left out.
+    #[arg(long, value_name = "SECONDS")]
+    pub warm_up: Option<f64>,
+    /// Repetitions of each discipline.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// How to print the results.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    /// Scenario files.
+    Scenario,
+    /// What `--format json` prints.
+    Results,
+}

@@ -1,0 +1,157 @@
+//! `fairwire lab`.
+
+use crate::args::ShareArgs;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::report::{self, Folder, Headline, Size};
+use fairwire_core::Duration;
+use fairwire_disciplines::{Parameters, catalogue};
+use fairwire_gateway::lab::{self, Contest, LabError};
+use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
+use fairwire_metrics::summary::summarize;
+use std::sync::atomic::Ordering;
+
+/// Holds the live contest and prints what came out.
+pub fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
+    let contests = contests(args)?;
+    let size = Size { runs: contests.len(), flows: args.tcp as usize + 1 };
+    let folder = args.out.as_deref().map(|path| Folder::prepare(path, size)).transpose()?;
+    let report = hold(&contests, quiet).map_err(failure)?;
+    let headline = headline(&contests[0]);
+    report::show(&report, &headline, args.format)?;
+    if let Some(folder) = folder {
+        folder.write(&report, &headline)?;
+    }
+    Ok(if report.manifest.interrupted { Ending::Interrupted } else { Ending::Done })
+}
+
+/// One process of a live contest.
+pub fn agent(args: Vec<String>) -> Ending {
+    Ending::Agent(u8::try_from(lab::agent_main(args)).unwrap_or(1))
+}
+
+/// One contest per discipline and repetition.
+pub fn contests(args: &ShareArgs) -> Result<Vec<Contest>, Failure> {
+    let asked: Vec<&str> = match args.discipline.as_slice() {
+        [] => vec!["tail-drop", "faba"],
+        asked => asked.iter().map(String::as_str).collect(),
+    };
+    let mut contests = Vec::new();
+    for name in asked {
+        let entry = catalogue::find(name)
+            .map_err(|error| Failure::user(format!("--discipline `{}` is unknown", error.given), error))?;
+        for repetition in 1..=u64::from(args.runs) {
+            contests.push(contest(args, entry.name, repetition)?);
+        }
+    }
+    Ok(contests)
+}
+
+fn contest(args: &ShareArgs, discipline: &str, seed: u64) -> Result<Contest, Failure> {
+    let warm_up = args.warm_up.unwrap_or(args.seconds / 5.0);
+    let contest = Contest {
+        discipline: discipline.into(),
+        parameters: Parameters::default(),
+        rate: args.rate,
+        rtt: args.rtt,
+        buffer: args.buffer,
+        tcp_flows: args.tcp,
+        udp_rate: args.udp,
+        duration: Duration::from_secs_f64(args.seconds),
+        warm_up: Duration::from_secs_f64(warm_up),
+        seed,
+        congestion_control: args.congestion.clone(),
+        packet_bytes: u32::try_from(args.packet.0).unwrap_or(u32::MAX),
+    };
+    contest.check().map_err(failure)?;
+    Ok(contest)
+}
+
+/// Holds the contests one after the other; an interrupted one is left out.
+pub fn hold(contests: &[Contest], quiet: bool) -> Result<Report, LabError> {
+    let stop = interrupt::flag();
+    let mut runs = Vec::new();
+    for contest in contests {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let seconds = contest.duration.secs();
+        let progress = Progress::new(&format!("live: {} for {seconds} s", contest.discipline), quiet);
+        match lab::share(contest, &mut |fraction| progress.reach(fraction), stop) {
+            Ok(run) => runs.push(run),
+            Err(_) if stop.load(Ordering::Relaxed) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    if runs.len() < contests.len() {
+        eprintln!(
+            "interrupted: {} of {} contests finished; the results are of those",
+            runs.len(),
+            contests.len()
+        );
+    }
+    Ok(as_report(contests, runs))
+}
+
+fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {
+    let (mut disciplines, mut seeds) = (Vec::new(), Vec::new());
+    for contest in contests {
+        if !disciplines.contains(&contest.discipline) {
+            disciplines.push(contest.discipline.clone());
+        }
+        if !seeds.contains(&contest.seed) {
+            seeds.push(contest.seed);
+        }
+    }
+    Report {
+        schema_version: SCHEMA_VERSION,
+        manifest: Manifest {
+            fairwire_version: env!("CARGO_PKG_VERSION").into(),
+            mode: Mode::Live,
+            scenario: "lab share".into(),
+            scenario_sha256: String::new(),
+            disciplines,
+            seeds,
+            tie_rule: String::new(),
+            duration_s: contests.first().map_or(0.0, |contest| contest.duration.secs()),
+            warm_up_s: contests.first().map_or(0.0, |contest| contest.warm_up.secs()),
+            interrupted: runs.len() < contests.len(),
+        },
+        summary: summarize(&runs),
+        runs,
+    }
+}
+
+/// What stands above the table and the picture.
+pub fn headline(contest: &Contest) -> Headline {
+    let Contest { tcp_flows, udp_rate, rate, rtt, buffer, duration, warm_up, congestion_control, .. } =
+        contest;
+    Headline {
+        title: format!(
+            "Live: {tcp_flows} {congestion_control} flows of this kernel against one {udp_rate} UDP flow"
+        ),
+        detail: format!(
+            "real packets: {rate} link, RTT {rtt}, buffer {buffer}; {duration} each, the first {warm_up} not measured"
+        ),
+    }
+}
+
+/// Whose fault a failed contest is: an argument or missing rights are the user's to change.
+fn failure(error: LabError) -> Failure {
+    match error {
+        LabError::BadContest { what, given, allowed } => {
+            Failure::user(format!("{what} is {given}"), format!("allowed: {allowed}"))
+        }
+        LabError::NoCongestionControl { given, available } => Failure::user(
+            format!("--congestion `{given}`: this kernel's TCP has no congestion control of that name"),
+            format!("allowed here: {available}"),
+        ),
+        LabError::NoRights { .. } | LabError::NoVeth { .. } => Failure::user(
+            error,
+            "the simulated contest needs no rights: fairwire run scenarios/selfish-flow.toml",
+        ),
+        LabError::Discipline(error) => Failure::user(error, "see `fairwire list disciplines`"),
+        other => Failure::Ours(other.to_string()),
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub mod completions;
+pub mod demo;
+pub mod lab;
+pub mod list;
+pub mod run;
+pub mod schema;

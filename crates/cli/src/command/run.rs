@@ -1,0 +1,92 @@
+//! `fairwire run`.
+
+use crate::args::RunArgs;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::report::{self, Folder, Headline};
+use fairwire_metrics::record::Report;
+use fairwire_scenario::{Judgement, Overrides, Scenario, judge, load, run_all};
+
+/// Simulates a scenario, prints what came out, and holds it against what was expected.
+pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
+    let overrides =
+        Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
+    let scenario = load(&args.scenario, &overrides)?;
+    let folder = args.out.as_deref().map(|path| Folder::prepare(path, size(&scenario))).transpose()?;
+    let report = simulate(&scenario, usize::from(args.jobs.unwrap_or(0)), quiet)?;
+    let headline = headline(&scenario);
+    report::show(&report, &headline, args.format)?;
+    if let Some(folder) = folder {
+        folder.write(&report, &headline)?;
+    }
+    Ok(ending(&scenario, &report))
+}
+
+/// Runs the scenario under a progress bar.
+pub fn simulate(scenario: &Scenario, jobs: usize, quiet: bool) -> Result<Report, Failure> {
+    let runs = runs(scenario);
+    let stop = interrupt::flag();
+    let what = format!("{}: {runs} {}", scenario.spec().name, if runs == 1 { "run" } else { "runs" });
+    let progress = Progress::new(&what, quiet);
+    let outcome = run_all(scenario, jobs, &|fraction| progress.reach(fraction), stop);
+    drop(progress);
+    let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
+    if outcome.interrupted {
+        let finished = outcome.runs.len();
+        eprintln!(
+            "interrupted: {finished} of {runs} runs finished; the results are of those, and expectations are not judged"
+        );
+    }
+    Ok(fairwire_scenario::report(scenario, outcome))
+}
+
+/// What stands above the table and the picture.
+pub fn headline(scenario: &Scenario) -> Headline {
+    let spec = scenario.spec();
+    Headline {
+        title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
+        detail: format!(
+            "simulated: {} link, one-way delay {}, buffer {}; {} seeds of {}, the first {} not measured",
+            spec.link.rate,
+            spec.link.delay,
+            spec.link.buffer,
+            spec.seeds.as_slice().len(),
+            spec.duration,
+            spec.warm_up
+        ),
+    }
+}
+
+/// Says which expectations failed, and how the command ends.
+pub fn ending(scenario: &Scenario, report: &Report) -> Ending {
+    if report.manifest.interrupted {
+        return Ending::Interrupted;
+    }
+    let judgements = judge(scenario.spec(), &report.summary);
+    let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
+    for judgement in &failed {
+        eprintln!("expectation failed: {judgement}");
+    }
+    match (failed.len(), judgements.len()) {
+        (0, 0) => Ending::Done,
+        (0, all) => {
+            eprintln!("all {all} expectations of the scenario hold");
+            Ending::Done
+        }
+        (some, all) => {
+            eprintln!("{some} of {all} expectations of the scenario failed");
+            Ending::ExpectationFailed
+        }
+    }
+}
+
+fn runs(scenario: &Scenario) -> usize {
+    scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len()
+}
+
+/// What the report will be about, for the check that it can be written.
+fn size(scenario: &Scenario) -> report::Size {
+    let flows = scenario.spec().flow.iter().map(|flow| flow.count as usize).sum();
+    report::Size { runs: runs(scenario), flows }
+}

@@ -1,0 +1,16 @@
+//! `fairwire schema`.
+
+use crate::args::SchemaKind;
+use crate::failure::{Ending, Failure};
+use crate::report;
+use fairwire_metrics::record::Report;
+
+/// Prints a schema.
+pub fn schema(which: SchemaKind) -> Result<Ending, Failure> {
+    let schema = match which {
+        SchemaKind::Scenario => fairwire_scenario::schema(),
+        SchemaKind::Results => schemars::schema_for!(Report).to_value(),
+    };
+    report::print(format!("{schema:#}\n").as_bytes())?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,140 @@
+//! How a command ends, and how a failure is told.
+
+use fairwire_scenario::{Place, ScenarioError};
+use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
+use std::fmt::{self, Display};
+use std::io;
+use std::process::ExitCode;
+
+/// How a command ended that did what it could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All done.
+    Done,
+    /// An expectation stated in the scenario failed.
+    ExpectationFailed,
+    /// Stopped by Ctrl-C; what was finished has been reported.
+    Interrupted,
+    /// The code of a lab agent.
+    Agent(u8),
+}
+
+impl Ending {
+    /// The exit code. 130 is what shells use for "ended by SIGINT": 128 + 2.
+    pub fn code(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::ExpectationFailed => 3,
+            Ending::Interrupted => 130,
+            Ending::Agent(code) => code,
+        }
+    }
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// A scenario or an argument that changes one was refused.
+    Scenario(ScenarioError),
+    /// The user's: a bad argument, a place that cannot be written.
+    User { message: String, help: String },
+    /// Ours, or the machine's.
+    Ours(String),
+    /// Whoever read our output has gone: nothing is left to say.
+    ReaderGone,
+}
+
+impl Failure {
+    /// The user's fault: what was given and why it is refused, and what is allowed.
+    pub fn user(message: impl Display, help: impl Display) -> Self {
+        Failure::User { message: message.to_string(), help: help.to_string() }
+    }
+
+    /// A failure to print.
+    pub fn printing(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+            _ => Failure::Ours(format!("the results could not be printed: {error}")),
+        }
+    }
+
+    /// Tells it on stderr and gives the exit code.
+    pub fn tell(self) -> ExitCode {
+        let code = match self {
+            Failure::Scenario(_) | Failure::User { .. } => 2,
+            Failure::Ours(_) => 1,
+            Failure::ReaderGone => return ExitCode::SUCCESS,
+        };
+        eprintln!("{:?}", miette::Report::new(Told::from(self)));
+        ExitCode::from(code)
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Failure::Scenario(error)
+    }
+}
+
+/// Sets how errors look: lines are not wrapped, so that a message can be searched for.
+pub fn install_style() {
+    let style = |_: &_| -> Box<dyn miette::ReportHandler> {
+        Box::new(MietteHandlerOpts::new().wrap_lines(false).context_lines(1).build())
+    };
+    // Fails only when a style was set before, and then that one serves.
+    let _ = miette::set_hook(Box::new(style));
+}
+
+/// A failure in the form that shows its place in the text.
+#[derive(Debug)]
+struct Told {
+    message: String,
+    help: Option<String>,
+    source: Option<NamedSource<String>>,
+    place: Option<Place>,
+}
+
+impl From<Failure> for Told {
+    fn from(failure: Failure) -> Self {
+        let plain = |message, help| Told { message, help, source: None, place: None };
+        match failure {
+            Failure::Scenario(error) => {
+                let place = error.place.map(|place| *place);
+                Told {
+                    message: error.problem.to_string(),
+                    help: error.problem.advice(),
+                    source: place.as_ref().map(|place| NamedSource::new(&place.source, place.text.clone())),
+                    place,
+                }
+            }
+            Failure::User { message, help } => plain(message, Some(help)),
+            Failure::Ours(message) => {
+                plain(message, Some("this is a fault of fairwire or of this machine; exit code 1".into()))
+            }
+            Failure::ReaderGone => plain("the reader of the output has gone".into(), None),
+        }
+    }
+}
+
+impl Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Told {}
+
+impl Diagnostic for Told {
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.place.as_ref()?;
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), place.span.clone()))))
+    }
+}

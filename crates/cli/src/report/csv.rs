@@ -1,0 +1,98 @@
+//! Results as CSV: the summary, one row per run, and one row per run and flow.
+
+use crate::failure::Failure;
+use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
+use fairwire_metrics::summary::summarize;
+use std::collections::BTreeSet;
+
+/// One row per discipline and measure.
+pub fn summary(report: &Report) -> Result<String, Failure> {
+    let head =
+        ["discipline", "runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from).to_vec();
+    let rows = report.summary.iter().flat_map(|summary| {
+        summary.measures.iter().map(|(measure, estimate)| {
+            vec![
+                summary.discipline.clone(),
+                summary.runs.to_string(),
+                measure.clone(),
+                estimate.mean.to_string(),
+                estimate.half_width_95.map_or(String::new(), |half| half.to_string()),
+                estimate.min.to_string(),
+                estimate.max.to_string(),
+            ]
+        })
+    });
+    text(std::iter::once(head).chain(rows))
+}
+
+/// One row per run, one column per measure of the summary.
+pub fn runs(report: &Report) -> Result<String, Failure> {
+    let measures: BTreeSet<&String> =
+        report.summary.iter().flat_map(|summary| summary.measures.keys()).collect();
+    let mut head = vec!["discipline".to_string(), "seed".to_string()];
+    head.extend(measures.iter().map(|measure| measure.to_string()));
+    let rows = report.runs.iter().map(|run| run_row(run, &measures));
+    text(std::iter::once(head).chain(rows))
+}
+
+/// One row per run and flow.
+pub fn flows(report: &Report) -> Result<String, Failure> {
+    let head = [
+        "discipline",
+        "seed",
+        "flow",
+        "group",
+        "kind",
+        "offered_bps",
+        "throughput_bps",
+        "goodput_bps",
+        "packets_sent",
+        "packets_dropped",
+        "packets_marked",
+    ];
+    let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| flow_row(run, flow)));
+    text(std::iter::once(head.map(String::from).to_vec()).chain(rows))
+}
+
+/// Rows as CSV text.
+pub fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
+    let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row).map_err(fault)?;
+    }
+    let bytes =
+        writer.into_inner().map_err(|error| Failure::Ours(format!("CSV could not be made: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| Failure::Ours(format!("CSV could not be made: {error}")))
+}
+
+fn run_row(run: &RunRecord, measures: &BTreeSet<&String>) -> Vec<String> {
+    // The summary of a single run holds its own values as means.
+    let own = summarize(std::slice::from_ref(run));
+    let mut row = vec![run.discipline.clone(), run.seed.to_string()];
+    row.extend(measures.iter().map(|measure| {
+        let value = own.first().and_then(|summary| summary.measures.get(*measure));
+        match value {
+            Some(estimate) => estimate.mean.to_string(),
+            None if measure.starts_with("drops.") => "0".into(),
+            None => String::new(),
+        }
+    }));
+    row
+}
+
+fn flow_row(run: &RunRecord, flow: &FlowRecord) -> Vec<String> {
+    vec![
+        run.discipline.clone(),
+        run.seed.to_string(),
+        flow.name.clone(),
+        flow.group.clone(),
+        flow.kind.clone(),
+        flow.offered_bps.map_or(String::new(), |offered| offered.to_string()),
+        flow.throughput_bps.to_string(),
+        flow.goodput_bps.to_string(),
+        flow.packets_sent.to_string(),
+        flow.packets_dropped.to_string(),
+        flow.packets_marked.to_string(),
+    ]
+}

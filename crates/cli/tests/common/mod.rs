@@ -1,0 +1,90 @@
+//! What the tests of the binary share.
+#![allow(dead_code, reason = "not every test file needs all of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The binary under test, without a terminal, without colours and with few words.
+pub fn fairwire() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
+    command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
+    command
+}
+
+/// Runs `fairwire` with `args`.
+pub fn run(args: &[&str]) -> Output {
+    fairwire().args(args).output().expect("the binary starts")
+}
+
+/// What was printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+/// What was said.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
+}
+
+/// The exit code.
+#[track_caller]
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
+}
+
+/// A short contest, in a file of its own.
+pub struct Contest {
+    folder: tempfile::TempDir,
+}
+
+/// Three TCP flows and one CBR flow for two seconds.
+pub const SCENARIO: &str = r#"format = 1
+name = "short"
+title = "Three against one"
+duration = "2 s"
+warm_up = "500 ms"
+seeds = "1..=3"
+disciplines = ["tail-drop", "red"]
+
+[link]
+rate = "2 Mbit/s"
+delay = "10 ms"
+buffer = "40 packets"
+
+[[flow]]
+group = "tcp"
+count = 3
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..100 ms"
+
+[[flow]]
+group = "udp"
+source = "cbr"
+rate = "1 Mbit/s"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#;
+
+impl Contest {
+    /// Writes `text` as a scenario.
+    pub fn of(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("short.toml"), text).expect("a scratch file");
+        Contest { folder }
+    }
+
+    /// Where the scenario stands.
+    pub fn file(&self) -> String {
+        self.path("short.toml").display().to_string()
+    }
+
+    /// A path beside it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}

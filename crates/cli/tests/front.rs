@@ -1,0 +1,77 @@
+//! Help, lists, schemas and completions.
+
+mod common;
+
+use common::{code, run, stderr, stdout};
+use serde_json::Value;
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["list", "--help"],
+        &["list", "disciplines", "--help"],
+        &["lab", "--help"],
+        &["lab", "share", "--help"],
+        &["demo", "--help"],
+        &["schema", "--help"],
+        &["completions", "--help"],
+    ] {
+        let output = run(command);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("Examples:\n  fairwire "), "{command:?}: {}", stdout(&output));
+        assert!(!stdout(&output).contains("lab-agent"), "what is not for people is not shown");
+    }
+    assert_eq!(code(&run(&[])), 2);
+    assert!(stdout(&run(&["--version"])).starts_with("fairwire "));
+}
+
+#[test]
+fn completions_know_the_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = run(&["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("discipline"), "{shell}");
+    }
+    assert_eq!(code(&run(&["completions", "tcsh"])), 2);
+}
+
+#[test]
+fn disciplines_are_listed_in_every_format() {
+    let table = stdout(&run(&["list", "disciplines"]));
+    let csv = stdout(&run(&["list", "disciplines", "--format", "csv"]));
+    let json: Value =
+        serde_json::from_str(&stdout(&run(&["list", "disciplines", "--format", "json"]))).unwrap();
+    let names: Vec<&str> =
+        json.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert!(["tail-drop", "red", "faba"].iter().all(|name| names.contains(name)), "{names:?}");
+    for name in &names {
+        assert!(table.contains(name) && csv.contains(name), "{name}");
+    }
+    assert_eq!(csv.lines().count(), names.len() + 1);
+}
+
+#[test]
+fn the_committed_schema_of_results_is_current() {
+    let output = run(&["schema", "results"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        include_str!("../../../docs/schema/results.json") == stdout(&output),
+        "docs/schema/results.json is stale; renew it with: cargo run -p fairwire -- schema results > docs/schema/results.json"
+    );
+}
+
+#[test]
+fn the_demo_scenario_holds_to_the_committed_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/scenario.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let scenario: toml::Table = toml::from_str(include_str!("../../../scenarios/selfish-flow.toml")).unwrap();
+    let scenario = serde_json::to_value(scenario).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&scenario).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let mut typo = scenario.clone();
+    typo["link"]["bufer"] = "1 packet".into();
+    assert!(!validator.is_valid(&typo), "the schema must be able to refuse");
+}
