@@ -15,8 +15,6 @@ pub struct FlowCount {
     pub packets_out: u64,
     /// Bytes sent on, as counted on the shaped link.
     pub bytes_out: u64,
-    /// Bytes of transport payload sent on.
-    pub payload_out: u64,
 }
 
 /// The counts of at most so many flows; those that come later are counted together.

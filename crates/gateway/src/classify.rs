@@ -2,7 +2,7 @@
 
 use fairwire_core::{Ecn, FlowHash};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey};
-use fairwire_wire::headers::{Headers, Network, parse};
+use fairwire_wire::headers::parse;
 
 /// Reads headers and names flows.
 #[derive(Clone, Debug)]
@@ -18,8 +18,6 @@ pub struct Facts {
     pub flow: FlowHash,
     /// Bytes on the shaped link, its overhead included.
     pub len: u32,
-    /// Bytes of transport payload.
-    pub payload: u32,
     /// The ECN field.
     pub ecn: Ecn,
     /// The differentiated-services codepoint.
@@ -50,7 +48,6 @@ impl Classifier {
         Facts {
             flow: self.hasher.hash(&headers.flow_key(frame)),
             len: self.wire_bytes(frame.len()),
-            payload: payload_bytes(&headers),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
             dscp: network.map_or(0, |network| network.dscp),
             is_ip: network.is_some(),
@@ -61,10 +58,4 @@ impl Classifier {
     fn wire_bytes(&self, frame: usize) -> u32 {
         (frame as i64 + i64::from(self.overhead_bytes)).clamp(1, i64::from(u32::MAX)) as u32
     }
-}
-
-fn payload_bytes(headers: &Headers) -> u32 {
-    let Some(Network { end, .. }) = headers.network else { return 0 };
-    let payload = headers.transport.and_then(|transport| transport.payload);
-    payload.map_or(0, |start| end.saturating_sub(start) as u32)
 }

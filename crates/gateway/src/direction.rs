@@ -157,7 +157,7 @@ impl Direction {
         let facts = self.classifier.classify(frame);
         let account = self.accounts.open(facts.flow);
         self.accounts.entry(account).packets_in += 1;
-        let note = Note { len: 0, payload: facts.payload, account, ecn: facts.ecn };
+        let note = Note { len: 0, account, ecn: facts.ecn };
         match self.pool.put(frame, note) {
             Ok(id) => self.admit(id, &facts, now),
             Err(reason) => {
@@ -204,7 +204,6 @@ impl Direction {
         let count = self.accounts.entry(note.account);
         count.packets_out += 1;
         count.bytes_out += u64::from(packet.len);
-        count.payload_out += u64::from(note.payload);
     }
 
     fn transmit(&mut self, frame: u32, port: &mut dyn Port) {

@@ -16,8 +16,6 @@ pub struct FramePool {
 pub struct Note {
     /// Bytes of the frame.
     pub len: u32,
-    /// Bytes of transport payload in it.
-    pub payload: u32,
     /// The account of its flow.
     pub account: u32,
     /// The ECN field that it came with.

@@ -297,6 +297,9 @@ fn flow_hash(contest: &Contest, classifier: &Classifier, flow: u32) -> FlowHash 
     }))
 }
 
+/// Throughput is what left the gateway for the sink, which with all drops before it is what the sink gets: bytes that arrive
+/// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
+/// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
 fn flow_records(contest: &Contest, counts: &[FlowCount], arrived: &[Arrived]) -> Vec<FlowRecord> {
     let seconds = (contest.duration - contest.warm_up).secs();
     (0..)
@@ -310,7 +313,7 @@ fn flow_records(contest: &Contest, counts: &[FlowCount], arrived: &[Arrived]) ->
                 group: group.to_owned(),
                 kind: if is_tcp { format!("bulk {}", contest.congestion_control) } else { "cbr".to_owned() },
                 offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),
-                throughput_bps: goodput_bps * wire_bytes_per_payload_byte(count),
+                throughput_bps: count.bytes_out as f64 * 8.0 / seconds,
                 goodput_bps,
                 packets_sent: count.packets_in,
                 packets_dropped: count.dropped,
@@ -318,11 +321,6 @@ fn flow_records(contest: &Contest, counts: &[FlowCount], arrived: &[Arrived]) ->
             }
         })
         .collect()
-}
-
-/// The sink sees payload in order and once, the gateway all bytes with their headers: this is how they compare.
-fn wire_bytes_per_payload_byte(count: &FlowCount) -> f64 {
-    if count.payload_out == 0 { 0.0 } else { count.bytes_out as f64 / count.payload_out as f64 }
 }
 
 fn losses_since(before: &Totals, now: &Totals) -> Totals {
