@@ -93,12 +93,9 @@ impl Direction {
 
     /// Does everything that is due at `now`: sends what waits as the rate allows, and what was delayed into `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
-        while self.link.as_ref().is_some_and(|link| link.is_due(now)) {
-            self.start_next(now);
-        }
+        while self.link.as_ref().is_some_and(|link| link.is_due(now)) && self.start_next(now) {}
         while let Some(frame) = self.unshaped.pop(now) {
-            self.totals.unshaped += 1;
-            self.transmit(frame, port);
+            self.totals.unshaped += u64::from(self.transmit(frame, port));
         }
         while let Some(frame) = self.shaped.pop(now) {
             self.transmit(frame, port);
@@ -184,14 +181,14 @@ impl Direction {
         }
     }
 
-    /// The transmitter is free: asks the discipline for the next packet.
-    fn start_next(&mut self, now: Time) {
-        let Some(Link { discipline, transmitter, is_busy, meter }) = &mut self.link else { return };
+    /// The transmitter is free: asks the discipline for the next packet. False when there is none.
+    fn start_next(&mut self, now: Time) -> bool {
+        let Some(Link { discipline, transmitter, is_busy, meter }) = &mut self.link else { return false };
         let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
         let packet = discipline.dequeue(now, &mut Ledger { pool, accounts, totals, meter });
         meter.waiting(discipline.backlog(), now);
         *is_busy = packet.is_some();
-        let Some(packet) = packet else { return };
+        let Some(packet) = packet else { return false };
         meter.started(&packet, now);
         let sent = transmitter.start(packet.len, now);
         self.shaped.push(packet.frame, sent);
@@ -204,14 +201,18 @@ impl Direction {
         let count = self.accounts.entry(note.account);
         count.packets_out += 1;
         count.bytes_out += u64::from(packet.len);
+        true
     }
 
-    fn transmit(&mut self, frame: u32, port: &mut dyn Port) {
-        match port.transmit(self.pool.bytes(frame)) {
+    /// Sends a frame out and gives its buffer back. False when the port refused it.
+    fn transmit(&mut self, frame: u32, port: &mut dyn Port) -> bool {
+        let is_sent = port.transmit(self.pool.bytes(frame));
+        match is_sent {
             true => self.totals.packets_out += 1,
             false => self.lose(Loss::Refused),
         }
         self.pool.release(frame);
+        is_sent
     }
 
     fn lose(&mut self, loss: Loss) {

@@ -45,7 +45,7 @@ pub fn share(
     let mut datapath = Datapath::new(gateway(contest, &referee.classifier, discipline), clock::now());
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.watch(now, datapath))?;
     let (counted, arrived) = referee.outcome()?;
-    let flows = flow_records(contest, &counted.flows, &arrived);
+    let flows = flow_records(contest, &counted, &arrived);
     let link = with_losses(counted.link, &counted.losses, wire.left.health());
     let fairness = assess(&flows, contest.rate.bps() as f64);
     Ok(RunRecord { discipline: name.to_owned(), seed: contest.seed, flows, links: vec![link], fairness })
@@ -106,6 +106,8 @@ fn pool_size(contest: &Contest) -> PoolSize {
 
 /// What the gateway counted between the end of the warm-up and the end of the contest.
 struct Counted {
+    /// How long it counted, by the clock.
+    window: Duration,
     flows: Vec<FlowCount>,
     link: LinkRecord,
     losses: Totals,
@@ -115,13 +117,19 @@ enum Phase {
     /// The TCP connections are being made; until then at most.
     Connecting { until: Time },
     /// The contest began, or will begin, at `start`.
-    Running { start: Time, totals_after_warm_up: Option<Totals> },
+    Running { start: Time, warm: Option<Warm> },
     /// It is over, and the sink has still to report.
     Reporting { until: Time, counted: Counted },
     /// All is known.
-    Done(Counted, Vec<Arrived>),
+    Done(Counted, Arrived),
     /// It went wrong.
     Failed(LabError),
+}
+
+/// Where things stood when the warm-up was over.
+struct Warm {
+    at: Time,
+    totals: Totals,
 }
 
 /// Leads a contest through its phases.
@@ -132,7 +140,7 @@ struct Referee<'a> {
     crew: Crew,
     classifier: Classifier,
     /// The sink's report, which may come a moment before we see that the contest is over.
-    arrived: Option<Vec<Arrived>>,
+    arrived: Option<Arrived>,
     phase: Option<Phase>,
 }
 
@@ -194,9 +202,7 @@ impl<'a> Referee<'a> {
         match phase {
             Phase::Connecting { .. } if is_connected => self.begin(now),
             Phase::Connecting { until } if now > until => Err(stalled("connecting")),
-            Phase::Running { start, totals_after_warm_up } => {
-                Ok(self.run(start, totals_after_warm_up, now, datapath))
-            }
+            Phase::Running { start, warm } => Ok(self.run(start, warm, now, datapath)),
             Phase::Reporting { until, counted } => match self.arrived.take() {
                 Some(arrived) => Ok(Phase::Done(counted, arrived)),
                 None if now > until => Err(stalled("the sink's report")),
@@ -209,32 +215,34 @@ impl<'a> Referee<'a> {
     fn begin(&mut self, now: Time) -> Result<Phase, LabError> {
         let start = now + LEAD;
         self.crew.order(Order::Start { at_ns: start.ns() })?;
-        Ok(Phase::Running { start, totals_after_warm_up: None })
+        Ok(Phase::Running { start, warm: None })
     }
 
-    fn run(&mut self, start: Time, after: Option<Totals>, now: Time, datapath: &mut Datapath) -> Phase {
+    fn run(&mut self, start: Time, warm: Option<Warm>, now: Time, datapath: &mut Datapath) -> Phase {
         let end = start + self.contest.duration;
         (self.progress)((now.since(start).secs() / self.contest.duration.secs()).min(1.0));
-        match after {
+        match warm {
             None if now >= start + self.contest.warm_up => {
                 datapath.restart_measuring(now);
-                Phase::Running { start, totals_after_warm_up: Some(*datapath.forward.totals()) }
+                let warm = Warm { at: now, totals: *datapath.forward.totals() };
+                Phase::Running { start, warm: Some(warm) }
             }
-            Some(before) if now >= end => {
-                let counted = self.count(&before, now, datapath);
+            Some(warm) if now >= end => {
+                let counted = self.count(&warm, now, datapath);
                 Phase::Reporting { until: now + PATIENCE, counted }
             }
-            totals_after_warm_up => Phase::Running { start, totals_after_warm_up },
+            warm => Phase::Running { start, warm },
         }
     }
 
-    fn count(&self, before: &Totals, now: Time, datapath: &Datapath) -> Counted {
+    fn count(&self, warm: &Warm, now: Time, datapath: &Datapath) -> Counted {
         let forward = &datapath.forward;
         let flow = |flow| forward.accounts().of(flow_hash(self.contest, &self.classifier, flow));
         Counted {
+            window: now.since(warm.at),
             flows: (0..=self.contest.tcp_flows).map(flow).collect(),
             link: forward.link_record("bottleneck", now).expect("the way to the sink is shaped"),
-            losses: losses_since(before, forward.totals()),
+            losses: losses_since(&warm.totals, forward.totals()),
         }
     }
 
@@ -242,16 +250,14 @@ impl<'a> Referee<'a> {
     fn next(&self, phase: &Phase, now: Time) -> Next {
         let soon = now + TICK;
         match phase {
-            Phase::Running { start, totals_after_warm_up: None } => {
-                Next::AskAt(soon.min(*start + self.contest.warm_up))
-            }
+            Phase::Running { start, warm: None } => Next::AskAt(soon.min(*start + self.contest.warm_up)),
             Phase::Running { start, .. } => Next::AskAt(soon.min(*start + self.contest.duration)),
             Phase::Connecting { .. } | Phase::Reporting { .. } => Next::AskAt(soon),
             Phase::Done(..) | Phase::Failed(_) => Next::Stop,
         }
     }
 
-    fn outcome(self) -> Result<(Counted, Vec<Arrived>), LabError> {
+    fn outcome(self) -> Result<(Counted, Arrived), LabError> {
         match self.phase {
             Some(Phase::Done(counted, arrived)) => Ok((counted, arrived)),
             Some(Phase::Failed(error)) => Err(error),
@@ -300,27 +306,35 @@ fn flow_hash(contest: &Contest, classifier: &Classifier, flow: u32) -> FlowHash 
 /// Throughput is what left the gateway for the sink, which with all drops before it is what the sink gets: bytes that arrive
 /// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
 /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
-fn flow_records(contest: &Contest, counts: &[FlowCount], arrived: &[Arrived]) -> Vec<FlowRecord> {
-    let seconds = (contest.duration - contest.warm_up).secs();
-    (0..)
-        .zip(counts.iter().zip(arrived))
-        .map(|(flow, (count, arrived))| {
-            let (name, group) = contest.name_of(flow);
-            let is_tcp = flow < contest.tcp_flows;
-            let goodput_bps = arrived.measured_bytes as f64 * 8.0 / seconds;
-            FlowRecord {
-                name,
-                group: group.to_owned(),
-                kind: if is_tcp { format!("bulk {}", contest.congestion_control) } else { "cbr".to_owned() },
-                offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),
-                throughput_bps: count.bytes_out as f64 * 8.0 / seconds,
-                goodput_bps,
-                packets_sent: count.packets_in,
-                packets_dropped: count.dropped,
-                packets_marked: count.marked,
-            }
+fn flow_records(contest: &Contest, counted: &Counted, arrived: &Arrived) -> Vec<FlowRecord> {
+    let flows = (0..).zip(counted.flows.iter().zip(&arrived.payload_bytes));
+    flows
+        .map(|(flow, (count, payload_bytes))| FlowRecord {
+            throughput_bps: count.bytes_out as f64 * 8.0 / counted.window.secs(),
+            goodput_bps: *payload_bytes as f64 * 8.0 / Duration::from_ns(arrived.window_ns).secs(),
+            packets_sent: count.packets_in,
+            packets_dropped: count.dropped,
+            packets_marked: count.marked,
+            ..named(contest, flow)
         })
         .collect()
+}
+
+/// Who flow `flow` is, before anything is known of what it got.
+fn named(contest: &Contest, flow: u32) -> FlowRecord {
+    let (name, group) = contest.name_of(flow);
+    let is_tcp = flow < contest.tcp_flows;
+    FlowRecord {
+        name,
+        group: group.to_owned(),
+        kind: if is_tcp { format!("bulk {}", contest.congestion_control) } else { "cbr".to_owned() },
+        offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),
+        throughput_bps: 0.0,
+        goodput_bps: 0.0,
+        packets_sent: 0,
+        packets_dropped: 0,
+        packets_marked: 0,
+    }
 }
 
 fn losses_since(before: &Totals, now: &Totals) -> Totals {

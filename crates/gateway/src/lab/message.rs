@@ -19,8 +19,8 @@ pub(super) enum Report {
     Wired,
     /// All TCP connections stand.
     Connected,
-    /// What arrived, per flow.
-    Arrived(Vec<Arrived>),
+    /// What arrived.
+    Arrived(Arrived),
     /// A helper cannot go on.
     Failed {
         /// Which.
@@ -30,13 +30,13 @@ pub(super) enum Report {
     },
 }
 
-/// Payload bytes that arrived in order and once, per flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What arrived between the end of the warm-up and the end of the contest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Arrived {
-    /// During the warm-up.
-    pub warm_up_bytes: u64,
-    /// From the end of the warm-up to the end of the contest.
-    pub measured_bytes: u64,
+    /// How long that was, by the sink's clock.
+    pub window_ns: u64,
+    /// Payload bytes in order and once, per flow.
+    pub payload_bytes: Vec<u64>,
 }
 
 /// From the process that started the lab to its helpers.
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn the_report_of_the_largest_contest_fits() {
-        let most = Arrived { warm_up_bytes: u64::MAX, measured_bytes: u64::MAX };
-        let report = Report::Arrived(vec![most; 201]);
+        let most = Arrived { window_ns: u64::MAX, payload_bytes: vec![u64::MAX; 201] };
+        let report = Report::Arrived(most);
         assert!(serde_json::to_vec(&report).unwrap().len() < LONGEST_REPORT);
     }
 }

@@ -34,13 +34,21 @@ pub(super) fn run(traffic: &Traffic) -> Result<(), Trouble> {
 /// Payload bytes so far, per flow; the UDP flow is last.
 type Counts = Arc<[AtomicU64]>;
 
-fn snapshot(counts: &Counts) -> Vec<u64> {
-    counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+/// The counts at one instant.
+struct Snapshot {
+    at: Time,
+    bytes: Vec<u64>,
 }
 
-fn arrived(warm_up: &[u64], end: &[u64]) -> Vec<Arrived> {
-    let flow = |(&warm_up_bytes, &end)| Arrived { warm_up_bytes, measured_bytes: end - warm_up_bytes };
-    warm_up.iter().zip(end).map(flow).collect()
+fn snapshot(counts: &Counts) -> Snapshot {
+    Snapshot { at: clock::now(), bytes: counts.iter().map(|count| count.load(Ordering::Relaxed)).collect() }
+}
+
+fn arrived(warm_up: &Snapshot, end: &Snapshot) -> Arrived {
+    Arrived {
+        window_ns: end.at.since(warm_up.at).ns(),
+        payload_bytes: warm_up.bytes.iter().zip(&end.bytes).map(|(before, after)| after - before).collect(),
+    }
 }
 
 /// A connection that fails shows as a flow of which nothing more arrives; its sender tells why.
