@@ -170,6 +170,10 @@ fn a_contest_that_makes_no_sense() {
         (&["lab", "share", "--seconds", "0"][..], "allowed: longer than the warm-up"),
         (&["lab", "share", "--rate", "10"], "has no unit"),
         (&["lab", "share", "--discipline", "fabba"], "did you mean `faba`?"),
+        (
+            &["lab", "share", "--discipline", "fifo", "--discipline", "tail-drop"],
+            "allowed: each discipline once",
+        ),
         (&["lab", "share", "--packet", "9 kB"], "allowed: 64 B to 1460 B"),
         (&["lab", "share", "--congestion", ""], "allowed"),
     ] {

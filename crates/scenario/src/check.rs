@@ -242,6 +242,14 @@ impl Check<'_> {
             return Err(self.places.refuse(path, problem));
         };
         self.within(&format!("{path}.rate"), rate.0, bps(1)..=bps(FASTEST))?;
+        if rate.0 > flow.access.rate.0 {
+            return self.refuse(Refusal {
+                path: &format!("{path}.rate"),
+                given: rate.to_string(),
+                why: format!("the flow's own link, `access`, sends only {}", flow.access.rate),
+                allowed: format!("1 bit/s to {}", flow.access.rate),
+            });
+        }
         let header = u64::from(build::cbr_sizes(flow).header);
         self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;

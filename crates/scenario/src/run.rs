@@ -121,6 +121,10 @@ fn run_one(
         let before = std::mem::replace(&mut reached, now);
         meter.advance(before, now)
     });
+    if measured.is_some() {
+        // What is finished is kept, so whether to go on is not the question here.
+        let _ = meter.advance(reached, Time::ZERO + spec.duration.0);
+    }
     Ok(measured.map(|measured| RunRecord {
         discipline: catalogue_name(discipline),
         seed,

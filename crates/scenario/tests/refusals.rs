@@ -134,6 +134,10 @@ fn flows_that_make_no_sense_are_refused() {
         &["good.toml:20:8", "it belongs to `source = \"cbr\"`"],
     );
     says(&with("segment = \"512 B\"", "segment = \"1 MB\""), &["good.toml:20:41", "1 B to 65495 B"]);
+    says(
+        &with("rate = \"5 Mbit/s\"", "rate = \"101 Mbit/s\""),
+        &["good.toml:27:8", "`flow.1.rate` is 101 Mbit/s", "sends only 100 Mbit/s", "1 bit/s to 100 Mbit/s"],
+    );
     let none = GOOD.split("[[flow]]").next().unwrap();
     says(&message(none, &[]), &["`flow` is missing"]);
     says(&message(&format!("flow = []\n{none}"), &[]), &["good.toml:1:8", "nothing would be sent"]);

@@ -37,10 +37,14 @@ pub fn contests(args: &ShareArgs) -> Result<Vec<Contest>, Failure> {
         [] => vec!["tail-drop", "faba"],
         asked => asked.iter().map(String::as_str).collect(),
     };
-    let mut contests = Vec::new();
+    let mut contests: Vec<Contest> = Vec::new();
     for name in asked {
         let entry = catalogue::find(name)
             .map_err(|error| Failure::user(format!("--discipline `{}` is unknown", error.given), error))?;
+        if contests.iter().any(|contest| contest.discipline == entry.name) {
+            let message = format!("--discipline `{name}` stands twice, as `{}`", entry.name);
+            return Err(Failure::user(message, "allowed: each discipline once; for repetitions use --runs"));
+        }
         for repetition in 1..=u64::from(args.runs) {
             contests.push(contest(args, entry.name, repetition)?);
         }
