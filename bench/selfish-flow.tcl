@@ -131,7 +131,7 @@ $ns connect $udp $receiver(cbr.1)
 set cbr [new Application/Traffic/CBR]
 $cbr set packetSize_ $cbr_packet_bytes
 $cbr set rate_ 5Mb
-$cbr set random_ 1  ;# each gap is scaled by a factor uniform in [0.5, 1.5]: the link and the source are not in step
+$cbr set random_ 0  ;# no dither, as in the scenario
 $cbr attach-agent $udp
 start $cbr
 
