@@ -15,5 +15,4 @@ pub mod driver;
 pub mod io;
 pub mod lab;
 pub mod ledger;
-pub mod meter;
 pub mod pool;

@@ -1,6 +1,6 @@
 //! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records that every run leaves.
 //!
-//! The simulator and the gateway count with [`DelayHistogram`] and [`TimeWeighted`] while they run. Afterwards
+//! The simulator and the gateway count with [`LinkMeter`] while they run. Afterwards
 //! [`fairness::assess`] holds what the flows got against the [`max_min`] allocation, and [`summary::summarize`] takes
 //! means over the runs. Everything ends up in a [`record::Report`].
 #![forbid(unsafe_code)]
@@ -9,10 +9,12 @@ pub mod fairness;
 pub mod histogram;
 pub mod interval;
 pub mod jain;
+pub mod link_meter;
 pub mod max_min;
 pub mod record;
 pub mod series;
 pub mod summary;
 
 pub use histogram::DelayHistogram;
+pub use link_meter::LinkMeter;
 pub use series::TimeWeighted;

@@ -1,11 +1,12 @@
-//! What the shaped link did, in the words of [`LinkRecord`].
+//! What a queued link did, in the words of [`LinkRecord`]: simulated or real.
 
+use crate::histogram::DelayHistogram;
+use crate::record::{BacklogRecord, LinkRecord};
+use crate::series::TimeWeighted;
 use fairwire_core::{Backlog, Cause, Packet, Rate, Time};
-use fairwire_metrics::record::{BacklogRecord, LinkRecord};
-use fairwire_metrics::{DelayHistogram, TimeWeighted};
 use std::collections::BTreeMap;
 
-/// Measures one shaped link from a given instant on.
+/// Measures one queued link from a given instant on.
 #[derive(Debug)]
 pub struct LinkMeter {
     start: Time,
@@ -44,21 +45,25 @@ impl LinkMeter {
     }
 
     /// A packet was offered.
+    #[inline]
     pub fn offered(&mut self) {
         self.packets_in += 1;
     }
 
     /// A packet was dropped.
+    #[inline]
     pub fn dropped(&mut self, cause: Cause) {
         self.drops[cause as usize] += 1;
     }
 
     /// A packet was marked.
+    #[inline]
     pub fn marked(&mut self, cause: Cause) {
         self.marks[cause as usize] += 1;
     }
 
     /// `packet` begins to be sent.
+    #[inline]
     pub fn started(&mut self, packet: &Packet, now: Time) {
         self.packets_out += 1;
         self.bytes_out += u64::from(packet.len);
@@ -66,6 +71,7 @@ impl LinkMeter {
     }
 
     /// So much waits from `now` on.
+    #[inline]
     pub fn waiting(&mut self, backlog: Backlog, now: Time) {
         self.backlog_packets.set(u64::from(backlog.packets), now);
         self.backlog_bytes.set(backlog.bytes, now);
