@@ -27,7 +27,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
 pub fn simulate(scenario: &Scenario, jobs: usize, quiet: bool) -> Result<Report, Failure> {
     let runs = runs(scenario);
     let stop = interrupt::flag();
-    let what = format!("{}: {runs} {}", scenario.spec().name, if runs == 1 { "run" } else { "runs" });
+    let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
     let progress = Progress::new(&what, quiet);
     let outcome = run_all(scenario, jobs, &|fraction| progress.reach(fraction), stop);
     drop(progress);
@@ -47,11 +47,11 @@ pub fn headline(scenario: &Scenario) -> Headline {
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
         detail: format!(
-            "simulated: {} link, one-way delay {}, buffer {}; {} seeds of {}, the first {} not measured",
+            "simulated: {} link, one-way delay {}, buffer {}; {} of {}, the first {} not measured",
             spec.link.rate,
             spec.link.delay,
             spec.link.buffer,
-            spec.seeds.as_slice().len(),
+            counted(spec.seeds.as_slice().len(), "seed"),
             spec.duration,
             spec.warm_up
         ),
@@ -79,6 +79,11 @@ pub fn ending(scenario: &Scenario, report: &Report) -> Ending {
             Ending::ExpectationFailed
         }
     }
+}
+
+/// `1 run`, `2 runs`.
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 fn runs(scenario: &Scenario) -> usize {

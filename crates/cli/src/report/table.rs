@@ -44,13 +44,8 @@ pub fn empty() -> Table {
     if std::io::stdout().is_terminal() {
         table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     } else {
-        table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+        table.load_style(presets::ASCII_MARKDOWN).force_no_tty();
     }
-    if has_colour() {
-        table.enforce_styling()
-    } else {
-        table.force_no_tty()
-    };
     table
 }
 
@@ -59,9 +54,9 @@ pub fn header(columns: &[impl ToString]) -> Vec<Cell> {
     columns.iter().map(|column| Cell::new(column.to_string()).add_attribute(Attribute::Bold)).collect()
 }
 
-/// Colours only on a terminal, and never where NO_COLOR is set (no-color.org).
+/// Colours are left out where NO_COLOR is set (no-color.org). Where there is no terminal, the table has none anyway.
 fn has_colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn legend(report: &Report) -> String {
@@ -93,7 +88,8 @@ fn share(estimate: Option<&Estimate>) -> Cell {
         Some(mean) if (0.75..=1.5).contains(&mean) => Color::Yellow,
         _ => Color::Red,
     };
-    Cell::new(shown(estimate, SHARE)).fg(colour)
+    let cell = Cell::new(shown(estimate, SHARE));
+    if has_colour() { cell.fg(colour) } else { cell }
 }
 
 fn shown(estimate: Option<&Estimate>, look: Look) -> String {
