@@ -215,12 +215,13 @@ fn set_and_choices_change_the_run() {
 
 #[test]
 fn an_interrupted_run_keeps_what_is_finished() {
-    // Each run lasts some milliseconds and there are 19998 of them: after two seconds some are finished and most are not.
+    // Each run takes about 10 ms and there are 19998 of them, minutes in all: after two seconds some are finished and most
+    // are not, also on a machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let mut child = fairwire()
         .args(["run", &contest.file(), "--jobs", "1", "--seeds", "1..=9999", "--format", "json"])
-        .args(["--out", &out.display().to_string()])
+        .args(["--out", &out.display().to_string(), "--set", "duration=100 s"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
