@@ -67,9 +67,9 @@ fn trace() -> Vec<Arrival> {
         .collect()
 }
 
-/// A UDP datagram whose IPv4 identification and first payload bytes tell its number.
+/// A UDP datagram whose first payload bytes tell its number.
 fn frame(number: u32, flow: u8, rng: &mut Rng) -> Vec<u8> {
-    let ecn = if flow % 2 == 0 { etherparse::IpEcn::Ect0 } else { etherparse::IpEcn::NotEct };
+    let ecn = if flow.is_multiple_of(2) { etherparse::IpEcn::Ect0 } else { etherparse::IpEcn::NotEct };
     let mut ip =
         etherparse::Ipv4Header::new(0, 64, etherparse::IpNumber::UDP, [10, 0, 0, flow], [10, 0, 1, 1])
             .expect("no payload yet");

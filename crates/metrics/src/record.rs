@@ -84,7 +84,8 @@ pub struct FlowRecord {
     /// What an unresponsive source offers, bit/s on the wire; absent for a source that takes what it gets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
-    /// Bits per second that reached the receiver in order and once, headers included.
+    /// Bits per second, headers included. Simulated: what reached the receiver in order and once. Live: what left the bottleneck
+    /// for the receiver.
     pub throughput_bps: f64,
     /// Bits per second of payload that reached the receiver in order and once.
     pub goodput_bps: f64,
