@@ -20,7 +20,8 @@ pub trait Discipline: Send {
     /// laws learn from that that the link went idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
-    /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty.
+    /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty. After a dequeue at `now` that
+    /// gave nothing it lies after `now`.
     fn ready_at(&self) -> Option<Time>;
 
     /// What waits now.

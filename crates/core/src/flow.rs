@@ -25,7 +25,7 @@ impl fmt::Debug for FlowHash {
 /// removal by shifting back. It allocates once, at construction.
 ///
 /// The first probe comes from the high bits of a multiplicative mix, so table positions stay spread out even where
-/// hashes are small integers.
+/// hashes are small integers. That is no defence against somebody who chooses the hashes: the classifier's secret salt is.
 #[derive(Debug)]
 pub struct FlowMap<V> {
     slots: Box<[Option<(FlowHash, V)>]>,

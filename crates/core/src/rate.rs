@@ -103,15 +103,17 @@ impl Transmitter {
         if self.last.0 != bytes {
             let scaled = u128::from(bytes) * 8_000_000_000;
             let rate = u128::from(self.rate.bps());
-            self.last = (bytes, (scaled / rate) as u64, (scaled % rate) as u64);
+            let ns = u64::try_from(scaled / rate).unwrap_or(u64::MAX);
+            self.last = (bytes, ns, (scaled % rate) as u64);
         }
-        let (_, mut ns, remainder) = self.last;
-        self.remainder += remainder;
-        if self.remainder >= self.rate.bps() {
-            self.remainder -= self.rate.bps();
-            ns += 1;
+        let (_, ns, remainder) = self.last;
+        let missing = self.rate.bps() - self.remainder; // compared, not added: rates go up to 2^64
+        if remainder < missing {
+            self.remainder += remainder;
+            return Duration::from_ns(ns);
         }
-        Duration::from_ns(ns)
+        self.remainder = remainder - missing;
+        Duration::from_ns(ns) + Duration::from_ns(1)
     }
 }
 
@@ -143,6 +145,17 @@ mod tests {
         }
         let exact = 1_000_000u128 * 40 * 8_000_000_000 / 99_999_999_977;
         assert_eq!(u128::from(end.ns()), exact);
+    }
+
+    #[test]
+    fn extreme_rates_saturate_and_never_wrap() {
+        let mut slow = Transmitter::new(rate(1));
+        assert_eq!(slow.start(u32::MAX, Time::ZERO), Time::MAX);
+        let mut fast = Transmitter::new(rate(u64::MAX));
+        for _ in 0..10 {
+            fast.start(u32::MAX, Time::ZERO);
+        }
+        assert_eq!(fast.free_at().ns(), 18); // 10 x 8 x 4.29e9 bit at 1.8e19 bit/s
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! Integer time: instants and durations in nanoseconds.
+//!
+//! Sums and products saturate: a time beyond the end of the scale, 584 years, is [`Time::MAX`], which means "never".
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
@@ -35,11 +37,6 @@ impl Time {
     /// The time since `earlier`; zero when `earlier` is later.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
-    }
-
-    /// This instant moved forward by `by`, or [`Time::MAX`] where it would overflow.
-    pub const fn saturating_add(self, by: Duration) -> Time {
-        Time(self.0.saturating_add(by.0))
     }
 
     /// This instant moved back by `by`, or [`Time::ZERO`] where it would be before the start.
@@ -98,34 +95,34 @@ impl Duration {
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, by: Duration) -> Time {
-        Time(self.0 + by.0)
+        Time(self.0.saturating_add(by.0))
     }
 }
 
 impl AddAssign<Duration> for Time {
     fn add_assign(&mut self, by: Duration) {
-        self.0 += by.0;
+        *self = *self + by;
     }
 }
 
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 
 impl Sub for Duration {
     type Output = Duration;
     fn sub(self, other: Duration) -> Duration {
-        Duration(self.0 - other.0)
+        Duration(self.0.saturating_sub(other.0))
     }
 }
 
 impl Mul<u64> for Duration {
     type Output = Duration;
     fn mul(self, by: u64) -> Duration {
-        Duration(self.0 * by)
+        Duration(self.0.saturating_mul(by))
     }
 }
 
@@ -169,6 +166,14 @@ mod tests {
         assert_eq!(Duration::from_us(1500).to_string(), "1500 us");
         assert_eq!(Duration::from_secs(2).to_string(), "2 s");
         assert_eq!(Duration::ZERO.to_string(), "0 ns");
+    }
+
+    #[test]
+    fn time_never_wraps() {
+        assert_eq!(Time::MAX + Duration::from_ns(1), Time::MAX);
+        assert_eq!(Duration::MAX + Duration::from_ns(1), Duration::MAX);
+        assert_eq!(Duration::MAX * 2, Duration::MAX);
+        assert_eq!(Duration::ZERO - Duration::from_ns(1), Duration::ZERO);
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// This amount in packets of `packet_bytes` on a link of `rate`, at least one.
+    /// This amount in packets of `packet_bytes` on a link of `rate`; not rounded, so perhaps less than one.
     pub fn in_packets(self, packet_bytes: u32, rate: Rate) -> f64 {
         match self {
             Amount::Packets(packets) => f64::from(packets),
@@ -118,8 +118,7 @@ const SIZES: &[(&str, f64)] = &[
     ("GiB", 1_073_741_824.0),
 ];
 
-const RATE_WANTED: &str =
-    "a rate above zero such as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s)";
+const RATE_WANTED: &str = "a rate above zero such as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, also as bps; B/s, kB/s, MB/s, GB/s)";
 const TIME_WANTED: &str = "a time such as \"5 ms\" (ns, us, ms, s, min, h)";
 const SIZE_WANTED: &str = "a size such as \"512 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 const AMOUNT_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate)";
@@ -152,11 +151,11 @@ impl FromStr for Amount {
         let (number, unit) = split(text, AMOUNT_WANTED)?;
         let zero = |is_zero| if is_zero { Err(refuse(text, AMOUNT_WANTED, Problem::Zero)) } else { Ok(()) };
         if matches!(unit, "packet" | "packets" | "pkt" | "pkts") {
-            if number.fract() != 0.0 {
-                return Err(refuse(text, AMOUNT_WANTED, Problem::NotWhole));
-            }
             if number > f64::from(1u32 << 30) {
                 return Err(refuse(text, AMOUNT_WANTED, Problem::TooLarge));
+            }
+            if number.fract() != 0.0 {
+                return Err(refuse(text, AMOUNT_WANTED, Problem::NotWhole));
             }
             zero(number == 0.0)?;
             return Ok(Amount::Packets(number as u32));
@@ -208,11 +207,9 @@ fn scaled(text: &str, units: &[(&str, f64)], wanted: &'static str) -> Result<u64
 /// Splits `"1.5 kB"` into its number and its unit.
 fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), UnitError> {
     let trimmed = text.trim();
-    let end =
-        trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | '_')).unwrap_or(trimmed.len());
+    let end = trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
-    let number: f64 =
-        number.replace('_', "").parse().map_err(|_| refuse(text, wanted, Problem::NotANumber))?;
+    let number: f64 = number.parse().map_err(|_| refuse(text, wanted, Problem::NotANumber))?;
     if number < 0.0 {
         return Err(refuse(text, wanted, Problem::Negative));
     }

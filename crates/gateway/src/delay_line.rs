@@ -29,7 +29,7 @@ impl DelayLine {
     /// When the line is full: its owner gives it room for every frame that there is.
     pub fn push(&mut self, frame: u32, sent: Time) {
         assert!(self.frames.len() < self.capacity, "a delay line over its bound of {} frames", self.capacity);
-        self.frames.push_back(Travelling { frame, due: sent.saturating_add(self.delay) });
+        self.frames.push_back(Travelling { frame, due: sent + self.delay });
     }
 
     /// The next frame that is due at `now`.

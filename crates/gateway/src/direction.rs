@@ -1,8 +1,7 @@
 //! One direction through the gateway, without any I/O: split, classify, queue, shape, delay.
 //!
-//! The link follows the simulator's rule. An arrival is offered to the discipline first; if the transmitter is free, the
-//! discipline is then asked for a packet. Whenever the transmitter becomes free the discipline is asked again, also when
-//! nothing waits. What becomes free and what arrives at the same instant happen in this order: first free, then arrive.
+//! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
+//! order: first free, then arrive.
 
 use crate::account::Accounts;
 use crate::classify::{Classifier, Facts};
@@ -10,7 +9,9 @@ use crate::delay_line::DelayLine;
 use crate::io::Port;
 use crate::ledger::{Loss, Totals};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
-use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Rate, Signals, Time, Transmitter};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+};
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::set_ecn;
@@ -55,9 +56,7 @@ pub struct Direction {
 }
 
 struct Link {
-    discipline: Box<dyn Discipline>,
-    transmitter: Transmitter,
-    is_busy: bool,
+    server: Server,
     meter: LinkMeter,
 }
 
@@ -93,7 +92,9 @@ impl Direction {
 
     /// Does everything that is due at `now`: sends what waits as the rate allows, and what was delayed into `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
-        while self.link.as_ref().is_some_and(|link| link.is_due(now)) && self.start_next(now) {}
+        while self.link.as_ref().is_some_and(|link| link.server.asks_at() <= now) {
+            self.ask(now);
+        }
         while let Some(frame) = self.unshaped.pop(now) {
             self.totals.unshaped += u64::from(self.transmit(frame, port));
         }
@@ -104,7 +105,8 @@ impl Direction {
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
     pub fn next_wakeup(&self) -> Option<Time> {
-        let link = self.link.as_ref().and_then(Link::next_wakeup);
+        let asks_at = self.link.as_ref().map(|link| link.server.asks_at());
+        let link = asks_at.filter(|at| *at != Time::MAX);
         [link, self.shaped.next_due(), self.unshaped.next_due()].into_iter().flatten().min()
     }
 
@@ -118,7 +120,7 @@ impl Direction {
 
     /// What the link did since the measuring began; `None` where nothing is shaped.
     pub fn link_record(&self, name: &str, now: Time) -> Option<LinkRecord> {
-        self.link.as_ref().map(|link| link.meter.record(name, link.transmitter.rate(), now))
+        self.link.as_ref().map(|link| link.meter.record(name, link.server.rate(), now))
     }
 
     /// What each flow got since the measuring began.
@@ -138,7 +140,7 @@ impl Direction {
 
     /// What waits in the discipline.
     pub fn backlog(&self) -> Backlog {
-        self.link.as_ref().map(|link| link.discipline.backlog()).unwrap_or_default()
+        self.link.as_ref().map(|link| link.server.backlog()).unwrap_or_default()
     }
 
     /// Does every packet that ever came in have its place?
@@ -165,32 +167,31 @@ impl Direction {
     }
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
-        let Some(link) = self.link.as_mut().filter(|_| facts.is_ip) else {
+        let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
             return self.unshaped.push(id, now);
         };
         let packet =
             Packet { ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, facts.flow, now) };
-        let Link { discipline, meter, .. } = &mut *link;
         meter.offered();
         let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
-        discipline.enqueue(packet, now, &mut Ledger { pool, accounts, totals, meter });
-        meter.waiting(discipline.backlog(), now);
-        if !link.is_busy {
-            link.transmitter.idle_until(now);
-            self.start_next(now);
-        }
+        let service = server.offer(packet, now, &mut Ledger { pool, accounts, totals, meter });
+        self.send(service, now);
     }
 
-    /// The transmitter is free: asks the discipline for the next packet. False when there is none.
-    fn start_next(&mut self, now: Time) -> bool {
-        let Some(Link { discipline, transmitter, is_busy, meter }) = &mut self.link else { return false };
+    /// The transmitter is free: asks for the next packet.
+    fn ask(&mut self, now: Time) {
+        let Some(Link { server, meter }) = &mut self.link else { return };
         let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
-        let packet = discipline.dequeue(now, &mut Ledger { pool, accounts, totals, meter });
-        meter.waiting(discipline.backlog(), now);
-        *is_busy = packet.is_some();
-        let Some(packet) = packet else { return false };
-        meter.started(&packet, now);
-        let sent = transmitter.start(packet.len, now);
+        let service = server.ask(now, &mut Ledger { pool, accounts, totals, meter });
+        self.send(service, now);
+    }
+
+    /// Takes note of what waits, and puts a packet that has begun to leave on the delay line.
+    fn send(&mut self, service: Option<Service>, now: Time) {
+        let Some(Link { server, meter }) = &mut self.link else { return };
+        meter.waiting(server.backlog(), now);
+        let Some(Service { packet, sent }) = service else { return };
+        meter.started(&packet, now, sent);
         self.shaped.push(packet.frame, sent);
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
@@ -201,7 +202,6 @@ impl Direction {
         let count = self.accounts.entry(note.account);
         count.packets_out += 1;
         count.bytes_out += u64::from(packet.len);
-        true
     }
 
     /// Sends a frame out and gives its buffer back. False when the port refused it.
@@ -222,21 +222,8 @@ impl Direction {
 
 impl Link {
     fn new(plan: ShaperPlan, start: Time) -> Self {
-        Link {
-            discipline: plan.discipline,
-            transmitter: Transmitter::with_catch_up(plan.rate, plan.catch_up),
-            is_busy: false,
-            meter: LinkMeter::new(start),
-        }
-    }
-
-    /// Has the transmitter become free, or does a discipline that shapes have something now?
-    fn is_due(&self, now: Time) -> bool {
-        self.next_wakeup().is_some_and(|due| due <= now)
-    }
-
-    fn next_wakeup(&self) -> Option<Time> {
-        if self.is_busy { Some(self.transmitter.free_at()) } else { self.discipline.ready_at() }
+        let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
+        Link { server: Server::new(plan.discipline, transmitter), meter: LinkMeter::new(start) }
     }
 }
 

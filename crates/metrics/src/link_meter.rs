@@ -3,13 +3,15 @@
 use crate::histogram::DelayHistogram;
 use crate::record::{BacklogRecord, LinkRecord};
 use crate::series::TimeWeighted;
-use fairwire_core::{Backlog, Cause, Packet, Rate, Time};
+use fairwire_core::{Backlog, Cause, Duration, Packet, Rate, Time};
 use std::collections::BTreeMap;
 
 /// Measures one queued link from a given instant on.
 #[derive(Debug)]
 pub struct LinkMeter {
     start: Time,
+    sending_until: Time,
+    inherited: Duration, // of the packet that was being sent at `start`
     packets_in: u64,
     packets_out: u64,
     bytes_out: u64,
@@ -25,6 +27,8 @@ impl LinkMeter {
     pub fn new(start: Time) -> Self {
         LinkMeter {
             start,
+            sending_until: start,
+            inherited: Duration::ZERO,
             packets_in: 0,
             packets_out: 0,
             bytes_out: 0,
@@ -36,12 +40,18 @@ impl LinkMeter {
         }
     }
 
-    /// Forgets what was, as at the end of a warm-up; what waits stays known.
+    /// Forgets what was, as at the end of a warm-up; what waits and what is being sent stay known.
     pub fn restart(&mut self, now: Time) {
         let (mut packets, mut bytes) = (self.backlog_packets, self.backlog_bytes);
         packets.reset(now);
         bytes.reset(now);
-        *self = LinkMeter { backlog_packets: packets, backlog_bytes: bytes, ..LinkMeter::new(now) };
+        *self = LinkMeter {
+            sending_until: self.sending_until,
+            inherited: self.sending_until.since(now),
+            backlog_packets: packets,
+            backlog_bytes: bytes,
+            ..LinkMeter::new(now)
+        };
     }
 
     /// A packet was offered.
@@ -62,9 +72,10 @@ impl LinkMeter {
         self.marks[cause as usize] += 1;
     }
 
-    /// `packet` begins to be sent.
+    /// `packet` begins to be sent, and is through at `sent`.
     #[inline]
-    pub fn started(&mut self, packet: &Packet, now: Time) {
+    pub fn started(&mut self, packet: &Packet, now: Time, sent: Time) {
+        self.sending_until = sent;
         self.packets_out += 1;
         self.bytes_out += u64::from(packet.len);
         self.sojourn.record(now.since(packet.arrived));
@@ -96,10 +107,12 @@ impl LinkMeter {
         }
     }
 
-    /// The last packet may not be through at `now`: its rest is less than one packet, and the share at most 1.
+    /// The share of the time in which bits were being sent: of the packets at either end only the part inside counts.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
-        let capacity_bits = rate.bps() as f64 * now.since(self.start).secs();
-        if capacity_bits > 0.0 { (self.bytes_out as f64 * 8.0 / capacity_bits).min(1.0) } else { 0.0 }
+        let seconds = now.since(self.start).secs();
+        let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;
+        let busy = self.inherited.secs() + started - self.sending_until.since(now).secs();
+        if seconds > 0.0 { (busy / seconds).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -107,4 +120,31 @@ impl LinkMeter {
 fn by_cause(counts: &[u64; Cause::ALL.len()]) -> BTreeMap<String, u64> {
     let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: u64 = 1_000; // bit/s: a packet of 1500 bytes takes 12 s
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Duration::from_secs(seconds)
+    }
+
+    fn utilization(meter: &LinkMeter, now: Time) -> f64 {
+        meter.record("slow", Rate::from_bps(RATE).expect("not zero"), now).utilization
+    }
+
+    #[test]
+    fn of_a_packet_at_either_end_only_the_part_inside_counts() {
+        let packet = Packet::new(0, 1500, 1.into(), at(2));
+        let mut meter = LinkMeter::new(at(0));
+        meter.started(&packet, at(2), at(14));
+        assert_eq!(utilization(&meter, at(8)), 0.75); // 6 s of 8
+        meter.restart(at(4));
+        assert_eq!(utilization(&meter, at(14)), 1.0);
+        assert_eq!(utilization(&meter, at(9)), 1.0);
+        assert_eq!(utilization(&meter, at(24)), 0.5);
+    }
 }

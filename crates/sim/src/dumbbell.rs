@@ -42,6 +42,10 @@ const WATCH_EVERY: u64 = 1 << 16;
 
 impl Run {
     pub(crate) fn new(plan: Dumbbell, settings: &Settings) -> Self {
+        assert!(
+            settings.duration > settings.warm_up,
+            "nothing would be measured: the run ends within the warm-up"
+        );
         let mut events = EventQueue::new(settings.tie_rule, settings.seed);
         let back = Return { rate: plan.bottleneck.rate, delay: plan.bottleneck.delay };
         let salt = settings.seed.stream("flow hash").next_u64();
@@ -147,8 +151,8 @@ impl Run {
             self.ledger.counts[frame.flow as usize].delivered += delivery.packets;
         }
         match delivery.ack {
-            Some((at, next)) => {
-                *self.ledger.frames.at_mut(slot) = Frame { flow: frame.flow, seq: next };
+            Some((at, ack)) => {
+                *self.ledger.frames.at_mut(slot) = Frame::answering(frame.flow, ack);
                 self.events.push(at, Event::Ack(slot));
             }
             None => self.ledger.frames.release(slot),
@@ -157,10 +161,10 @@ impl Run {
 
     #[inline]
     fn on_ack(&mut self, slot: u32, now: Time) {
-        let Frame { flow, seq } = self.ledger.frames.at(slot);
+        let frame = self.ledger.frames.at(slot);
         self.ledger.frames.release(slot);
-        let (flow, mut stage) = self.stage(flow, now);
-        flow.on_ack(seq, &mut stage);
+        let (flow, mut stage) = self.stage(frame.flow, now);
+        flow.on_ack(frame.ack(), &mut stage);
     }
 
     /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.

@@ -73,6 +73,9 @@ struct Tuning {
     since: Time,
 }
 
+/// More events than this in the bucket being served make it a slow sorted list.
+const CROWD: usize = 64;
+
 const FEWEST_BUCKETS: usize = 1 << 10;
 const MOST_BUCKETS: usize = 1 << 22;
 
@@ -137,6 +140,9 @@ impl EventQueue {
         if bucket < self.wheel.head {
             let at = self.near.partition_point(|other| *other > entry);
             self.near.insert(at, entry);
+            if self.near.len() > CROWD {
+                self.spread();
+            }
         } else if bucket - self.wheel.head < self.wheel.heads.len() as u64 {
             self.wheel.add(bucket, entry);
         } else {
@@ -179,10 +185,26 @@ impl EventQueue {
         if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
             return;
         }
-        let buckets = if wants_more { buckets * 2 } else { buckets };
+        self.lay_out(shift, if wants_more { buckets * 2 } else { buckets });
+    }
+
+    /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
+    /// they are at one instant.
+    #[cold]
+    fn spread(&mut self) {
+        let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
+        let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
+        let shift = gap_ns.ilog2();
+        if shift < self.wheel.shift {
+            self.lay_out(shift, self.wheel.heads.len());
+        }
+    }
+
+    fn lay_out(&mut self, shift: u32, buckets: usize) {
         let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, self.now));
-        let pending: Vec<Entry> =
-            old.into_entries().chain(self.far.drain().map(|Reverse(entry)| entry)).collect();
+        let mut pending = std::mem::take(&mut self.near);
+        pending.extend(old.into_entries());
+        pending.extend(self.far.drain().map(|Reverse(entry)| entry));
         for entry in pending {
             self.place(entry);
         }
@@ -321,6 +343,35 @@ mod tests {
             assert_eq!(rest.len(), model.values().map(Vec::len).sum::<usize>());
             assert!(rest.is_sorted_by_key(|(time, _)| *time));
         }
+    }
+
+    #[test]
+    fn a_busy_spell_after_a_quiet_one_is_spread_over_narrower_buckets() {
+        let mut queue = EventQueue::new(TieRule::Random, Seed(1));
+        for second in 0..3_000 {
+            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0));
+            queue.pop_until(Time::MAX);
+        }
+        let start = queue.now.ns();
+        for number in 0..10_000 {
+            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1));
+        }
+        assert!(queue.near.len() <= CROWD, "{} in the bucket being served", queue.near.len());
+        let times: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
+        assert_eq!(times.len(), 10_000);
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn any_number_of_events_at_one_instant_is_served() {
+        let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
+        queue.push(Time::from_ns(7), Event::LinkFree);
+        queue.pop_until(Time::MAX);
+        for number in 0..5_000 {
+            queue.push(Time::from_ns(7), Event::Wake(number));
+        }
+        let order: Vec<Event> = drained(&mut queue).iter().map(|(_, event)| *event).collect();
+        assert_eq!(order, (0..5_000).map(Event::Wake).collect::<Vec<_>>());
     }
 
     #[test]

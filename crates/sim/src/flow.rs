@@ -31,6 +31,7 @@ enum Endpoint {
 }
 
 struct Tcp {
+    has_started: bool,
     sender: Sender,
     receiver: Receiver,
 }
@@ -60,10 +61,15 @@ impl Flow {
     pub(crate) fn new(index: u32, plan: &FlowPlan, hash: FlowHash, back: &Return, rng: Rng) -> Self {
         let (endpoint, data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } => {
-                let ends = Tcp { sender: Sender::new(tcp), receiver: Receiver::new() };
+                let ends = Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() };
                 (Endpoint::Tcp(Box::new(ends)), tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
             }
-            Source::Cbr { rate, packet_bytes, dither, .. } => {
+            Source::Cbr { rate, packet_bytes, header_bytes, dither } => {
+                assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");
+                assert!(
+                    header_bytes <= packet_bytes,
+                    "{header_bytes} of {packet_bytes} bytes cannot be headers"
+                );
                 let pace = Transmitter::new(*rate);
                 (Endpoint::Cbr(Cbr { pace, dither: *dither, rng, sent: 0 }), *packet_bytes, 0)
             }
@@ -107,13 +113,12 @@ impl Flow {
         match &mut self.endpoint {
             Endpoint::Tcp(tcp) => {
                 let mut outlet = Outlet { way: &mut self.way, stage };
-                match tcp.sender.deadline() {
-                    None => tcp.sender.start(outlet.stage.now, &mut outlet),
-                    Some(due) if due <= outlet.stage.now => {
-                        tcp.sender.on_timeout(outlet.stage.now, &mut outlet)
-                    }
-                    Some(_) => {} // the timer was put off since: wake again then
-                }
+                let now = outlet.stage.now;
+                if !std::mem::replace(&mut tcp.has_started, true) {
+                    tcp.sender.start(now, &mut outlet);
+                } else if tcp.sender.deadline().is_some_and(|due| due <= now) {
+                    tcp.sender.on_timeout(now, &mut outlet);
+                } // else the timer was put off since, or stopped
                 self.keep_timer(stage.events);
             }
             Endpoint::Cbr(cbr) => {
@@ -125,10 +130,10 @@ impl Flow {
 
     /// An acknowledgement reached the sender.
     #[inline]
-    pub(crate) fn on_ack(&mut self, next: u64, stage: &mut Stage<'_>) {
+    pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_>) {
         let Endpoint::Tcp(tcp) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
-        tcp.sender.on_ack(Ack { next }, now, &mut Outlet { way: &mut self.way, stage });
+        tcp.sender.on_ack(ack, now, &mut Outlet { way: &mut self.way, stage });
         self.keep_timer(stage.events);
     }
 
@@ -143,7 +148,7 @@ impl Flow {
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
                 let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, ack: Some((at + self.way.ack_takes, ack.next)) }
+                Delivery { at, packets: ack.next - before, ack: Some((at + self.way.ack_takes, ack)) }
             }
         }
     }
@@ -172,7 +177,7 @@ pub(crate) struct Delivery {
     /// How many packets are in order and new by it.
     pub(crate) packets: u64,
     /// When its acknowledgement reaches the sender, and what it says.
-    pub(crate) ack: Option<(Time, u64)>,
+    pub(crate) ack: Option<(Time, Ack)>,
 }
 
 fn ack_takes(access: Access, back: &Return, bytes: u32) -> Duration {

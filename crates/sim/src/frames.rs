@@ -1,8 +1,8 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
-use fairwire_tcp::Segment;
+use fairwire_tcp::{Ack, Segment};
 
-/// Sequence number that stands for a SYN.
+/// Sequence number that stands for a SYN, or for the answer to one.
 const SYN: u64 = u64::MAX;
 
 /// One packet, or the acknowledgement that it turned into.
@@ -21,6 +21,17 @@ impl Frame {
             Segment::Data(seq) => seq,
         };
         Frame { flow, seq }
+    }
+
+    pub(crate) fn answering(flow: u32, ack: Ack) -> Self {
+        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next } }
+    }
+
+    pub(crate) fn ack(&self) -> Ack {
+        match self.seq {
+            SYN => Ack { next: 0, is_for_syn: true },
+            next => Ack { next, is_for_syn: false },
+        }
     }
 
     pub(crate) fn segment(&self) -> Segment {

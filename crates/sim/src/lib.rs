@@ -19,6 +19,10 @@ use std::ops::ControlFlow;
 /// Runs `dumbbell` once.
 ///
 /// `watch` is asked now and then, with the simulated time reached, whether to go on; when it says no, the result is `None`.
+///
+/// # Panics
+/// When the plan breaks a bound that its fields state: a run not longer than its warm-up, a dither not from 0 to 1, more header
+/// bytes than bytes.
 pub fn run(
     dumbbell: Dumbbell,
     settings: &Settings,

@@ -1,20 +1,15 @@
-//! A queued link: a discipline in front of a transmitter, and what it did.
+//! A queued link: a server, a propagation delay, and what it did.
 
 use crate::plan::LinkPlan;
-use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
+use fairwire_core::{Backlog, Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 
-/// A queued link.
-///
-/// The rule of service: an arrival is offered to the discipline; a free transmitter then asks for a packet; whenever the
-/// transmitter becomes free it asks again, also when nothing waits. The gateway's shaper keeps the same rule.
+/// A queued link. What a [`Server`] is, with its measures taken and its propagation delay added.
 pub struct Link {
     name: String,
-    discipline: Box<dyn Discipline>,
-    transmitter: Transmitter,
+    server: Server,
     delay: Duration,
-    asks_at: Time, // when the transmitter asks next; MAX when it idles
     meter: LinkMeter,
 }
 
@@ -23,8 +18,6 @@ pub struct Link {
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// When its last bit has left, and the transmitter asks again.
-    pub sent: Time,
     /// When its last bit reaches the other end.
     pub reaches: Time,
 }
@@ -34,10 +27,8 @@ impl Link {
     pub fn new(plan: LinkPlan) -> Self {
         Link {
             name: plan.name,
-            discipline: plan.discipline,
-            transmitter: Transmitter::new(plan.rate),
+            server: Server::new(plan.discipline, Transmitter::new(plan.rate)),
             delay: plan.delay,
-            asks_at: Time::MAX,
             meter: LinkMeter::new(Time::ZERO),
         }
     }
@@ -45,36 +36,32 @@ impl Link {
     /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
     pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         self.meter.offered();
-        self.discipline.enqueue(packet, now, &mut Counted { inner: signals, meter: &mut self.meter });
-        if self.transmitter.is_free(now) {
-            return self.ask(now, signals);
-        }
-        self.meter.waiting(self.discipline.backlog(), now);
-        None
+        let mut counted = Counted { inner: signals, meter: &mut self.meter };
+        let service = self.server.offer(packet, now, &mut counted);
+        self.measured(service, now)
     }
 
     /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
     pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
-        let packet = self.discipline.dequeue(now, &mut Counted { inner: signals, meter: &mut self.meter });
-        self.meter.waiting(self.discipline.backlog(), now);
-        let Some(packet) = packet else {
-            self.asks_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(now));
-            return None;
-        };
-        self.meter.started(&packet, now);
-        let sent = self.transmitter.start(packet.len, now);
-        self.asks_at = sent;
-        Some(Departure { packet, sent, reaches: sent + self.delay })
+        let service = self.server.ask(now, &mut Counted { inner: signals, meter: &mut self.meter });
+        self.measured(service, now)
     }
 
-    /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when idle.
+    fn measured(&mut self, service: Option<Service>, now: Time) -> Option<Departure> {
+        self.meter.waiting(self.server.backlog(), now);
+        let Service { packet, sent } = service?;
+        self.meter.started(&packet, now, sent);
+        Some(Departure { packet, reaches: sent + self.delay })
+    }
+
+    /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
     pub fn asks_at(&self) -> Time {
-        self.asks_at
+        self.server.asks_at()
     }
 
     /// Packets waiting, without the one in transmission.
-    pub fn backlog(&self) -> fairwire_core::Backlog {
-        self.discipline.backlog()
+    pub fn backlog(&self) -> Backlog {
+        self.server.backlog()
     }
 
     /// Forgets what was measured up to `now`: the warm-up is over.
@@ -84,7 +71,7 @@ impl Link {
 
     /// What it did since the warm-up, at `now`.
     pub fn record(&self, now: Time) -> LinkRecord {
-        self.meter.record(&self.name, self.transmitter.rate(), now)
+        self.meter.record(&self.name, self.server.rate(), now)
     }
 }
 

@@ -61,9 +61,9 @@ pub enum Source {
         rate: Rate,
         /// Bytes on the wire per packet.
         packet_bytes: u32,
-        /// Header bytes among them, which are no goodput.
+        /// Header bytes among them, at most all, which are no goodput.
         header_bytes: u32,
-        /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither].
+        /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither]; from 0 to 1.
         dither: f64,
     },
 }
@@ -71,7 +71,7 @@ pub enum Source {
 /// How long, and under which seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Length of the run, warm-up included.
+    /// Length of the run, warm-up included; longer than the warm-up.
     pub duration: Duration,
     /// What is not measured, at the start.
     pub warm_up: Duration,

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 pub struct Ack {
     /// Everything below this has arrived: the next segment expected.
     pub next: u64,
+    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an acknowledgement of data.
+    pub is_for_syn: bool,
 }
 
 /// What has arrived of one connection.
@@ -28,7 +30,7 @@ impl Receiver {
         if let Segment::Data(seq) = segment {
             self.take(seq);
         }
-        Ack { next: self.next }
+        Ack { next: self.next, is_for_syn: segment == Segment::Syn }
     }
 
     /// Segments that have arrived in order, each counted once.

@@ -24,6 +24,9 @@ pub enum Segment {
 /// Duplicate acknowledgements that tell of a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 
+/// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
+const WIDEST_WINDOW: f64 = 1e9;
+
 /// Most new segments that one duplicate acknowledgement in recovery lets out, as in ns-2's NewReno.
 const BURST_IN_RECOVERY: u64 = 2;
 
@@ -48,9 +51,14 @@ pub struct Sender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
-    SynSent,
+    /// Absent once it has been sent again: it must not be timed then (Karn).
+    SynSent {
+        first_sent: Option<Time>,
+    },
     Open,
-    Recovery { seen_partial: bool },
+    Recovery {
+        seen_partial: bool,
+    },
 }
 
 impl Sender {
@@ -77,7 +85,7 @@ impl Sender {
     pub fn start(&mut self, now: Time, out: &mut impl Output) {
         match self.state {
             State::Closed => {
-                self.state = State::SynSent;
+                self.state = State::SynSent { first_sent: Some(now) };
                 out.send(Segment::Syn);
                 self.arm(now);
             }
@@ -114,7 +122,8 @@ impl Sender {
     pub fn on_ack(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         match self.state {
             State::Closed => {}
-            State::SynSent => self.opened(now, out),
+            State::SynSent { first_sent } => self.opened(first_sent, now, out),
+            _ if ack.is_for_syn => {} // sent again, or answered twice
             _ if ack.next > self.unacked => self.on_new_ack(ack.next, now, out),
             _ if ack.next == self.unacked && self.highest > self.unacked => self.on_duplicate(now, out),
             _ => {} // an old acknowledgement, overtaken by a newer one
@@ -125,7 +134,8 @@ impl Sender {
     pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         self.rtt.back_off();
         self.timed = None;
-        if self.state == State::SynSent {
+        if matches!(self.state, State::SynSent { .. }) {
+            self.state = State::SynSent { first_sent: None };
             out.send(Segment::Syn);
             self.arm(now);
             return;
@@ -140,7 +150,10 @@ impl Sender {
         self.send_window(u64::MAX, now, out);
     }
 
-    fn opened(&mut self, now: Time, out: &mut impl Output) {
+    fn opened(&mut self, first_sent: Option<Time>, now: Time, out: &mut impl Output) {
+        if let Some(sent) = first_sent {
+            self.rtt.measured(now.since(sent));
+        }
         self.state = State::Open;
         self.deadline = None;
         self.send_window(u64::MAX, now, out);
@@ -153,21 +166,20 @@ impl Sender {
         self.duplicates = 0;
         self.measure(acked_to, now);
         if let State::Recovery { seen_partial } = self.state {
-            // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2, step 3).
+            // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
             if self.recover.is_some_and(|recover| acked_to <= recover) {
                 return self.on_partial_ack(newly, seen_partial, now, out);
             }
             self.state = State::Open;
             self.inflation = 0;
-        } else {
-            self.reno.acked(self.window_limit.min(1e9));
         }
+        self.reno.acked(self.window_limit.min(WIDEST_WINDOW));
         self.rearm(now);
         self.send_window(u64::MAX, now, out);
     }
 
     /// Part of the window is acknowledged: the next hole is lost too. The window deflates by what was acknowledged, less one
-    /// for the retransmission; the timer restarts only on the first partial acknowledgement ("impatient", RFC 6582, section 4).
+    /// for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let deflate = u32::try_from(newly - 1).unwrap_or(u32::MAX);
         self.inflation = self.inflation.saturating_sub(deflate);
@@ -194,9 +206,10 @@ impl Sender {
         }
     }
 
-    /// Does a loss now belong to a window later than the one last repaired (RFC 6582, section 3.2, step 1)?
+    /// Does a loss now belong to a window later than the one last repaired? The acknowledgement must cover *more* than
+    /// `recover` (RFC 6582, section 3.2): duplicates that ask for the segment just after it may stem from going back N.
     fn is_new_loss(&self) -> bool {
-        self.recover.is_none_or(|recover| self.unacked > recover)
+        self.recover.is_none_or(|recover| self.unacked > recover + 1)
     }
 
     fn enter_recovery(&mut self, now: Time, out: &mut impl Output) {
@@ -314,7 +327,7 @@ mod tests {
     }
 
     fn ack(sender: &mut Sender, next: u64, at: u64, sent: &mut Sent) -> Vec<u64> {
-        sender.on_ack(Ack { next }, ms(at), sent);
+        sender.on_ack(Ack { next, is_for_syn: false }, ms(at), sent);
         sent.taken()
     }
 
@@ -376,7 +389,7 @@ mod tests {
         assert!(sender.is_recovering());
         ack(&mut sender, 10, 120, &mut sent);
         assert!(!sender.is_recovering());
-        assert_eq!(sender.window(), 4.0);
+        assert_eq!(sender.window(), 4.25); // half of 8, and the last acknowledgement opens it by 1/4
     }
 
     #[test]
@@ -394,6 +407,44 @@ mod tests {
             ack(&mut sender, 1, 2000, &mut sent);
         }
         assert!(!sender.is_recovering());
+    }
+
+    #[test]
+    fn duplicates_that_going_back_caused_retransmit_nothing() {
+        // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement; a timeout goes back to 0.
+        let (mut sender, mut sent) = open(40);
+        let due = sender.deadline().expect("outstanding");
+        sender.on_timeout(due, &mut sent);
+        let mut receiver = Receiver::new();
+        for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
+            receiver.on_segment(Segment::Data(seq));
+        }
+        // Everything now arrives at once, in order: what was lost is refetched, what had arrived comes twice.
+        let mut flight = sent.taken();
+        while sender.unacked < 40 {
+            let acks: Vec<Ack> = flight.iter().map(|&seq| receiver.on_segment(Segment::Data(seq))).collect();
+            for ack in acks {
+                sender.on_ack(ack, due, &mut sent);
+                assert!(!sender.is_recovering(), "a false fast retransmit of {}", sender.unacked);
+            }
+            flight = sent.taken();
+        }
+    }
+
+    #[test]
+    fn the_answer_to_a_syn_is_timed_once_and_never_a_duplicate() {
+        let mut sender = Sender::new(&Config::new(Profile::Ns2In2002, 512));
+        let mut sent = Sent::default();
+        sender.start(ms(0), &mut sent);
+        let answer = Ack { next: 0, is_for_syn: true };
+        sender.on_ack(answer, ms(300), &mut sent);
+        assert_eq!(sender.rtt().smoothed(), Some(Duration::from_ms(300)));
+        assert_eq!(sent.taken(), [0, 1]);
+        for _ in 0..4 {
+            sender.on_ack(answer, ms(310), &mut sent);
+        }
+        assert!(!sender.is_recovering());
+        assert_eq!(sent.taken(), []);
     }
 
     #[test]

@@ -50,10 +50,11 @@ impl Reno {
         self.window = self.window.min(most);
     }
 
-    /// A loss was seen by duplicate acknowledgements with `in_use` segments of window: halves both.
+    /// A loss was seen by duplicate acknowledgements with `in_use` segments of window: halves both. Only the threshold is rounded
+    /// to whole segments, as in ns-2.
     pub fn halve(&mut self, in_use: f64) {
         self.threshold = (in_use / 2.0).floor().max(LOWEST_THRESHOLD);
-        self.window = self.threshold;
+        self.window = (in_use / 2.0).max(1.0);
     }
 
     /// A timeout with `in_use` segments of window: starts over from one segment.
@@ -80,6 +81,13 @@ mod tests {
             reno.acked(1e9);
         }
         assert!((10.9..11.0).contains(&reno.window())); // 1/w shrinks as w grows within the round
+    }
+
+    #[test]
+    fn only_the_threshold_is_rounded() {
+        let mut reno = Reno::new(2);
+        reno.halve(13.0);
+        assert_eq!((reno.window(), reno.threshold()), (6.5, 6.0));
     }
 
     #[test]

@@ -1,0 +1,168 @@
+//! The server of a link: a discipline in front of a transmitter.
+//!
+//! The simulator's links and the gateway's shaper are both this, so the rule of service stands once: an arrival is offered
+//! to the discipline; a free transmitter then asks for a packet; whenever the transmitter becomes free it asks again, also
+//! when nothing waits. Service is not preemptive, and the packet being sent no longer waits.
+
+use crate::discipline::{Backlog, Discipline};
+use crate::packet::Packet;
+use crate::rate::{Rate, Transmitter};
+use crate::signals::Signals;
+use crate::time::{Duration, Time};
+
+/// A discipline in front of a transmitter.
+pub struct Server {
+    discipline: Box<dyn Discipline>,
+    transmitter: Transmitter,
+    asks_at: Time,
+    is_idle: bool, // the latest question found nothing to send
+}
+
+/// A packet that has begun to leave.
+#[derive(Debug)]
+pub struct Service {
+    /// The packet.
+    pub packet: Packet,
+    /// When its last bit has left, and the transmitter asks again.
+    pub sent: Time,
+}
+
+impl Server {
+    /// An idle server.
+    pub fn new(discipline: Box<dyn Discipline>, transmitter: Transmitter) -> Self {
+        Server { discipline, transmitter, asks_at: Time::MAX, is_idle: true }
+    }
+
+    /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
+    pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+        self.discipline.enqueue(packet, now, signals);
+        if self.is_idle || self.transmitter.is_free(now) { self.ask(now, signals) } else { None }
+    }
+
+    /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
+    ///
+    /// A discipline that has nothing although it named this time or an earlier one is asked again a nanosecond later, so it
+    /// can neither stall nor halt the link.
+    pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+        if self.is_idle {
+            self.transmitter.idle_until(now);
+        }
+        let packet = self.discipline.dequeue(now, signals);
+        self.is_idle = packet.is_none();
+        let Some(packet) = packet else {
+            let later = now + Duration::from_ns(1);
+            self.asks_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(later));
+            return None;
+        };
+        let sent = self.transmitter.start(packet.len, now);
+        self.asks_at = sent;
+        Some(Service { packet, sent })
+    }
+
+    /// When [`ask`](Server::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
+    pub fn asks_at(&self) -> Time {
+        self.asks_at
+    }
+
+    /// Packets waiting, without the one being sent.
+    pub fn backlog(&self) -> Backlog {
+        self.discipline.backlog()
+    }
+
+    /// The discipline, to be inspected.
+    pub fn discipline(&self) -> &dyn Discipline {
+        &*self.discipline
+    }
+
+    /// The transmitter's rate.
+    pub fn rate(&self) -> Rate {
+        self.transmitter.rate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Limit;
+    use crate::dropper::Dropper;
+    use crate::probe::Probe;
+    use crate::queue::Queue;
+    use crate::scheduler::Fcfs;
+    use crate::signals::Ignore;
+
+    struct TailDrop;
+    impl Dropper for TailDrop {}
+
+    /// Lets one packet out per `gap`, and names the time of the next a nanosecond too early, as rounding down does.
+    struct Shaped {
+        queue: Queue<Fcfs, TailDrop>,
+        gap: Duration,
+        next: Time,
+    }
+
+    impl Discipline for Shaped {
+        fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+            self.queue.enqueue(packet, now, signals);
+        }
+        fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+            if now < self.next {
+                return None;
+            }
+            let packet = self.queue.dequeue(now, signals)?;
+            self.next = now + self.gap;
+            Some(packet)
+        }
+        fn ready_at(&self) -> Option<Time> {
+            self.queue.ready_at().map(|_| self.next.saturating_sub(Duration::from_ns(1)))
+        }
+        fn backlog(&self) -> Backlog {
+            self.queue.backlog()
+        }
+        fn inspect(&self, _: &mut dyn Probe) {}
+    }
+
+    fn packet(frame: u32) -> Packet {
+        Packet::new(frame, 100, 1.into(), Time::ZERO)
+    }
+
+    fn transmitter() -> Transmitter {
+        Transmitter::new(Rate::from_bps(8_000_000).expect("not zero")) // 1 byte = 1 us
+    }
+
+    #[test]
+    fn a_discipline_that_names_its_time_too_early_neither_stalls_nor_spins() {
+        let shaped = Shaped {
+            queue: Queue::new(Limit::packets(10), Fcfs, TailDrop),
+            gap: Duration::from_ms(1),
+            next: Time::ZERO,
+        };
+        let mut server = Server::new(Box::new(shaped), transmitter());
+        let mut sent = Vec::new();
+        for frame in 0..5 {
+            sent.extend(server.offer(packet(frame), Time::ZERO, &mut Ignore));
+        }
+        let mut questions = 0;
+        while server.asks_at() != Time::MAX {
+            sent.extend(server.ask(server.asks_at(), &mut Ignore));
+            questions += 1;
+        }
+        let ends: Vec<u64> = sent.iter().map(|service| service.sent.ns() / 1000).collect();
+        assert_eq!(ends, [100, 1100, 2100, 3100, 4100]);
+        assert!(questions < 20, "{questions}");
+    }
+
+    #[test]
+    fn a_busy_server_serves_back_to_back_and_then_waits_for_an_arrival() {
+        let queue = Queue::new(Limit::packets(10), Fcfs, TailDrop);
+        let mut server = Server::new(Box::new(queue), transmitter());
+        assert_eq!(server.asks_at(), Time::MAX);
+        let first = server.offer(packet(0), Time::from_ns(5_000), &mut Ignore).expect("it was free");
+        assert_eq!(first.sent.ns(), 105_000);
+        assert!(server.offer(packet(1), Time::from_ns(6_000), &mut Ignore).is_none());
+        assert_eq!(server.backlog().packets, 1);
+        let second = server.ask(server.asks_at(), &mut Ignore).expect("one waits");
+        assert_eq!(second.sent.ns(), 205_000);
+        assert!(server.ask(server.asks_at(), &mut Ignore).is_none());
+        assert_eq!(server.asks_at(), Time::MAX);
+    }
+}
