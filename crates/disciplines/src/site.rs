@@ -54,6 +54,10 @@ impl Site<'_> {
             let allowed = format!("at most {MOST_SLOTS} packets, {bytes}, or the time to send that");
             return Err(parameter("buffer").refuse(amount, allowed));
         }
+        if limit.max_bytes() < u64::from(self.packet_bytes) {
+            let allowed = format!("room for one typical packet, {}, or more", Size(self.packet_bytes.into()));
+            return Err(parameter("buffer").refuse(amount, allowed));
+        }
         Ok(Room { amount, limit, packets: amount.in_packets(self.packet_bytes, self.rate) })
     }
 }

@@ -8,11 +8,13 @@ use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_testing::{Driver, Operation, Outcome, Shape, operations};
 use proptest::prelude::*;
 
+/// Typical packets have 512 bytes, or just fit: a buffer that holds none is refused.
 fn site(buffer: Amount) -> Site<'static> {
+    let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
         buffer,
-        packet_bytes: 512,
+        packet_bytes,
         seed: Seed(1),
         stream: "link/conformance",
     }

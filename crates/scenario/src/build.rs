@@ -61,16 +61,20 @@ pub(crate) fn discipline(spec: &Spec, name: &str, seed: Seed) -> Result<Box<dyn 
 
 /// The typical packet on the wire: the mean over the flows, each counted once.
 pub(crate) fn mean_packet_bytes(spec: &Spec) -> u32 {
-    let bytes = |flow: &FlowSpec| match flow.source {
+    let flows: u64 = spec.flow.iter().map(|flow| u64::from(flow.count)).sum();
+    let total: u64 = spec.flow.iter().map(|flow| u64::from(flow.count) * u64::from(packet_bytes(flow))).sum();
+    u32::try_from(total / flows.max(1)).unwrap_or(u32::MAX).max(1)
+}
+
+/// A full packet of `flow` on the wire.
+pub(crate) fn packet_bytes(flow: &FlowSpec) -> u32 {
+    match flow.source {
         SourceKind::Bulk => {
             let tcp = tcp_config(flow.tcp.as_ref().unwrap_or(&TcpSpec::default()));
             tcp.segment_bytes.saturating_add(tcp.header_bytes)
         }
         SourceKind::Cbr => cbr_sizes(flow).packet,
-    };
-    let flows: u64 = spec.flow.iter().map(|flow| u64::from(flow.count)).sum();
-    let total: u64 = spec.flow.iter().map(|flow| u64::from(flow.count) * u64::from(bytes(flow))).sum();
-    u32::try_from(total / flows.max(1)).unwrap_or(u32::MAX).max(1)
+    }
 }
 
 /// The constants of a TCP: the profile's, where nothing else is said.

@@ -34,6 +34,7 @@ pub(crate) fn check(spec: &Spec, places: &Places) -> Result<(), ScenarioError> {
     check.times()?;
     check.link()?;
     check.flows()?;
+    check.room()?;
     check.disciplines()?;
     spec.expect.iter().enumerate().try_for_each(|(at, expect)| check.expectation(at, expect))
 }
@@ -129,6 +130,23 @@ impl Check<'_> {
             });
         }
         Ok(())
+    }
+
+    /// A buffer that some packet can never enter starves its flow, whatever the discipline.
+    fn room(&self) -> Checked {
+        let (link, flows) = (&self.spec.link, &self.spec.flow);
+        let room = link.buffer.0.limit(link.rate.0).max_bytes();
+        let Some(largest) = flows.iter().max_by_key(|flow| build::packet_bytes(flow)) else { return Ok(()) };
+        let bytes = build::packet_bytes(largest);
+        if room >= u64::from(bytes) {
+            return Ok(());
+        }
+        self.refuse(Refusal {
+            path: "link.buffer",
+            given: link.buffer.to_string(),
+            why: format!("that is {room} B, and a packet of `{}` has {bytes} B on the wire", largest.group),
+            allowed: format!("at least {bytes} B, or the time to send that"),
+        })
     }
 
     fn flows(&self) -> Checked {

@@ -1,5 +1,6 @@
 //! Whatever passes the check can be run: at the bounds of rates, delays, sizes and buffers, records stay sane.
 
+use fairwire_core::units::Amount;
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ struct Extremes {
     rate_power: u32,
     cbr_power: u32,
     delay_ns: u64,
-    buffer: String,
+    buffer: Amount,
     segment_bytes: u32,
     packet_bytes: u32,
     tcp_flows: u32,
@@ -20,10 +21,8 @@ struct Extremes {
 }
 
 fn extremes() -> impl Strategy<Value = Extremes> {
-    let buffer = prop_oneof![
-        (1u32..2000).prop_map(|packets| format!("{packets} packets")),
-        (1u32..200_000).prop_map(|bytes| format!("{bytes} B")),
-    ];
+    let buffer =
+        prop_oneof![(1u32..2000).prop_map(Amount::Packets), (1u64..200_000).prop_map(Amount::Bytes),];
     let delay_ns = prop_oneof![Just(0), Just(1), Just(10_000_000), Just(3_600_000_000_000)];
     let segment_bytes = prop_oneof![Just(1u32), Just(512), Just(1460), Just(65_495)];
     let packet_bytes = prop_oneof![Just(29u32), Just(512), Just(65_535)];
@@ -41,7 +40,13 @@ fn extremes() -> impl Strategy<Value = Extremes> {
             rate_power,
             cbr_power,
             delay_ns,
-            buffer,
+            buffer: match buffer {
+                // Less than the largest packet is refused.
+                Amount::Bytes(bytes) => {
+                    Amount::Bytes(bytes.max((segment_bytes + 40).max(packet_bytes).into()))
+                }
+                other => other,
+            },
             segment_bytes,
             packet_bytes,
             tcp_flows,

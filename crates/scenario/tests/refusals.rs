@@ -279,3 +279,12 @@ fn the_demo_scenario_is_good() {
     let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
     assert_eq!(scenario.spec().flow.iter().map(|flow| flow.count).sum::<u32>(), 10);
 }
+
+#[test]
+fn a_buffer_that_cannot_hold_a_packet_is_refused() {
+    // 100 us at 10 Mbit/s are 125 bytes; a full TCP packet has 552.
+    let refused = with("buffer = \"78 packets\"", "buffer = \"100 us\"");
+    says(&refused, &["link.buffer", "100 us", "that is 125 B", "`tcp` has 552 B", "at least 552 B"]);
+    let own = with("gentle = true", "buffer = \"100 B\"");
+    says(&own, &["buffer", "100 B", "room for one typical packet"]);
+}
