@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     if let Err(error @ LabError::NoRights { .. }) = share(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
-        eprintln!("\n!!! SKIPPED: all live tests. {error}\n");
+        fairwire_testing::skipped(format_args!("all live tests: {error}"));
         return ExitCode::SUCCESS;
     }
     let checks: [(&str, fn()); 5] = [
@@ -113,7 +113,7 @@ fn many_flows_of_cubic_share() {
     };
     let record = match share(&contest, &mut |_| {}, &NEVER) {
         Err(LabError::NoCongestionControl { given, available }) => {
-            return eprintln!("!!! SKIPPED: this kernel has {available}, and no {given}");
+            return fairwire_testing::skipped(format_args!("this kernel has {available}, and no {given}"));
         }
         outcome => outcome.expect("the contest is held"),
     };

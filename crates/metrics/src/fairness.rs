@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 ///
 /// A flow claims what it offers, or all it can get where it offers no fixed rate. Of the record's measures
 /// `group_share` is a group's throughput over its members' max-min shares together: for the nine TCP flows of FABA's
-/// Table 1 (Kamra et al. 2003) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
+/// Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
 /// lacks nothing: its share is 1. Jain's index is over plain throughputs.
 ///
 /// # Panics

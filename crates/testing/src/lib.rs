@@ -3,7 +3,8 @@
 //! - [`Operation`]: what can be done to a discipline, and random sequences of it;
 //! - [`Driver`]: does it to any discipline, and checks conservation after each operation;
 //! - [`TraceHash`]: one number for all decisions that a discipline took;
-//! - [`CountingAllocator`]: counts allocations, to show that there are none.
+//! - [`CountingAllocator`]: counts allocations, to show that there are none;
+//! - [`skipped`]: says what this machine could not test.
 //!
 //! `unsafe` stands in one file, [`allocator`], because an allocator cannot be written without.
 #![deny(unsafe_code)]
@@ -11,9 +12,11 @@
 pub mod allocator;
 pub mod driver;
 pub mod operation;
+pub mod skip;
 pub mod trace;
 
 pub use allocator::CountingAllocator;
 pub use driver::{Driver, Outcome};
 pub use operation::{Operation, Shape, operations};
+pub use skip::skipped;
 pub use trace::TraceHash;

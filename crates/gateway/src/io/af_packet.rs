@@ -234,21 +234,27 @@ fn receive_batch(
         *head = Received {
             bytes: message.msg_len as usize,
             is_truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
-            vlan: vlan_tag(&message.msg_hdr),
+            // SAFETY: the kernel has just filled this message's control buffer, which is alive, and set its length.
+            vlan: unsafe { vlan_tag(&message.msg_hdr) },
         };
     }
     Ok(count as usize)
 }
 
 /// The tag in the control messages of a received message.
-fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the kernel has filled the control buffer of `message`, which is still alive, and set its length; the macro
-    // gives null or a header inside it.
+///
+/// # Safety
+/// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long as `message` says.
+unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
+    // SAFETY: the macro gives null or a header inside the control buffer, of which the caller vouches.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
-    if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+    // SAFETY: this is arithmetic on a length.
+    let whole = unsafe { libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) } as usize;
+    let is_auxdata = (header.cmsg_level, header.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA);
+    if !is_auxdata || (header.cmsg_len as usize) < whole {
         return None;
     }
-    // SAFETY: a `PACKET_AUXDATA` message holds one `tpacket_auxdata`, which the buffer has room for; it may be unaligned.
+    // SAFETY: the header says that a whole `tpacket_auxdata` follows it in the buffer; it may be unaligned.
     let aux = unsafe { libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned() };
     let is_set = |flag| aux.tp_status & flag != 0;
     let protocol =
@@ -265,7 +271,7 @@ fn promiscuous(index: u32) -> libc::packet_mreq {
     }
 }
 
-fn set_option<T>(socket: BorrowedFd<'_>, option: c_int, value: &T) -> io::Result<()> {
+fn set_option<T: Copy + 'static>(socket: BorrowedFd<'_>, option: c_int, value: &T) -> io::Result<()> {
     // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only reads it.
     let outcome = unsafe {
         libc::setsockopt(

@@ -29,9 +29,8 @@ const SINK: &str = "sink";
 pub fn agent_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let (Some(role), Some(plan)) = (arguments.next(), arguments.next()) else {
-        eprintln!(
-            "`{AGENT_COMMAND}` is how fairwire starts the helpers of a lab; it is no command for people"
-        );
+        let message = "is how fairwire starts the helpers of a lab; it is no command for people";
+        let _ = writeln!(std::io::stderr(), "`{AGENT_COMMAND}` {message}"); // nobody may be listening
         return 2;
     };
     match run(&role, &plan) {

@@ -44,7 +44,7 @@ impl Crew {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
             Some(report) => Ok(Some(report)),
-            None => self.is_alive().map(|()| None),
+            None => self.check_alive().map(|()| None),
         }
     }
 
@@ -55,7 +55,7 @@ impl Crew {
     }
 
     /// A helper that ended may have left a report just before.
-    fn is_alive(&mut self) -> Result<(), LabError> {
+    fn check_alive(&mut self) -> Result<(), LabError> {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
             Some(status) => match receive(&self.reports) {

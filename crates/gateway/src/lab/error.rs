@@ -11,7 +11,7 @@ pub enum LabError {
     #[error(
         "this process may not make network namespaces ({operation}: {reason}). Allowed: running as root; or as any user \
          where the kernel lets users make namespaces (on Debian and Ubuntu: sysctl kernel.unprivileged_userns_clone=1, \
-         kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0); or in a container started \
+         kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces and user.max_net_namespaces above 0); or in a container started \
          with --privileged, or with --cap-add SYS_ADMIN --cap-add NET_ADMIN --cap-add NET_RAW and a seccomp profile that \
          permits unshare"
     )]
@@ -122,6 +122,11 @@ impl Trouble {
     /// The same, told as a want of rights.
     pub fn for_want_of_rights(self) -> Self {
         Trouble { kind: TroubleKind::NoRights, ..self }
+    }
+
+    /// The same, with what had failed before it was tried: both may have to be mended.
+    pub fn after(self, first: &std::io::Error) -> Self {
+        Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
 
     pub fn into_error(self, role: &str) -> LabError {

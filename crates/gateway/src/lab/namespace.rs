@@ -16,8 +16,8 @@ impl Namespace {
     /// Where a plain one is refused, a user namespace is made first, in which this process is root: for this the process
     /// must have one thread only.
     pub fn enter_new() -> Result<Self, Trouble> {
-        if unshare(UnshareFlags::NEWNET).is_err() {
-            become_root_of_a_user_namespace()?;
+        if let Err(plain) = unshare(UnshareFlags::NEWNET) {
+            become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
             unshare(UnshareFlags::NEWNET).during("making a network namespace")?;
         }
         let this = File::open("/proc/thread-self/ns/net").during("opening a network namespace")?;
