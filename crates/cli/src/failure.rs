@@ -1,9 +1,9 @@
 //! How a command ends, and how a failure is told.
 
+use crate::tell::tell;
 use fairwire_scenario::{Place, ScenarioError};
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::fmt::{self, Display};
-use std::io;
 use std::process::ExitCode;
 
 /// How a command ended that did what it could.
@@ -40,8 +40,6 @@ pub enum Failure {
     User { message: String, help: String },
     /// Ours, or the machine's.
     Ours(String),
-    /// Whoever read our output has gone: nothing is left to say.
-    ReaderGone,
 }
 
 impl Failure {
@@ -50,22 +48,13 @@ impl Failure {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }
 
-    /// A failure to print.
-    pub fn printing(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::ReaderGone,
-            _ => Failure::Ours(format!("the results could not be printed: {error}")),
-        }
-    }
-
     /// Tells it on stderr and gives the exit code.
     pub fn tell(self) -> ExitCode {
         let code = match self {
             Failure::Scenario(_) | Failure::User { .. } => 2,
             Failure::Ours(_) => 1,
-            Failure::ReaderGone => return ExitCode::SUCCESS,
         };
-        eprintln!("{:?}", miette::Report::new(Told::from(self)));
+        tell(format_args!("{:?}", miette::Report::new(Told::from(self))));
         ExitCode::from(code)
     }
 }
@@ -111,7 +100,6 @@ impl From<Failure> for Told {
             Failure::Ours(message) => {
                 plain(message, Some("this is a fault of fairwire or of this machine; exit code 1".into()))
             }
-            Failure::ReaderGone => plain("the reader of the output has gone".into(), None),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one asks to stop and report, the second one ends at once.
 
+use crate::tell::tell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -14,11 +15,18 @@ pub fn flag() -> &'static AtomicBool {
             if STOP.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            eprintln!("interrupted: stopping and reporting what is finished (again to stop at once)");
+            tell(format_args!(
+                "interrupted: stopping and reporting what is finished (again to stop at once)"
+            ));
         };
         if let Err(error) = ctrlc::set_handler(handler) {
-            eprintln!("note: an interrupted run will report nothing: {error}");
+            tell(format_args!("note: an interrupted run will report nothing: {error}"));
         }
     });
     &STOP
+}
+
+/// Has Ctrl-C been pressed?
+pub fn is_asked() -> bool {
+    flag().load(Ordering::Relaxed)
 }

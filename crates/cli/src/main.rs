@@ -3,6 +3,8 @@
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
 //! 130 interrupted (what was finished has been reported).
 #![forbid(unsafe_code)]
+// These macros panic where the stream is gone: `tell` and `report::print` do not.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
 mod command;
@@ -10,6 +12,7 @@ mod failure;
 mod interrupt;
 mod progress;
 mod report;
+mod tell;
 
 use args::{Cli, Command, LabCommand};
 use clap::Parser;

@@ -1,5 +1,6 @@
-//! Progress on stderr: a bar on a terminal, a line per quarter elsewhere, nothing under `--quiet` or in CI.
+//! Progress on stderr: a bar on a terminal, a few lines elsewhere, nothing under `--quiet` or in CI.
 
+use crate::tell::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,13 +10,13 @@ const STEPS: u64 = 1000;
 /// How far a command has come.
 pub enum Progress {
     Bar(ProgressBar),
-    Lines { what: String, quarters: AtomicU64 },
+    Lines { what: String, lines: u64, told: AtomicU64 },
     Quiet,
 }
 
 impl Progress {
-    /// Starts to show the progress of `what`.
-    pub fn new(what: &str, quiet: bool) -> Self {
+    /// Starts to show the progress of `what`: where there is no terminal, in so many `lines` after the first.
+    pub fn new(what: &str, lines: u64, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
         } else if std::io::stderr().is_terminal() {
@@ -23,8 +24,8 @@ impl Progress {
         } else if std::env::var_os("CI").is_some() {
             Progress::Quiet
         } else {
-            eprintln!("{what} ...");
-            Progress::Lines { what: what.into(), quarters: AtomicU64::new(0) }
+            tell(format_args!("{what} ..."));
+            Progress::Lines { what: what.into(), lines, told: AtomicU64::new(0) }
         }
     }
 
@@ -32,10 +33,10 @@ impl Progress {
     pub fn reach(&self, fraction: f64) {
         match self {
             Progress::Bar(bar) => bar.set_position((fraction * STEPS as f64) as u64),
-            Progress::Lines { what, quarters } => {
-                let quarter = (fraction * 4.0) as u64;
-                if quarters.fetch_max(quarter, Ordering::Relaxed) < quarter {
-                    eprintln!("{what} ... {} %", quarter * 25);
+            Progress::Lines { what, lines, told } => {
+                let line = (fraction * *lines as f64) as u64;
+                if told.fetch_max(line, Ordering::Relaxed) < line {
+                    tell(format_args!("{what} ... {} %", line * 100 / lines));
                 }
             }
             Progress::Quiet => {}

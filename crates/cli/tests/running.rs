@@ -4,6 +4,7 @@ mod common;
 
 use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use serde_json::Value;
+use std::fs::{self, File};
 use std::io::Read;
 use std::process::Stdio;
 use std::time::Duration;
@@ -242,11 +243,62 @@ fn an_interrupted_run_keeps_what_is_finished() {
     assert_eq!(std::fs::read_to_string(out.join("report.json")).unwrap(), text);
 }
 
-#[test]
-fn a_reader_that_leaves_is_no_error() {
-    let contest = Contest::of(SCENARIO);
-    let mut child =
-        fairwire().args(["run", &contest.file(), "--format", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+/// Runs `args` with a stdout that nobody reads.
+fn unread(args: &[&str]) -> (Option<i32>, String) {
+    let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let (code, message) =
+        unread(&["run", &contest.file(), "--format", "json", "--out", &out.display().to_string()]);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}
+
+#[test]
+fn a_failed_expectation_is_told_also_when_the_reader_has_left() {
+    let expect = "[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = 1.5\n";
+    let contest = Contest::of(&format!("{SCENARIO}\n{expect}"));
+    let (code, message) = unread(&["run", &contest.file()]);
+    assert_eq!(code, Some(3), "{message}");
+    assert!(message.contains("expectation failed: red"), "{message}");
+}
+
+#[test]
+fn results_that_cannot_be_printed_are_in_the_folder_and_judged() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = fairwire()
+        .args(["run", &contest.file(), "--out", &out.display().to_string()])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("could not be printed"), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}
+
+#[test]
+fn a_stderr_that_cannot_be_written_loses_nothing() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out").display().to_string();
+    // Without CI, so that progress is told, too.
+    let with = |args: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()
+    };
+    let output = with(&["run", &contest.file(), "--format", "json", "--out", &out]);
+    assert_eq!(code(&output), 0);
+    let report: Value = serde_json::from_str(&stdout(&output)).expect("all of the results");
+    assert_eq!(report["runs"].as_array().unwrap().len(), 6);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(code(&with(&["run", &contest.path("missing.toml").display().to_string()])), 2);
+    assert_eq!(code(&with(&["lab", "share", "--discipline", "nonesuch"])), 2);
 }

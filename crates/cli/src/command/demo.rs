@@ -4,12 +4,12 @@ use super::{lab, run};
 use crate::args::{Cli, Command, Format, LabCommand, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::report::{self, Folder, Size};
+use crate::report;
+use crate::tell::tell;
 use clap::Parser;
 use fairwire_gateway::lab::LabError;
 use fairwire_scenario::{Overrides, parse};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.
 const SCENARIO: &str = include_str!("../../demo.toml");
@@ -20,7 +20,7 @@ const OUT: &str = "out/demo";
 /// Shows the simulated half, then the live half.
 pub fn demo(quiet: bool) -> Result<Ending, Failure> {
     let simulated = simulated(quiet)?;
-    if interrupt::flag().load(Ordering::Relaxed) {
+    if interrupt::is_asked() {
         return Ok(Ending::Interrupted);
     }
     report::print(b"\n")?;
@@ -30,31 +30,29 @@ pub fn demo(quiet: bool) -> Result<Ending, Failure> {
 
 fn simulated(quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
-    let folder = Folder::prepare(&Path::new(OUT).join("simulated"), Size { runs: 30, flows: 10 })?;
-    let report = run::simulate(&scenario, 0, quiet)?;
-    let headline = run::headline(&scenario);
-    report::show(&report, &headline, Format::Table)?;
-    folder.write(&report, &headline)?;
-    report::print(format!("picture: {}\n", folder.picture().display()).as_bytes())?;
-    Ok(run::ending(&scenario, &report))
+    let out = Path::new(OUT).join("simulated");
+    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out) };
+    let ending = run::carry_out(&scenario, &order, quiet)?;
+    print_place(&out)?;
+    Ok(ending)
 }
 
 fn live(quiet: bool) -> Result<Ending, Failure> {
     let contests = lab::contests(&defaults())?;
-    let folder = Folder::prepare(&Path::new(OUT).join("live"), Size { runs: contests.len(), flows: 10 })?;
-    let report = match lab::hold(&contests, quiet) {
-        Ok(report) => report,
+    let out = Path::new(OUT).join("live");
+    let order = lab::Order { format: Format::Table, out: Some(&out) };
+    match lab::carry_out(&contests, &order, quiet)? {
+        Ok(ending) => print_place(&out).map(|()| ending),
         Err(error @ (LabError::NoRights { .. } | LabError::NoVeth { .. })) => {
-            eprintln!("The live half is left out: {error}");
-            return Ok(Ending::Done);
+            tell(format_args!("The live half is left out: {error}"));
+            Ok(Ending::Done)
         }
-        Err(error) => return Err(Failure::Ours(error.to_string())),
-    };
-    let headline = lab::headline(&contests[0]);
-    report::show(&report, &headline, Format::Table)?;
-    folder.write(&report, &headline)?;
-    report::print(format!("picture: {}\n", folder.picture().display()).as_bytes())?;
-    Ok(if report.manifest.interrupted { Ending::Interrupted } else { Ending::Done })
+        Err(error) => Err(lab::failure(error)),
+    }
+}
+
+fn print_place(out: &Path) -> Result<(), Failure> {
+    report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
 /// What `fairwire lab share` does without options, three times over: an interval needs more than one run.

@@ -1,29 +1,51 @@
 //! `fairwire lab`.
 
-use crate::args::ShareArgs;
+use crate::args::{Format, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::report::{self, Folder, Headline, Size};
+use crate::report::{Destination, Extent, Folder, Headline};
+use crate::tell::tell;
 use fairwire_core::Duration;
 use fairwire_disciplines::{Parameters, catalogue};
 use fairwire_gateway::lab::{self, Contest, LabError};
 use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary::summarize;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// Holds the live contest and prints what came out.
 pub fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     let contests = contests(args)?;
-    let size = Size { runs: contests.len(), flows: args.tcp as usize + 1 };
-    let folder = args.out.as_deref().map(|path| Folder::prepare(path, size)).transpose()?;
-    let report = hold(&contests, quiet).map_err(failure)?;
-    let headline = headline(&contests[0]);
-    report::show(&report, &headline, args.format)?;
-    if let Some(folder) = folder {
-        folder.write(&report, &headline)?;
-    }
-    Ok(if report.manifest.interrupted { Ending::Interrupted } else { Ending::Done })
+    let order = Order { format: args.format, out: args.out.as_deref() };
+    carry_out(&contests, &order, quiet)?.map_err(failure)
+}
+
+/// Where the results of contests go.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// How they are printed.
+    pub format: Format,
+    /// A folder for them, too.
+    pub out: Option<&'a Path>,
+}
+
+/// Holds `contests`, writes and prints what came out.
+///
+/// The outer failure is ours to tell; the inner one says why a contest could not be held, for the caller to judge.
+pub fn carry_out(
+    contests: &[Contest],
+    order: &Order<'_>,
+    quiet: bool,
+) -> Result<Result<Ending, LabError>, Failure> {
+    let folder = order.out.map(|path| Folder::prepare(path, extent(contests))).transpose()?;
+    let report = match hold(contests, quiet) {
+        Ok(report) => report,
+        Err(error) => return Ok(Err(error)),
+    };
+    let ending = if report.manifest.interrupted { Ending::Interrupted } else { Ending::Done };
+    let destination = Destination { format: order.format, folder: folder.as_ref() };
+    destination.take(&report, &headline(&contests[0]), || ending).map(Ok)
 }
 
 /// One process of a live contest.
@@ -73,29 +95,43 @@ fn contest(args: &ShareArgs, discipline: &str, seed: u64) -> Result<Contest, Fai
 }
 
 /// Holds the contests one after the other; an interrupted one is left out.
-pub fn hold(contests: &[Contest], quiet: bool) -> Result<Report, LabError> {
+fn hold(contests: &[Contest], quiet: bool) -> Result<Report, LabError> {
     let stop = interrupt::flag();
+    let repetitions = contests.iter().map(|contest| contest.seed).max().unwrap_or(0);
     let mut runs = Vec::new();
     for contest in contests {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let seconds = contest.duration.secs();
-        let progress = Progress::new(&format!("live: {} for {seconds} s", contest.discipline), quiet);
+        let progress = Progress::new(&step(contest, repetitions), 1, quiet);
         match lab::share(contest, &mut |fraction| progress.reach(fraction), stop) {
             Ok(run) => runs.push(run),
             Err(_) if stop.load(Ordering::Relaxed) => break,
             Err(error) => return Err(error),
         }
+        progress.reach(1.0);
     }
-    if runs.len() < contests.len() {
-        eprintln!(
-            "interrupted: {} of {} contests finished; the results are of those",
-            runs.len(),
-            contests.len()
-        );
+    let (held, all) = (runs.len(), contests.len());
+    if held < all {
+        tell(format_args!("interrupted: {held} of {all} contests finished; the results are of those"));
     }
     Ok(as_report(contests, runs))
+}
+
+/// Which contest is held now: `live: faba, run 2 of 3, 10 s`.
+fn step(contest: &Contest, repetitions: u64) -> String {
+    format!(
+        "live: {}, run {} of {repetitions}, {} s",
+        contest.discipline,
+        contest.seed,
+        contest.duration.secs()
+    )
+}
+
+/// What the report will be about, for the check that it can be written.
+fn extent(contests: &[Contest]) -> Extent {
+    let flows = contests.iter().map(|contest| contest.tcp_flows as usize + 1).max().unwrap_or(0);
+    Extent { runs: contests.len(), flows }
 }
 
 fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {
@@ -128,7 +164,7 @@ fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {
 }
 
 /// What stands above the table and the picture.
-pub fn headline(contest: &Contest) -> Headline {
+fn headline(contest: &Contest) -> Headline {
     let Contest { tcp_flows, udp_rate, rate, rtt, buffer, duration, warm_up, congestion_control, .. } =
         contest;
     Headline {
@@ -142,7 +178,7 @@ pub fn headline(contest: &Contest) -> Headline {
 }
 
 /// Whose fault a failed contest is: an argument or missing rights are the user's to change.
-fn failure(error: LabError) -> Failure {
+pub fn failure(error: LabError) -> Failure {
     match error {
         LabError::BadContest { what, given, allowed } => {
             Failure::user(format!("{what} is {given}"), format!("allowed: {allowed}"))

@@ -1,48 +1,64 @@
 //! `fairwire run`.
 
-use crate::args::RunArgs;
+use crate::args::{Format, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::report::{self, Folder, Headline};
+use crate::report::{Destination, Extent, Folder, Headline};
+use crate::tell::tell;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{Judgement, Overrides, Scenario, judge, load, run_all};
+use std::path::Path;
 
 /// Simulates a scenario, prints what came out, and holds it against what was expected.
 pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let overrides =
         Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
     let scenario = load(&args.scenario, &overrides)?;
-    let folder = args.out.as_deref().map(|path| Folder::prepare(path, size(&scenario))).transpose()?;
-    let report = simulate(&scenario, usize::from(args.jobs.unwrap_or(0)), quiet)?;
-    let headline = headline(&scenario);
-    report::show(&report, &headline, args.format)?;
-    if let Some(folder) = folder {
-        folder.write(&report, &headline)?;
-    }
-    Ok(ending(&scenario, &report))
+    let order =
+        Order { jobs: usize::from(args.jobs.unwrap_or(0)), format: args.format, out: args.out.as_deref() };
+    carry_out(&scenario, &order, quiet)
+}
+
+/// How a scenario is to be run, and where its results go.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// Runs at the same time; 0 for as many as there are cores.
+    pub jobs: usize,
+    /// How the results are printed.
+    pub format: Format,
+    /// A folder for them, too.
+    pub out: Option<&'a Path>,
+}
+
+/// Runs the scenario, writes and prints what came out, and holds it against what was expected.
+pub fn carry_out(scenario: &Scenario, order: &Order<'_>, quiet: bool) -> Result<Ending, Failure> {
+    let folder = order.out.map(|path| Folder::prepare(path, extent(scenario))).transpose()?;
+    let report = simulate(scenario, order.jobs, quiet)?;
+    let destination = Destination { format: order.format, folder: folder.as_ref() };
+    destination.take(&report, &headline(scenario), || ending(scenario, &report))
 }
 
 /// Runs the scenario under a progress bar.
-pub fn simulate(scenario: &Scenario, jobs: usize, quiet: bool) -> Result<Report, Failure> {
+fn simulate(scenario: &Scenario, jobs: usize, quiet: bool) -> Result<Report, Failure> {
     let runs = runs(scenario);
     let stop = interrupt::flag();
     let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
-    let progress = Progress::new(&what, quiet);
+    let progress = Progress::new(&what, 4, quiet);
     let outcome = run_all(scenario, jobs, &|fraction| progress.reach(fraction), stop);
     drop(progress);
     let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
     if outcome.interrupted {
         let finished = outcome.runs.len();
-        eprintln!(
+        tell(format_args!(
             "interrupted: {finished} of {runs} runs finished; the results are of those, and expectations are not judged"
-        );
+        ));
     }
     Ok(fairwire_scenario::report(scenario, outcome))
 }
 
 /// What stands above the table and the picture.
-pub fn headline(scenario: &Scenario) -> Headline {
+fn headline(scenario: &Scenario) -> Headline {
     let spec = scenario.spec();
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
@@ -59,23 +75,23 @@ pub fn headline(scenario: &Scenario) -> Headline {
 }
 
 /// Says which expectations failed, and how the command ends.
-pub fn ending(scenario: &Scenario, report: &Report) -> Ending {
+fn ending(scenario: &Scenario, report: &Report) -> Ending {
     if report.manifest.interrupted {
         return Ending::Interrupted;
     }
     let judgements = judge(scenario.spec(), &report.summary);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
     for judgement in &failed {
-        eprintln!("expectation failed: {judgement}");
+        tell(format_args!("expectation failed: {judgement}"));
     }
     match (failed.len(), judgements.len()) {
         (0, 0) => Ending::Done,
         (0, all) => {
-            eprintln!("all {all} expectations of the scenario hold");
+            tell(format_args!("all {all} expectations of the scenario hold"));
             Ending::Done
         }
         (some, all) => {
-            eprintln!("{some} of {all} expectations of the scenario failed");
+            tell(format_args!("{some} of {all} expectations of the scenario failed"));
             Ending::ExpectationFailed
         }
     }
@@ -91,7 +107,7 @@ fn runs(scenario: &Scenario) -> usize {
 }
 
 /// What the report will be about, for the check that it can be written.
-fn size(scenario: &Scenario) -> report::Size {
+fn extent(scenario: &Scenario) -> Extent {
     let flows = scenario.spec().flow.iter().map(|flow| flow.count as usize).sum();
-    report::Size { runs: runs(scenario), flows }
+    Extent { runs: runs(scenario), flows }
 }

@@ -2,6 +2,7 @@
 
 use super::{Headline, csv, json, picture};
 use crate::failure::Failure;
+use crate::tell::tell;
 use fairwire_metrics::record::Report;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 /// What a report will be about, for an estimate of its size.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct Extent {
     /// How many runs.
     pub runs: usize,
     /// How many flows in each.
     pub flows: usize,
 }
 
-impl Size {
+impl Extent {
     /// Bytes that the files will take, from above: a flow is some 350 bytes of JSON and 150 of CSV, a run without its
     /// flows some 3000 in all.
     fn bytes(self) -> u64 {
@@ -27,7 +28,10 @@ impl Size {
 /// No more than this is written to prove that there is room: a larger proof would take longer than most runs.
 const MOST_PROBED: u64 = 256 << 20;
 
-const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", "shares.svg"];
+const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
+
+/// The picture in a folder of results.
+pub const PICTURE: &str = "shares.svg";
 
 /// A folder that takes the results.
 #[derive(Debug)]
@@ -36,12 +40,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder at `path` and proves that results of `size` can be written into it, before any time is spent.
-    pub fn prepare(path: &Path, size: Size) -> Result<Self, Failure> {
+    /// Makes the folder at `path` and proves that results of `extent` can be written into it, before any time is spent.
+    pub fn prepare(path: &Path, extent: Extent) -> Result<Self, Failure> {
         let refuse = |problem: String| {
             let help = format!(
                 "allowed: a folder that can be made or written, with {} kB free",
-                size.bytes() / 1000
+                extent.bytes() / 1000
             );
             Failure::user(format!("--out `{}`: {problem}", path.display()), help)
         };
@@ -55,7 +59,7 @@ impl Folder {
             return Err(refuse(format!("a folder `{name}` stands in the way of a file")));
         }
         let folder = Folder { path: path.into() };
-        folder.probe(size.bytes()).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
+        folder.probe(extent.bytes()).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
         Ok(folder)
     }
 
@@ -73,13 +77,9 @@ impl Folder {
                 Failure::Ours(format!("`{}` could not be written: {error}", self.path.join(name).display()))
             })?;
         }
-        eprintln!("results: {}", FILES.map(|name| self.path.join(name).display().to_string()).join(", "));
+        let places = FILES.map(|name| self.path.join(name).display().to_string());
+        tell(format_args!("results: {}", places.join(", ")));
         Ok(())
-    }
-
-    /// Where the picture stands.
-    pub fn picture(&self) -> PathBuf {
-        self.path.join("shares.svg")
     }
 
     /// Writes as much as the results will take, to the disk, and takes it away again.

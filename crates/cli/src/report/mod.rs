@@ -5,12 +5,12 @@ mod folder;
 pub mod picture;
 pub mod table;
 
-pub use folder::{Folder, Size};
+pub use folder::{Extent, Folder, PICTURE};
 
 use crate::args::Format;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use fairwire_metrics::record::Report;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// What stands above a table and a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,33 @@ pub struct Headline {
     pub detail: String,
 }
 
+/// Where results go.
+#[derive(Debug)]
+pub struct Destination<'a> {
+    /// How they are printed.
+    pub format: Format,
+    /// The folder of `--out`.
+    pub folder: Option<&'a Folder>,
+}
+
+impl Destination<'_> {
+    /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are lost when the printing
+    /// fails, nor is the printing when the files do.
+    pub fn take(
+        &self,
+        report: &Report,
+        headline: &Headline,
+        judge: impl FnOnce() -> Ending,
+    ) -> Result<Ending, Failure> {
+        let written = self.folder.map_or(Ok(()), |folder| folder.write(report, headline));
+        let ending = judge();
+        let printed = show(report, headline, self.format);
+        written.and(printed).map(|()| ending)
+    }
+}
+
 /// Prints `report` in `format`.
-pub fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
+fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table::text(report, headline),
         Format::Json => json(report),
@@ -31,10 +56,15 @@ pub fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), 
     print(text.as_bytes())
 }
 
-/// Prints `bytes` on stdout.
+/// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::printing)
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Ours(format!("the results could not be printed: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The report as JSON: the public, versioned form.
