@@ -12,6 +12,10 @@ pub(crate) struct SetError {
     pub(crate) span: Range<usize>,
 }
 
+/// The deepest key of a scenario, `flow.tcp.access.rate`, takes four steps; what follows the path recursively must not run out
+/// of stack.
+const MOST_STEPS: usize = 16;
+
 /// One step of a path, with its place.
 type Step<'a> = Spanned<Cow<'a, str>>;
 
@@ -33,6 +37,10 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     let Some(equals) = argument.find('=') else {
         return Err(refuse(format!("`{argument}` has no `=`")));
     };
+    let depth = argument[..equals].split('.').count();
+    if depth > MOST_STEPS {
+        return Err(refuse(format!("the path has {depth} steps, and {MOST_STEPS} are the most")));
+    }
     let mut steps = Vec::new();
     let mut at = 0;
     for word in argument[..equals].split('.') {

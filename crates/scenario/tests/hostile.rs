@@ -70,3 +70,17 @@ proptest! {
         prop_assert!(std::panic::catch_unwind(|| parse("good", GOOD, &overrides).is_ok()).is_ok());
     }
 }
+
+#[test]
+fn a_path_however_deep_is_refused_and_not_followed() {
+    let path = ["a"; 20_000].join(".");
+    for set in [format!("{path}=1"), format!("a={{{path}=1}}"), format!("a={}", "[".repeat(20_000))] {
+        let overrides = Overrides { set: vec![set], ..Overrides::default() };
+        assert!(parse("good", GOOD, &overrides).is_err());
+    }
+    assert!(parse("deep", &format!("{path}=1"), &Overrides::default()).is_err());
+    assert!(parse("deep", &format!("[{path}]"), &Overrides::default()).is_err());
+    let set = vec![format!("{path}=1")];
+    let error = parse("good", GOOD, &Overrides { set, ..Overrides::default() }).unwrap_err().to_string();
+    assert!(error.contains("20000 steps, and 16 are the most"), "{error}");
+}
