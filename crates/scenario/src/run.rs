@@ -12,6 +12,9 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// More threads than any machine has cores for; the system gives out no endless number of them.
+const MOST_THREADS: usize = 1024;
+
 /// What came out of a set of runs.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -32,7 +35,7 @@ pub enum RunError {
     Build(#[from] BuildError),
 }
 
-/// Simulates every discipline under every seed, `jobs` at a time (0: one per core).
+/// Simulates every discipline under every seed, `jobs` at a time (0: one per core), and never more than 1024.
 ///
 /// The records do not depend on `jobs`. `progress` is told from any thread what fraction is done. When `stop` becomes
 /// true, runs in progress are given up; what is finished is kept.
@@ -51,7 +54,7 @@ pub fn run_all(
         .collect();
     let meter =
         Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(jobs, pairs.len())).build()?;
     let one = |&(name, seed): &(&str, u64)| run_one(scenario, name, seed, &meter);
     let runs: Vec<Option<RunRecord>> =
         pool.install(|| pairs.par_iter().map(one).collect::<Result<_, _>>())?;
@@ -83,6 +86,13 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
         summary: summary::summarize(&outcome.runs),
         runs: outcome.runs,
     }
+}
+
+/// The threads to start: what was asked, but none that would have no run, and never 0, which means all cores to the pool.
+fn threads(jobs: usize, runs: usize) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = if jobs == 0 { cores() } else { jobs };
+    asked.min(runs).clamp(1, MOST_THREADS)
 }
 
 /// How far all runs together have come.
@@ -137,4 +147,18 @@ fn run_one(
 /// The name in the catalogue of what may have been asked for by an alias.
 fn catalogue_name(name: &str) -> String {
     catalogue::find(name).map_or(name, |entry| entry.name).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_thread_is_started_that_would_have_no_run() {
+        assert_eq!(threads(65_535, 3), 3);
+        assert_eq!(threads(2, 3), 2);
+        assert_eq!(threads(0, 1), 1);
+        assert_eq!(threads(7, 0), 1);
+        assert_eq!(threads(usize::MAX, usize::MAX), MOST_THREADS);
+    }
 }

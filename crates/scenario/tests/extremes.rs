@@ -157,3 +157,17 @@ fn progress_reaches_the_end_and_never_passes_it() {
     // Each run tells its end, and both ends together are the whole, but for the rounding of seconds in binary.
     assert!(told.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{told:?}");
 }
+
+#[test]
+fn more_jobs_than_runs_start_no_more_threads_than_runs() {
+    let text = include_str!("../../../scenarios/selfish-flow.toml");
+    let set = vec!["duration=2 s".into(), "warm_up=1 s".into(), "seeds=[1, 2]".into()];
+    let scenario = parse("selfish-flow.toml", text, &Overrides { set, ..Overrides::default() }).unwrap();
+    let threads = std::sync::Mutex::new(std::collections::HashSet::new());
+    let progress = |_| {
+        threads.lock().unwrap().insert(std::thread::current().id());
+    };
+    let outcome = run_all(&scenario, 65_535, &progress, &AtomicBool::new(false)).unwrap();
+    assert_eq!(outcome.runs.len(), 2 * scenario.spec().disciplines.len());
+    assert!(threads.into_inner().unwrap().len() <= outcome.runs.len());
+}
