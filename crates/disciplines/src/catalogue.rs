@@ -4,6 +4,7 @@ use crate::error::BuildError;
 use crate::site::Site;
 use core::fmt;
 use fairwire_core::Discipline;
+use fairwire_core::units::Amount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,8 @@ pub struct Entry {
     /// The paper or RFC, with its section.
     pub source: &'static str,
     build: Builder,
+    check: Checker,
+    own_buffer: fn(&Parameters) -> Option<Amount>,
 }
 
 /// What a discipline's own file tells the catalogue of it.
@@ -64,6 +67,7 @@ impl fmt::Display for Family {
 }
 
 type Builder = fn(&Parameters, &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
+type Checker = fn(&Parameters, &Site<'_>) -> Result<(), BuildError>;
 
 /// Lists each discipline once: its key in [`Parameters`], its name, its aliases, and the module with its `ABOUT` and its
 /// `Spec`. `Parameters`, the entries and the builders all follow from this list.
@@ -105,6 +109,11 @@ macro_rules! catalogue {
                     Some(spec) => spec.build(site),
                     None => $($module)::+::Spec::default().build(site),
                 },
+                check: |parameters, site| match &parameters.$key {
+                    Some(spec) => Ok(spec.check(site).map(drop)?),
+                    None => Ok($($module)::+::Spec::default().check(site).map(drop)?),
+                },
+                own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
             }
         }),+];
     };
@@ -145,6 +154,16 @@ pub fn build(
     site: &Site<'_>,
 ) -> Result<Box<dyn Discipline>, BuildError> {
     (find(name)?.build)(parameters, site)
+}
+
+/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
+pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
+    (find(name)?.check)(parameters, site)
+}
+
+/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
+pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
+    Ok((find(name)?.own_buffer)(parameters))
 }
 
 /// No discipline has the name given.

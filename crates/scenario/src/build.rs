@@ -1,10 +1,10 @@
 //! From a checked scenario to what the simulator runs.
 
 use crate::spec::{AccessSpec, FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
+use fairwire_core::Seed;
 use fairwire_core::units::Size;
-use fairwire_core::{Discipline, Seed};
 use fairwire_disciplines::spec::Quantity;
-use fairwire_disciplines::{BuildError, Site};
+use fairwire_disciplines::{BuildError, Site, catalogue};
 use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
 
@@ -28,7 +28,7 @@ pub(crate) fn dumbbell(spec: &Spec, discipline: &str, seed: Seed) -> Result<Dumb
         name: LINK.into(),
         rate: spec.link.rate.0,
         delay: spec.link.delay.0,
-        discipline: self::discipline(spec, discipline, seed)?,
+        discipline: fairwire_disciplines::build(discipline, &spec.discipline, &site(spec, seed))?,
     };
     let flows = spec.flow.iter().flat_map(|flow| (1..=flow.count).map(move |at| flow_plan(flow, at, seed)));
     Ok(Dumbbell { bottleneck, flows: flows.collect() })
@@ -47,16 +47,9 @@ pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     }
 }
 
-/// The discipline called `name`, as the scenario has it.
-pub(crate) fn discipline(spec: &Spec, name: &str, seed: Seed) -> Result<Box<dyn Discipline>, BuildError> {
-    let site = Site {
-        rate: spec.link.rate.0,
-        buffer: spec.link.buffer.0,
-        packet_bytes: mean_packet_bytes(spec),
-        seed,
-        stream: LINK_STREAM,
-    };
-    fairwire_disciplines::build(name, &spec.discipline, &site)
+/// Can the discipline called `name` be built with the scenario's parameters? Nothing is, so no memory is taken.
+pub(crate) fn check_discipline(spec: &Spec, name: &str) -> Result<(), BuildError> {
+    catalogue::check(name, &spec.discipline, &site(spec, Seed(0)))
 }
 
 /// The typical packet on the wire: the mean over the flows, each counted once.
@@ -101,6 +94,17 @@ pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
 /// The sizes of a constant-rate source's packets: 512 bytes, of which 28 are IPv4 and UDP headers (RFC 791, RFC 768).
 pub(crate) fn cbr_sizes(flow: &FlowSpec) -> CbrSizes {
     CbrSizes { packet: bytes(flow.packet, 512), header: bytes(flow.header, 28) }
+}
+
+/// Where the discipline works.
+fn site(spec: &Spec, seed: Seed) -> Site<'static> {
+    Site {
+        rate: spec.link.rate.0,
+        buffer: spec.link.buffer.0,
+        packet_bytes: mean_packet_bytes(spec),
+        seed,
+        stream: LINK_STREAM,
+    }
 }
 
 fn flow_plan(flow: &FlowSpec, number: u32, seed: Seed) -> FlowPlan {

@@ -5,6 +5,7 @@ use crate::document::Places;
 use crate::error::{Problem, ScenarioError};
 use crate::measure;
 use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec, TcpSpec};
+use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::BuildError;
 use fairwire_disciplines::catalogue;
@@ -81,11 +82,11 @@ impl Check<'_> {
                 allowed: FORMAT.to_string(),
             });
         }
-        self.is_name("name", &self.spec.name)
+        self.name("name", &self.spec.name)
     }
 
     /// Names go into paths of `--set`, names of files and measures.
-    fn is_name(&self, path: &str, name: &str) -> Checked {
+    fn name(&self, path: &str, name: &str) -> Checked {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
         if starts_well && name.len() <= 64 && name.chars().all(is_plain) {
@@ -117,19 +118,21 @@ impl Check<'_> {
         let link = &self.spec.link;
         self.within("link.rate", link.rate.0, bps(1)..=bps(FASTEST))?;
         self.within("link.delay", link.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
-        let slots = link.buffer.0.limit(link.rate.0).max_packets();
-        if slots > MOST_SLOTS {
-            return self.refuse(Refusal {
-                path: "link.buffer",
-                given: link.buffer.to_string(),
-                why: "it would take more than 600 MB of memory in each run".into(),
-                allowed: format!(
-                    "at most {MOST_SLOTS} packets, or {} MB",
-                    u64::from(MOST_SLOTS) * 28 / 1_000_000
-                ),
-            });
+        self.memory("link.buffer", link.buffer.0)
+    }
+
+    /// All slots of a buffer are taken when a run starts, whoever asked for them.
+    fn memory(&self, path: &str, buffer: Amount) -> Checked {
+        if buffer.limit(self.spec.link.rate.0).max_packets() <= MOST_SLOTS {
+            return Ok(());
         }
-        Ok(())
+        let megabytes = u64::from(MOST_SLOTS) * 28 / 1_000_000;
+        self.refuse(Refusal {
+            path,
+            given: buffer.to_string(),
+            why: "it would take more than 600 MB of memory in each run".into(),
+            allowed: format!("at most {MOST_SLOTS} packets, or {megabytes} MB"),
+        })
     }
 
     /// A buffer that some packet can never enter starves its flow, whatever the discipline.
@@ -199,7 +202,7 @@ impl Check<'_> {
     }
 
     fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
-        self.is_name(&format!("{path}.group"), &flow.group)?;
+        self.name(&format!("{path}.group"), &flow.group)?;
         self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
         self.within(&format!("{path}.access.delay"), flow.access.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
@@ -217,7 +220,7 @@ impl Check<'_> {
         }
     }
 
-    fn belongs(&self, path: &str, key: &str, is_given: bool, to: &str) -> Checked {
+    fn only_with(&self, path: &str, key: &str, is_given: bool, to: &str) -> Checked {
         if !is_given {
             return Ok(());
         }
@@ -230,10 +233,10 @@ impl Check<'_> {
     }
 
     fn bulk(&self, path: &str, flow: &FlowSpec) -> Checked {
-        self.belongs(path, "rate", flow.rate.is_some(), "cbr")?;
-        self.belongs(path, "packet", flow.packet.is_some(), "cbr")?;
-        self.belongs(path, "header", flow.header.is_some(), "cbr")?;
-        self.belongs(path, "dither", flow.dither.is_some(), "cbr")?;
+        self.only_with(path, "rate", flow.rate.is_some(), "cbr")?;
+        self.only_with(path, "packet", flow.packet.is_some(), "cbr")?;
+        self.only_with(path, "header", flow.header.is_some(), "cbr")?;
+        self.only_with(path, "dither", flow.dither.is_some(), "cbr")?;
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
     }
 
@@ -253,7 +256,7 @@ impl Check<'_> {
     }
 
     fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
-        self.belongs(path, "tcp", flow.tcp.is_some(), "bulk")?;
+        self.only_with(path, "tcp", flow.tcp.is_some(), "bulk")?;
         let Some(rate) = &flow.rate else {
             let problem =
                 Problem::Missing { key: "rate".into(), table: format!("{path} (source = \"cbr\")") };
@@ -310,7 +313,7 @@ impl Check<'_> {
                 });
             }
             seen.push(entry.name);
-            self.can_be_built(entry.name)?;
+            self.parameters(entry.name)?;
         }
         Ok(())
     }
@@ -323,10 +326,13 @@ impl Check<'_> {
         self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed: allowed.collect() })
     }
 
-    /// Builds the discipline once, so that a run cannot fail on its parameters.
-    fn can_be_built(&self, name: &str) -> Checked {
-        match build::discipline(self.spec, name, fairwire_core::Seed(0)) {
-            Ok(_) => Ok(()),
+    /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
+    fn parameters(&self, name: &str) -> Checked {
+        if let Ok(Some(buffer)) = catalogue::own_buffer(name, &self.spec.discipline) {
+            self.memory(&format!("discipline.{name}.buffer"), buffer)?;
+        }
+        match build::check_discipline(self.spec, name) {
+            Ok(()) => Ok(()),
             Err(BuildError::Unknown(_)) => Err(self.unknown_discipline("disciplines", name)),
             Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
                 path: &format!("discipline.{}.{}", bad.discipline, bad.parameter),

@@ -149,6 +149,12 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
+    // The discipline's own buffer is held to the same bound, and so is what it asks of the link by time.
+    for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
+        let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
+        let message = message(GOOD, &[&set[0], &set[1]]);
+        says(&message, &["--set:1:", &format!("discipline.{name}.buffer"), "memory", "at most 4194304"]);
+    }
     says(&with("10 Mbit/s", "10 Tbit/s"), &["good.toml:9:8", "1 bit/s to 1000 Gbit/s"]);
     says(&with("seeds = \"1..=2\"", "seeds = \"1..=99999999999\""), &["good.toml:5:9", "too many seeds"]);
     says(&with("duration = \"10 s\"", "duration = \"9999 h\""), &["good.toml:3:12", "1 ns to 1000000 s"]);
