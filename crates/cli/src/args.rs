@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -175,16 +176,16 @@ pub struct ShareArgs {
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
     /// A UDP packet on the IP level, and the payload of a TCP segment.
-    #[arg(long, default_value = "512 B")]
-    pub packet: Size,
+    #[arg(long, default_value = "512 B", value_parser = packet)]
+    pub packet: u32,
     /// Congestion control of the TCP flows, as the kernel calls it.
     #[arg(long, default_value = "reno")]
     pub congestion: String,
     /// Length of each run in seconds, warm-up included.
-    #[arg(long, default_value_t = 10.0)]
+    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true, value_parser = seconds)]
     pub seconds: f64,
     /// Seconds at the start that are not measured; a fifth of the run when left out.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = warm_up)]
     pub warm_up: Option<f64>,
     /// Repetitions of each discipline.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -203,4 +204,32 @@ pub enum SchemaKind {
     Scenario,
     /// What `--format json` prints.
     Results,
+}
+
+/// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing settles.
+const SHORTEST: f64 = 0.4;
+/// Seconds of the longest contest that the lab holds.
+const LONGEST: f64 = 3600.0;
+/// Bytes of the smallest and the largest packet that the lab sends.
+const PACKETS: RangeInclusive<u64> = 64..=1460;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    within(text, SHORTEST..=LONGEST)
+}
+
+fn warm_up(text: &str) -> Result<f64, String> {
+    within(text, 0.0..=LONGEST)
+}
+
+/// A number of seconds in `allowed`. What is not a number is in no range.
+fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
+    let refuse = || format!("allowed: a number of seconds, {} to {}", allowed.start(), allowed.end());
+    text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
+}
+
+fn packet(text: &str) -> Result<u32, String> {
+    let size: Size = text.parse().map_err(|error| format!("{error}"))?;
+    let bytes =
+        Some(size.0).filter(|bytes| PACKETS.contains(bytes)).and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.ok_or_else(|| format!("allowed: {} B to {} B", PACKETS.start(), PACKETS.end()))
 }

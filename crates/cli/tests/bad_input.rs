@@ -167,7 +167,15 @@ fn arguments_that_do_not_exist_are_told_the_nearest() {
 #[test]
 fn a_contest_that_makes_no_sense() {
     for (args, part) in [
-        (&["lab", "share", "--seconds", "0"][..], "allowed: longer than the warm-up"),
+        (&["lab", "share", "--seconds", "5", "--warm-up", "5"][..], "allowed: longer than the warm-up"),
+        (&["lab", "share", "--seconds", "0"], "'0' for '--seconds"),
+        (&["lab", "share", "--seconds", "nan"], "allowed: a number of seconds, 0.4 to 3600"),
+        (&["lab", "share", "--seconds", "-1"], "'-1' for '--seconds"),
+        (&["lab", "share", "--seconds", "1e300"], "'1e300' for '--seconds"),
+        (&["lab", "share", "--warm-up", "-1"], "'-1' for '--warm-up"),
+        (&["lab", "share", "--warm-up", "nan"], "allowed: a number of seconds, 0 to 3600"),
+        (&["lab", "share", "--packet", "99999999999B"], "'99999999999B' for '--packet"),
+        (&["lab", "share", "--packet", "63 B"], "allowed: 64 B to 1460 B"),
         (&["lab", "share", "--rate", "10"], "has no unit"),
         (&["lab", "share", "--discipline", "fabba"], "did you mean `faba`?"),
         (

@@ -88,7 +88,7 @@ fn contest(args: &ShareArgs, discipline: &str, seed: u64) -> Result<Contest, Fai
         warm_up: Duration::from_secs_f64(warm_up),
         seed,
         congestion_control: args.congestion.clone(),
-        packet_bytes: u32::try_from(args.packet.0).unwrap_or(u32::MAX),
+        packet_bytes: args.packet,
     };
     contest.check().map_err(failure)?;
     Ok(contest)

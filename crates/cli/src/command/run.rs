@@ -6,8 +6,10 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
+use fairwire_disciplines::catalogue;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{Judgement, Overrides, Scenario, judge, load, run_all};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Simulates a scenario, prints what came out, and holds it against what was expected.
@@ -79,6 +81,7 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
     if report.manifest.interrupted {
         return Ending::Interrupted;
     }
+    tell_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), &report.summary);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
     for judgement in &failed {
@@ -94,6 +97,21 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
             tell(format_args!("{some} of {all} expectations of the scenario failed"));
             Ending::ExpectationFailed
         }
+    }
+}
+
+/// Says which expectations are about disciplines that were not run.
+fn tell_unjudged(scenario: &Scenario, report: &Report) {
+    let is_run = |name: &str| report.summary.iter().any(|summary| summary.discipline == name);
+    let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in scenario.spec().expect.iter().filter_map(|expect| expect.discipline.as_deref()) {
+        let name = catalogue::find(name).map_or(name, |entry| entry.name);
+        if !is_run(name) {
+            *unjudged.entry(name).or_default() += 1;
+        }
+    }
+    for (name, number) in unjudged {
+        tell(format_args!("{} not judged: {name} was not run", counted(number, "expectation")));
     }
 }
 
