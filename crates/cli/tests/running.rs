@@ -173,7 +173,7 @@ fn a_full_disk_is_an_error_before_the_run() {
         return fairwire_testing::skipped(format_args!("fairwire on a full disk: {why}"));
     }
     let script = format!(
-        "{mount} && exec {binary} run {file} --out {small}/out --set 'duration=200000 s'",
+        "{mount} && {{ {binary} run {file} --out {small}/out --set 'duration=200000 s'; code=$?; ls -A {small}; exit $code; }}",
         small = small.display(),
         binary = env!("CARGO_BIN_EXE_fairwire"),
         file = contest.file()
@@ -182,6 +182,7 @@ fn a_full_disk_is_an_error_before_the_run() {
     let message = stderr(&output);
     assert_eq!(code(&output), 2, "{message}");
     assert!(message.contains("--out") && message.contains("No space left"), "{message}");
+    assert_eq!(stdout(&output), "", "the folder that was made for nothing is gone");
 }
 
 #[test]

@@ -130,8 +130,15 @@ fn step(contest: &Contest, repetitions: u64) -> String {
 
 /// What the report will be about, for the check that it can be written.
 fn extent(contests: &[Contest]) -> Extent {
-    let flows = contests.iter().map(|contest| contest.tcp_flows as usize + 1).max().unwrap_or(0);
-    Extent { runs: contests.len(), flows }
+    let Headline { title, detail } = headline(&contests[0]);
+    Extent {
+        disciplines: contests.len(), // at most: repetitions share one
+        runs: contests.len(),
+        flows: contests[0].tcp_flows as usize + 1,
+        groups: 2,
+        name: 3,
+        headline: title.len() + detail.len(),
+    }
 }
 
 fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {

@@ -126,6 +126,14 @@ fn runs(scenario: &Scenario) -> usize {
 
 /// What the report will be about, for the check that it can be written.
 fn extent(scenario: &Scenario) -> Extent {
-    let flows = scenario.spec().flow.iter().map(|flow| flow.count as usize).sum();
-    Extent { runs: runs(scenario), flows }
+    let spec = scenario.spec();
+    let Headline { title, detail } = headline(scenario);
+    Extent {
+        disciplines: spec.disciplines.len(),
+        runs: runs(scenario),
+        flows: spec.flow.iter().map(|flow| flow.count as usize).sum(),
+        groups: spec.flow.len(),
+        name: spec.flow.iter().map(|flow| flow.group.len()).max().unwrap_or(0),
+        headline: title.len() + detail.len(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Headline, csv, json, picture};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::tell::tell;
 use fairwire_metrics::record::Report;
 use std::fs::{self, File};
@@ -11,17 +12,37 @@ use std::path::{Path, PathBuf};
 /// What a report will be about, for an estimate of its size.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// How many runs.
+    /// How many disciplines.
+    pub disciplines: usize,
+    /// How many runs, of all disciplines.
     pub runs: usize,
     /// How many flows in each.
     pub flows: usize,
+    /// How many groups of flows.
+    pub groups: usize,
+    /// Bytes of the longest name of a group.
+    pub name: usize,
+    /// Bytes of the headline.
+    pub headline: usize,
 }
 
 impl Extent {
-    /// Bytes that the files will take, from above: a flow is some 350 bytes of JSON and 150 of CSV, a run without its
-    /// flows some 3000 in all.
+    /// Bytes that the files will take, from above: no number is longer than 40 letters, nor a word of ours than 30.
     fn bytes(self) -> u64 {
-        (self.runs as u64 * (self.flows as u64 * 700 + 4000) + 65_536).min(MOST_PROBED)
+        let of = |number: usize| number as u64;
+        // A flow's name is its group's and a number; a discipline's is shorter than this.
+        let name = of(self.name) + 30;
+        // Ten lines of JSON and eleven cells of CSV, five of all those names.
+        let flow = 16 * 80 + 5 * name;
+        let group = 2 * (name + 60);
+        // Shares, what else there may be of groups, and measures that every run has, drops by cause among them.
+        let measures = 3 * of(self.groups) + 30;
+        let run = 4000 + of(self.flows) * flow + of(self.groups) * group + measures * 40;
+        // Of each discipline, a measure is some lines of JSON, a line of CSV and a bar.
+        let summary = measures * (1200 + 4 * name);
+        let all = of(self.runs) * run + of(self.disciplines) * summary + of(self.groups) * 20 * name;
+        // A letter of the headline may become `&quot;`, in two places.
+        (all + 12 * of(self.headline) + 65_536).min(MOST_PROBED)
     }
 }
 
@@ -33,46 +54,51 @@ const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv",
 /// The picture in a folder of results.
 pub const PICTURE: &str = "shares.svg";
 
-/// A folder that takes the results.
+/// A folder that takes the results. Where it gets none, what was made for it goes again.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The folders that were not there before, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Only empty folders can be removed: one that holds results ends this, as does one that is not there.
+        let _ = self.made.iter().try_for_each(fs::remove_dir);
+    }
 }
 
 impl Folder {
     /// Makes the folder at `path` and proves that results of `extent` can be written into it, before any time is spent.
     pub fn prepare(path: &Path, extent: Extent) -> Result<Self, Failure> {
-        let refuse = |problem: String| {
+        // From here on, Ctrl-C lets us tidy up.
+        interrupt::flag();
+        let folder = Folder { path: path.into(), made: missing(path) };
+        folder.prove(extent.bytes()).map_err(|problem| {
             let help = format!(
                 "allowed: a folder that can be made or written, with {} kB free",
                 extent.bytes() / 1000
             );
             Failure::user(format!("--out `{}`: {problem}", path.display()), help)
-        };
-        fs::create_dir_all(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                refuse("a file stands in the way".into())
-            }
-            _ => refuse(format!("the folder cannot be made: {error}")),
         })?;
-        if let Some(name) = FILES.iter().find(|name| path.join(name).is_dir()) {
-            return Err(refuse(format!("a folder `{name}` stands in the way of a file")));
-        }
-        let folder = Folder { path: path.into() };
-        folder.probe(extent.bytes()).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
         Ok(folder)
+    }
+
+    fn prove(&self, bytes: u64) -> Result<(), String> {
+        fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "a file stands in the way".into(),
+            _ => format!("the folder cannot be made: {error}"),
+        })?;
+        if let Some(name) = FILES.iter().find(|name| self.path.join(name).is_dir()) {
+            return Err(format!("a folder `{name}` stands in the way of a file"));
+        }
+        self.probe(bytes).map_err(|error| format!("it cannot be written: {error}"))
     }
 
     /// Writes all files of `report`, each one whole or not at all, and says where they are.
     pub fn write(&self, report: &Report, headline: &Headline) -> Result<(), Failure> {
-        let contents = [
-            json(report),
-            csv::summary(report)?,
-            csv::runs(report)?,
-            csv::flows(report)?,
-            picture::svg(report, headline),
-        ];
-        for (name, content) in FILES.iter().zip(contents) {
+        for (name, content) in FILES.iter().zip(contents(report, headline)?) {
             self.replace(name, content.as_bytes()).map_err(|error| {
                 Failure::Ours(format!("`{}` could not be written: {error}", self.path.join(name).display()))
             })?;
@@ -82,12 +108,13 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes as much as the results will take, to the disk, and takes it away again.
+    /// Writes as much as the results will take, to the disk. The file has no name any more when it is filled, so that it
+    /// is gone whatever happens.
     fn probe(&self, bytes: u64) -> io::Result<()> {
         let path = self.scratch("probe");
-        let written = filled(&path, bytes);
-        let removed = fs::remove_file(&path);
-        written.and(removed)
+        let file = File::create(&path)?;
+        fs::remove_file(&path)?;
+        fill(file, bytes)
     }
 
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
@@ -107,15 +134,75 @@ impl Folder {
     }
 }
 
-fn filled(path: &Path, bytes: u64) -> io::Result<()> {
-    let mut file = File::create(path)?;
+/// The folders on the way to `path` that are not there, the innermost first.
+fn missing(path: &Path) -> Vec<PathBuf> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    path.ancestors().take_while(is_missing).map(PathBuf::from).collect()
+}
+
+/// What the files will hold, in the order of [`FILES`].
+fn contents(report: &Report, headline: &Headline) -> Result<[String; 5], Failure> {
+    Ok([
+        json(report),
+        csv::summary(report)?,
+        csv::runs(report)?,
+        csv::flows(report)?,
+        picture::svg(report, headline),
+    ])
+}
+
+fn fill(mut file: File, bytes: u64) -> io::Result<()> {
     // Not zeros: some file systems store those for nothing.
     let block: Vec<u8> = (0..=u8::MAX).cycle().take(1 << 16).collect();
     let mut left = bytes;
-    while left > 0 {
+    while left > 0 && !interrupt::is_asked() {
         let step = left.min(block.len() as u64);
         file.write_all(&block[..step as usize])?;
         left -= step;
     }
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn the_size_of_the_files_is_estimated_from_above() {
+        for (disciplines, groups, name) in [(1, 1, 1), (2, 300, 1), (3, 200, 60), (1, 1000, 60), (40, 2, 60)]
+        {
+            let report = samples::named(disciplines, groups, &"n".repeat(name));
+            let headline = Headline { title: "\"".repeat(20_000), detail: "&".repeat(20_000) };
+            let extent = Extent {
+                disciplines,
+                runs: report.runs.len(),
+                flows: groups,
+                groups,
+                name: name + 4,
+                headline: 40_000,
+            };
+            let bytes: usize = contents(&report, &headline).unwrap().iter().map(String::len).sum();
+            let estimate = extent.bytes() - 65_536; // also without what is added for certainty
+            assert!(bytes as u64 <= estimate, "{disciplines} x {groups}: {bytes} of {estimate}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_gets_no_results_goes_again_and_one_that_was_there_stays() {
+        let scratch = tempfile::tempdir().unwrap();
+        let extent = Extent { disciplines: 1, runs: 1, flows: 1, groups: 1, name: 1, headline: 1 };
+        let own = scratch.path().join("a/b");
+        let folder = Folder::prepare(&own, extent).unwrap();
+        assert!(own.is_dir());
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the probe is gone");
+        drop(folder);
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "neither `a` nor `a/b`");
+        drop(Folder::prepare(scratch.path(), extent).unwrap());
+        assert!(scratch.path().is_dir());
+        let folder = Folder::prepare(&own, extent).unwrap();
+        folder.write(&samples::report(1, 1), &samples::headline()).unwrap();
+        drop(folder);
+        assert_eq!(fs::read_dir(&own).unwrap().count(), FILES.len());
+    }
 }

@@ -3,6 +3,8 @@
 pub mod csv;
 mod folder;
 pub mod picture;
+#[cfg(test)]
+mod samples;
 pub mod table;
 
 pub use folder::{Extent, Folder, PICTURE};

@@ -19,23 +19,56 @@ const PERCENT: Look = Look { scale: 100.0, digits: 2 };
 
 /// The whole text: headline, table, and what the columns mean.
 pub fn text(report: &Report, headline: &Headline) -> String {
+    // Only a terminal has a width; a file takes lines of any length.
+    text_within(report, headline, empty().width().map(usize::from))
+}
+
+/// As [`text`], on so many columns. No number is ever broken: what is too wide is turned on its side, and what is still too
+/// wide is left for the terminal to scroll or wrap.
+fn text_within(report: &Report, headline: &Headline, columns: Option<usize>) -> String {
     let mut out = format!("{}\n{}\n\n", headline.title, headline.detail);
     if report.summary.is_empty() {
         return out + "No run finished.\n";
     }
+    let rows = rows(report);
+    let upright = table(&rows);
+    let fits = columns.is_none_or(|columns| width(&upright) <= columns);
+    let table = if fits { upright } else { table(&transposed(&rows)) };
+    out += &format!("{table}\n\n{}\n", legend(report));
+    out
+}
+
+/// The header and a row per discipline.
+fn rows(report: &Report) -> Vec<Vec<Cell>> {
     let groups = groups(report);
-    let mut table = empty();
     let mut columns: Vec<String> = vec!["discipline".into()];
     columns.extend(groups.iter().map(|group| format!("share of {group}")));
     columns
         .extend(["Jain", "drops", "sojourn mean, ms", "sojourn p99, ms", "utilization, %"].map(String::from));
-    table.set_header(header(&columns));
-    table.add_rows(report.summary.iter().map(|summary| row(summary, &groups)));
-    for column in 1..columns.len() {
+    let rows = report.summary.iter().map(|summary| row(summary, &groups));
+    std::iter::once(header(&columns)).chain(rows).collect()
+}
+
+/// Measures as rows, disciplines as columns.
+fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
+    (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
+}
+
+/// A table of `rows`, the first of which is its header, with numbers to the right and no line broken.
+fn table(rows: &[Vec<Cell>]) -> Table {
+    let mut table = empty();
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(rows[0].clone());
+    table.add_rows(rows[1..].iter().cloned());
+    for column in 1..rows[0].len() {
         table.column_mut(column).expect("it was just made").set_cell_alignment(CellAlignment::Right);
     }
-    out += &format!("{table}\n\n{}\n", legend(report));
-    out
+    table
+}
+
+/// The columns of a terminal that `table` takes: each cell has a space on either side, and a line before it; one ends it.
+fn width(table: &Table) -> usize {
+    table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }
 
 /// An empty table in the style that fits where stdout goes.
@@ -99,5 +132,46 @@ fn shown(estimate: Option<&Estimate>, look: Look) -> String {
     match estimate.half_width_95 {
         Some(half) => format!("{mean} ± {:.digits$}", half * scale),
         None => mean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn lines_within(columns: usize) -> Vec<String> {
+        let text = text_within(&samples::report(3, 2), &samples::headline(), Some(columns));
+        text.lines().filter(|line| line.starts_with('|')).map(String::from).collect()
+    }
+
+    fn widest(lines: &[String]) -> usize {
+        lines.iter().map(|line| line.chars().count()).max().expect("a table")
+    }
+
+    #[test]
+    fn a_table_that_fits_has_a_row_per_discipline() {
+        let lines = lines_within(400);
+        let needed = widest(&lines);
+        assert_eq!(lines.len(), 2 + 3, "{lines:?}");
+        assert_eq!(lines_within(needed), lines, "it fits exactly");
+        assert_ne!(lines_within(needed - 1), lines, "it does not fit any more");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_a_row_per_measure() {
+        let lines = lines_within(90);
+        assert!(widest(&lines) <= 90, "{lines:?}");
+        assert_eq!(lines.len(), 2 + 7, "two shares and five more measures: {lines:?}");
+        assert!(lines[0].contains("d0") && lines[0].contains("d1") && lines[0].contains("d2"), "{lines:?}");
+    }
+
+    #[test]
+    fn no_number_is_broken_on_the_narrowest_terminal() {
+        let lines = lines_within(10);
+        assert_eq!(lines, lines_within(1), "nothing depends on the width any more");
+        for line in &lines[2..] {
+            assert_eq!(line.matches('±').count(), 3, "every cell is whole: {line}");
+        }
     }
 }

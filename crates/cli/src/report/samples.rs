@@ -1,0 +1,62 @@
+//! Reports for the tests of this folder.
+
+use super::Headline;
+use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
+use fairwire_metrics::summary::summarize;
+
+/// A report of three runs of each of `disciplines`, each with so many `groups` of one flow.
+pub fn report(disciplines: usize, groups: usize) -> Report {
+    named(disciplines, groups, "g")
+}
+
+/// As [`report`], with names of groups that start with `prefix`.
+pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
+    let names: Vec<String> = (0..groups).map(|group| format!("{prefix}{group}")).collect();
+    let runs: Vec<RunRecord> = (0..disciplines)
+        .flat_map(|discipline| (1..=3).map(move |seed| (discipline, seed)))
+        .map(|(discipline, seed)| run(&format!("d{discipline}"), seed, &names))
+        .collect();
+    let manifest = serde_json::json!({
+        "fairwire_version": "0", "mode": "simulated", "scenario": "sample", "scenario_sha256": "", "disciplines": [],
+        "seeds": [1, 2, 3], "tie_rule": "random", "duration_s": 2.0, "warm_up_s": 0.5, "interrupted": false
+    });
+    let manifest = serde_json::from_value(manifest).expect("a manifest");
+    Report { schema_version: 1, manifest, summary: summarize(&runs), runs }
+}
+
+/// A headline.
+pub fn headline() -> Headline {
+    Headline { title: "A sample".into(), detail: "simulated: nothing; twice".into() }
+}
+
+fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
+    // Thirds have as many digits as numbers can have.
+    let value = seed as f64 / 3.0;
+    let shares: serde_json::Map<_, _> = groups.iter().map(|group| (group.clone(), value.into())).collect();
+    let run = serde_json::json!({
+        "discipline": discipline, "seed": seed, "flows": [],
+        "links": [{
+            "name": "bottleneck", "rate_bps": 1e7 / 3.0, "utilization": value, "packets_in": 123_456, "packets_out": 123_400,
+            "drops": { "full": 50 + seed, "early": 7 }, "marks": {},
+            "sojourn": { "mean_s": value, "p50_s": value, "p90_s": value, "p99_s": value, "max_s": value },
+            "backlog": { "mean_packets": value, "mean_bytes": value, "max_packets": 40 }
+        }],
+        "fairness": { "jain": value, "worst_share": value, "group_share": shares, "group_fraction": shares }
+    });
+    let run: RunRecord = serde_json::from_value(run).expect("a run");
+    RunRecord { flows: groups.iter().map(|group| flow(group, value)).collect(), ..run }
+}
+
+fn flow(group: &str, value: f64) -> FlowRecord {
+    FlowRecord {
+        name: format!("{group}-1"),
+        group: group.into(),
+        kind: "tcp".into(),
+        offered_bps: Some(1e7 * value),
+        throughput_bps: 1e7 * value,
+        goodput_bps: 1e7 * value,
+        packets_sent: 1_000_000,
+        packets_dropped: 1000,
+        packets_marked: 10,
+    }
+}
