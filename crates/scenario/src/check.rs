@@ -5,6 +5,7 @@ use crate::document::Places;
 use crate::error::{Problem, ScenarioError};
 use crate::measure;
 use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec, TcpSpec};
+use crate::words::{is_printable, shortened};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::BuildError;
@@ -82,7 +83,30 @@ impl Check<'_> {
                 allowed: FORMAT.to_string(),
             });
         }
-        self.name("name", &self.spec.name)
+        self.name("name", &self.spec.name)?;
+        self.text("title", &self.spec.title)
+    }
+
+    /// Text for people goes to terminals and into pictures.
+    fn text(&self, path: &str, text: &str) -> Checked {
+        let Some(bad) = text.chars().find(|&c| !is_printable(c)) else { return Ok(()) };
+        self.refuse(Refusal {
+            path,
+            given: format!("`{}`", shortened(text)),
+            why: format!("it has the control character {}", bad.escape_unicode()),
+            allowed: "one line of text without control characters".into(),
+        })
+    }
+
+    /// A bound that any number may be, but that must be one.
+    fn finite(&self, path: &str, value: Option<f64>) -> Checked {
+        let why = match value {
+            Some(value) if value.is_nan() => "that is not a number",
+            Some(value) if value.is_infinite() => "that is no bound",
+            _ => return Ok(()),
+        };
+        let given = value.unwrap_or_default().to_string();
+        self.refuse(Refusal { path, given, why: why.into(), allowed: "a finite number".into() })
     }
 
     /// Names go into paths of `--set`, names of files and measures.
@@ -94,7 +118,7 @@ impl Check<'_> {
         }
         self.refuse(Refusal {
             path,
-            given: format!("`{}`", name.chars().take(80).collect::<String>()),
+            given: format!("`{}`", shortened(name)),
             why: "it is used in paths and names of files".into(),
             allowed: "a letter, then letters, digits, `-` and `_`, 64 at most".into(),
         })
@@ -274,6 +298,7 @@ impl Check<'_> {
         let header = u64::from(build::cbr_sizes(flow).header);
         self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
+        self.finite(&format!("{path}.dither"), flow.dither)?;
         self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)
     }
 
@@ -322,7 +347,7 @@ impl Check<'_> {
         let every = catalogue::all().iter();
         let allowed =
             every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied())).map(Into::into);
-        let given = name.chars().take(80).collect();
+        let given = shortened(name);
         self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed: allowed.collect() })
     }
 
@@ -352,13 +377,14 @@ impl Check<'_> {
         }
         let allowed = measure::names(self.spec);
         if !allowed.contains(&expect.measure) {
-            let given = expect.measure.chars().take(80).collect();
+            let given = shortened(&expect.measure);
             return Err(self
                 .places
                 .refuse(&path("measure"), Problem::Unknown { what: "measure", given, allowed }));
         }
+        self.text(&path("because"), &expect.because)?;
         for (key, bound) in [("min", expect.min), ("max", expect.max)] {
-            self.within(&path(key), bound.unwrap_or(0.0), f64::MIN..=f64::MAX)?;
+            self.finite(&path(key), bound)?;
         }
         match (expect.min, expect.max) {
             (None, None) => Err(self.places.refuse(

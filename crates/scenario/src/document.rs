@@ -3,6 +3,7 @@
 use crate::error::{Problem, ScenarioError};
 use crate::place::Sources;
 use crate::set::{self, SetError};
+use crate::words::in_words;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ impl Places {
     }
 
     fn at(&self, span: Range<usize>, problem: Problem) -> ScenarioError {
-        ScenarioError { problem, place: self.sources.place(span).map(Box::new) }
+        ScenarioError { problem: problem.printable(), place: self.sources.place(span).map(Box::new) }
     }
 
     /// The path of the value that stands exactly at `span`.
@@ -118,18 +119,9 @@ fn explained(places: &Places, error: &Error) -> ScenarioError {
         Problem::Missing { key: quoted(rest).into_iter().next().unwrap_or_default(), table }
     } else {
         let key = places.path_at(&span).unwrap_or("this value").to_string();
-        Problem::BadValue { key, message: in_words(message) }
+        Problem::BadValue { message: in_words(&key, message), key }
     };
     places.at(span, problem)
-}
-
-/// A message without the names of Rust's types.
-fn in_words(message: &str) -> String {
-    let types = [("u8", "whole "), ("u16", "whole "), ("u32", "whole "), ("u64", "whole "), ("f64", "")];
-    let found = types
-        .iter()
-        .find_map(|(name, kind)| Some((message.strip_suffix(&format!("expected {name}"))?, kind)));
-    found.map_or(message.into(), |(said, kind)| format!("{said}expected a {kind}number"))
 }
 
 /// From serde's "`given`, expected one of `a`, `b`".

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario.
 
 use crate::place::Place;
+use crate::words::{printable, shortened};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -27,6 +28,12 @@ pub enum Problem {
     /// A directory stands there.
     #[error("`{}` is a directory", path.display())]
     Directory {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// A pipe or a device: it may have no end, or nobody may ever write to it.
+    #[error("`{}` is no regular file", path.display())]
+    NotAFile {
         /// What was asked for.
         path: PathBuf,
     },
@@ -111,6 +118,20 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// The same, where what the user typed can steer no terminal and is not repeated at length.
+    pub(crate) fn printable(mut self) -> Self {
+        match &mut self {
+            Problem::Unknown { given, .. } | Problem::Refused { given, .. } => *given = shortened(given),
+            Problem::Missing { key, table } => (*key, *table) = (shortened(key), shortened(table)),
+            Problem::NotToml { message } | Problem::BadOverride { message, .. } => {
+                *message = printable(message)
+            }
+            Problem::BadValue { key, message } => (*key, *message) = (shortened(key), printable(message)),
+            _ => {}
+        }
+        self
+    }
+
     /// What is allowed, and the nearest right spelling: the second half of the message.
     pub fn advice(&self) -> Option<String> {
         match self {
@@ -120,6 +141,9 @@ impl Problem {
             )),
             Problem::Directory { .. } | Problem::Unreadable { .. } => {
                 Some("allowed: a readable scenario file in TOML".into())
+            }
+            Problem::NotAFile { .. } => {
+                Some("allowed: a scenario file in TOML, no pipe and no device".into())
             }
             Problem::TooLarge { .. } => Some(format!("allowed: at most {} bytes", crate::load::MOST_BYTES)),
             Problem::NotText { .. } => Some("allowed: TOML in UTF-8".into()),

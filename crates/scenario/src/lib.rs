@@ -47,6 +47,7 @@ mod schema;
 mod set;
 mod spec;
 mod values;
+mod words;
 
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};

@@ -64,16 +64,27 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
 fn choices(overrides: &Overrides) -> Vec<Change> {
     let mut changes = Vec::new();
     if !overrides.disciplines.is_empty() {
-        // Debug of a string is a TOML basic string but for characters that no discipline's name has.
-        changes.push(Change {
-            source: "--discipline",
-            text: format!("disciplines={:?}", overrides.disciplines),
-        });
+        let names: Vec<String> = overrides.disciplines.iter().map(|name| quoted(name)).collect();
+        changes.push(Change { source: "--discipline", text: format!("disciplines=[{}]", names.join(", ")) });
     }
     if let Some(seeds) = &overrides.seeds {
-        changes.push(Change { source: "--seeds", text: format!("seeds={seeds:?}") });
+        changes.push(Change { source: "--seeds", text: format!("seeds={}", quoted(seeds)) });
     }
     changes
+}
+
+/// `text` as a basic string of TOML, in which control characters must be escaped, and nothing else.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn text(path: &Path) -> Result<String, ScenarioError> {
@@ -87,14 +98,18 @@ fn text(path: &Path) -> Result<String, ScenarioError> {
 /// The file's bytes; a file that is too large is refused from its size, and one that has none is read no further than
 /// the bound.
 fn bounded(path: &Path) -> Result<Vec<u8>, Problem> {
-    let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
-    let about = file.metadata().map_err(|cause| unreadable(path, cause))?;
+    // Before it is opened: to open a pipe that nobody writes to waits for ever.
+    let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if about.is_dir() {
         return Err(Problem::Directory { path: path.into() });
+    }
+    if !about.is_file() {
+        return Err(Problem::NotAFile { path: path.into() });
     }
     if about.len() > MOST_BYTES {
         return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()) });
     }
+    let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
     if bytes.len() as u64 > MOST_BYTES {

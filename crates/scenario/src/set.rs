@@ -1,6 +1,7 @@
 //! `--set PATH=VALUE`: changes to the TOML document before it is read.
 
-use crate::error::{Problem, listed, nearest};
+use crate::error::{Problem, nearest};
+use crate::words::shortened;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
@@ -35,7 +36,7 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
         span: start..start + argument.len(),
     };
     let Some(equals) = argument.find('=') else {
-        return Err(refuse(format!("`{argument}` has no `=`")));
+        return Err(refuse(format!("`{}` has no `=`", shortened(argument))));
     };
     let depth = argument[..equals].split('.').count();
     if depth > MOST_STEPS {
@@ -47,7 +48,7 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
         let left = at + (word.len() - word.trim_start().len());
         let name = word.trim();
         if name.is_empty() {
-            return Err(refuse(format!("`{}` is not a dotted path", &argument[..equals])));
+            return Err(refuse(format!("`{}` is not a dotted path", shortened(&argument[..equals]))));
         }
         steps.push(Spanned::new(start + left..start + left + name.len(), Cow::Borrowed(name)));
         at += word.len() + 1;
@@ -133,7 +134,11 @@ fn place_in_value<'a>(
         }
         plain => Err(SetError {
             problem: Problem::BadOverride {
-                message: format!("`{}` is a {}, with nothing below it", above.get_ref(), plain.type_str()),
+                message: format!(
+                    "`{}` is a {}, with nothing below it",
+                    shortened(above.get_ref()),
+                    plain.type_str()
+                ),
                 allowed: "a path that ends there".into(),
             },
             span: path[0].span(),
@@ -150,14 +155,16 @@ fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usi
     let by_name = groups.iter().position(|group| group.as_deref() == Some(name));
     let by_index = name.parse().ok().filter(|&index: &usize| index < items.len());
     by_name.or(by_index).ok_or_else(|| {
-        let mut allowed: Vec<String> = groups.into_iter().flatten().collect();
+        let named: Vec<String> = groups.into_iter().flatten().collect();
         let near =
-            nearest(name, allowed.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
-        allowed.push(format!("an index below {}", items.len()));
+            nearest(name, named.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
+        let groups: String = named.iter().map(|group| format!("`{}`, ", shortened(group))).collect();
+        let allowed =
+            format!("{groups}{}an index below {}", if groups.is_empty() { "" } else { "or " }, items.len());
         SetError {
             problem: Problem::BadOverride {
-                message: format!("there is no `{name}` in `{}`", above.get_ref()),
-                allowed: format!("{}{}", listed(&allowed), near.unwrap_or_default()),
+                message: format!("there is no `{}` in `{}`", shortened(name), shortened(above.get_ref())),
+                allowed: allowed + &near.unwrap_or_default(),
             },
             span: step.span(),
         }

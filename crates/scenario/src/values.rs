@@ -1,5 +1,6 @@
 //! Values with a spelling of their own: sets of seeds, and start times.
 
+use crate::words::shortened;
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rng};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -33,7 +34,7 @@ impl Seeds {
     }
 
     fn checked(seeds: Vec<u64>, given: &dyn fmt::Display) -> Result<Self, SeedsError> {
-        let refuse = |why| Err(SeedsError { given: given.to_string(), why });
+        let refuse = |why| Err(SeedsError { given: shortened(&given.to_string()), why });
         let mut sorted = seeds.clone();
         sorted.sort_unstable();
         sorted.dedup();
@@ -55,7 +56,7 @@ impl Default for Seeds {
 impl FromStr for Seeds {
     type Err = SeedsError;
     fn from_str(text: &str) -> Result<Self, SeedsError> {
-        let refuse = |why| SeedsError { given: text.into(), why };
+        let refuse = |why| SeedsError { given: shortened(text), why };
         let number =
             |part: &str| part.trim().parse::<u64>().map_err(|_| refuse("is not made of whole numbers"));
         let (first, end) = match (text.split_once("..="), text.split_once("..")) {
@@ -175,7 +176,7 @@ impl FromStr for Start {
         };
         let start = Start { earliest: earliest.parse()?, latest: latest.parse()? };
         if start.latest < start.earliest {
-            return Err(StartError::Backwards(text.into()));
+            return Err(StartError::Backwards(shortened(text)));
         }
         Ok(start)
     }

@@ -168,7 +168,10 @@ fn an_expectation_must_name_a_measure_and_a_bound() {
     );
     says(&with("max = 0.9", ""), &["good.toml:30:1", "`min` is missing"]);
     says(&with("max = 0.9", "max = 0.9\nmin = 1.0"), &["good.toml:34:7", "nothing can be between"]);
-    says(&with("max = 0.9", "max = nan"), &["good.toml:33:7", "`expect.0.max` is NaN"]);
+    says(
+        &with("max = 0.9", "max = nan"),
+        &["good.toml:33:7", "`expect.0.max` is NaN", "is not a number", "allowed: a finite number"],
+    );
 }
 
 #[test]
@@ -275,8 +278,14 @@ fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // A file without a size and without an end.
-    assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::TooLarge { bytes: None, .. }));
+    // What has no end, and what nobody writes to.
+    assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
+    #[cfg(unix)]
+    {
+        let made = std::process::Command::new("mkfifo").arg(path("pipe.toml")).status();
+        assert!(made.expect("mkfifo is there").success());
+        says(&refused(&path("pipe.toml")).to_string(), &["pipe.toml` is no regular file", "no pipe"]);
+    }
 }
 
 #[test]
@@ -293,4 +302,50 @@ fn a_buffer_that_cannot_hold_a_packet_is_refused() {
     says(&refused, &["link.buffer", "100 us", "that is 125 B", "`tcp` has 552 B", "at least 552 B"]);
     let own = with("gentle = true", "buffer = \"100 B\"");
     says(&own, &["buffer", "100 B", "room for one typical packet"]);
+}
+
+#[test]
+fn control_characters_are_refused_and_never_repeated_raw() {
+    let say = |message: &str, parts: &[&str]| {
+        says(message, parts);
+        assert!(!message.contains('\u{1b}'), "{message:?}");
+    };
+    let escape = "a\\u001b[2J";
+    let title = format!("name = \"good\"\ntitle = \"{escape}\"");
+    say(&with("name = \"good\"", &title), &["good.toml:3:9", "`title`", "control character \\u{1b}"]);
+    say(&with("\"good\"", &format!("\"{escape}\"")), &["`name`", "\\u{1b}"]);
+    let because = format!("max = 0.9\nbecause = \"{escape}\"");
+    say(&with("max = 0.9", &because), &["good.toml:34:11", "`expect.0.because`", "control character"]);
+    say(&with("buffer =", &format!("\"{escape}\" =")), &["unknown key `a\\u{1b}[2J`"]);
+    say(&with("\"tail-drop\"", &format!("\"{escape}\"")), &["unknown discipline `a\\u{1b}[2J`"]);
+    say(&message(GOOD, &["flow.\u{1b}.count=1"]), &["no `\\u{1b}` in `flow`"]);
+    let disciplines = vec!["a\u{1b}".to_string()];
+    let error = parse("good.toml", GOOD, &Overrides { disciplines, ..Overrides::default() }).unwrap_err();
+    say(&error.to_string(), &["--discipline:1:", "unknown discipline `a\\u{1b}`", "`tail-drop`"]);
+}
+
+#[test]
+fn a_value_of_another_type_is_told_in_the_words_of_toml() {
+    let set = |text: &str| message(GOOD, &[text]);
+    says(&set("link=1"), &["`link`: integer `1` was given; allowed: a table, written `[link]`"]);
+    says(&set("flow=x"), &["`flow`: string \"x\" was given; allowed: an array of tables, each `[[flow]]`"]);
+    says(&set("flow.tcp=1"), &["`flow.0`: integer `1` was given; allowed: a table, written `[[flow]]`"]);
+    says(&set("discipline.red=3"), &["allowed: a table, written `[discipline.red]`"]);
+    says(
+        &set("disciplines=red"),
+        &["string \"red\" was given; allowed: an array, such as [\"red\", \"faba\"]"],
+    );
+    says(&set("name=1"), &["`name`: integer `1` was given; allowed: text in quotes"]);
+    says(&set("flow.tcp.source=1"), &["`flow.0.source`: no string was given"]);
+    let huge = "99999999999999999999";
+    says(
+        &set(&format!("flow.tcp.count={huge}")),
+        &[&format!("integer `{huge}` was given"), "0 to 4294967295"],
+    );
+    says(
+        &set("flow.udp.dither=nan"),
+        &["`flow.1.dither` is NaN", "is not a number", "allowed: a finite number"],
+    );
+    says(&set("flow.9.count=1"), &["allowed: `tcp`, `udp`, or an index below 2"]);
+    says(&set("expect.9.max=1"), &["there is no `9` in `expect`; allowed: an index below 1"]);
 }

@@ -1,0 +1,124 @@
+//! What is said of a value, in the words of TOML and safe to print.
+
+use std::fmt::Write;
+
+/// More of what was given is not repeated in a message.
+const MOST_CHARS: usize = 80;
+/// The end of the whole numbers of TOML, 64 bits with a sign.
+const MOST_WHOLE: u64 = i64::MAX as u64;
+
+/// The start of `text`, with `…` where more follows, and control characters spelled out.
+pub(crate) fn shortened(text: &str) -> String {
+    cut(text, MOST_CHARS)
+}
+
+/// The same for a whole message, which is long only if something was overlooked.
+pub(crate) fn printable(message: &str) -> String {
+    cut(message, 1000)
+}
+
+/// May `c` stand in text that goes to terminals and into SVG? Control characters steer the one, and make the other no XML, as
+/// two more do (XML 1.0, section 2.2).
+pub(crate) fn is_printable(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+/// What serde says of the value at `key`, in the words of TOML.
+pub(crate) fn in_words(key: &str, message: &str) -> String {
+    let typed = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    match typed.and_then(|typed| typed.rsplit_once(", expected ")) {
+        Some((found, wanted)) => format!("{} was given; allowed: {}", given(found), allowed(key, wanted)),
+        // What toml says where one of a few words must stand.
+        None if message.starts_with("wanted ") => "no string was given; allowed: one word, in quotes".into(),
+        None => message.into(),
+    }
+}
+
+fn given(found: &str) -> String {
+    match found.strip_suffix(" as i128").or_else(|| found.strip_suffix(" as u128")).unwrap_or(found) {
+        "map" => "a table".into(),
+        "sequence" => "an array".into(),
+        found => shortened(&found.replacen("floating point", "the number", 1)),
+    }
+}
+
+fn allowed(key: &str, wanted: &str) -> String {
+    match wanted {
+        "u8" => whole(u8::MAX.into()),
+        "u16" => whole(u16::MAX.into()),
+        "u32" => whole(u32::MAX.into()),
+        "u64" => whole(MOST_WHOLE),
+        "f64" => "a number".into(),
+        "a boolean" => "`true` or `false`".into(),
+        "a string" => "text in quotes".into(),
+        "a sequence" if matches!(key, "flow" | "expect") => format!("an array of tables, each `[[{key}]]`"),
+        "a sequence" => "an array, such as [\"red\", \"faba\"]".into(),
+        _ if wanted.starts_with("struct ") => table(key),
+        _ => wanted.into(),
+    }
+}
+
+fn whole(most: u64) -> String {
+    format!("a whole number from 0 to {most}")
+}
+
+/// How the table at `key` is written.
+fn table(key: &str) -> String {
+    match key.split_once('.') {
+        Some((array @ ("flow" | "expect"), rest)) if !rest.contains('.') => {
+            format!("a table, written `[[{array}]]`")
+        }
+        Some(("flow" | "expect", _)) => "a table, written `{ key = value }`".into(),
+        _ => format!("a table, written `[{key}]`"),
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (at, c) in text.chars().enumerate() {
+        if at == most {
+            out.push('…');
+            break;
+        }
+        if is_printable(c) {
+            out.push(c);
+        } else {
+            write!(out, "{}", c.escape_unicode()).expect("a string takes all");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shortened_can_be_printed() {
+        assert_eq!(shortened("a\u{1b}[2J"), "a\\u{1b}[2J");
+        assert_eq!(shortened(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
+        assert_eq!(shortened(&"é".repeat(80)), "é".repeat(80));
+    }
+
+    #[test]
+    fn types_are_called_as_in_toml() {
+        let said = |key, found, wanted| in_words(key, &format!("invalid type: {found}, expected {wanted}"));
+        assert_eq!(
+            said("link", "integer `1`", "struct LinkSpec"),
+            "integer `1` was given; allowed: a table, written `[link]`"
+        );
+        assert_eq!(
+            said("flow", "map", "a sequence"),
+            "a table was given; allowed: an array of tables, each `[[flow]]`"
+        );
+        assert_eq!(
+            said("flow.0", "sequence", "struct F"),
+            "an array was given; allowed: a table, written `[[flow]]`"
+        );
+        assert!(
+            said("flow.0.count", "integer `9` as i128", "u32")
+                .ends_with("a whole number from 0 to 4294967295")
+        );
+        assert_eq!(in_words("a", "`-5 ms` is negative"), "`-5 ms` is negative");
+    }
+}
