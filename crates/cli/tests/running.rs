@@ -315,3 +315,20 @@ fn a_stderr_that_cannot_be_written_loses_nothing() {
     assert_eq!(code(&with(&["run", &contest.path("missing.toml").display().to_string()])), 2);
     assert_eq!(code(&with(&["lab", "share", "--discipline", "nonesuch"])), 2);
 }
+
+#[test]
+fn the_lab_writes_its_files_also_when_the_reader_has_left() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("new/lab");
+    let place = out.display().to_string();
+    let (code, message) =
+        unread(&["lab", "share", "--discipline", "faba", "--seconds", "1", "--out", &place]);
+    if code == Some(2) && message.contains("may not make network namespaces") {
+        assert!(!contest.path("new").exists(), "what was made for nothing is gone");
+        return fairwire_testing::skipped(
+            "results of the lab without a reader: no right to make network namespaces",
+        );
+    }
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}
