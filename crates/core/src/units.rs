@@ -22,7 +22,7 @@ enum Problem {
     NotANumber,
     Negative,
     NoUnit,
-    UnknownUnit(String),
+    UnknownUnit { given: String, nearest: Option<&'static str> },
     Zero,
     NotWhole,
     TooLarge,
@@ -35,12 +35,16 @@ impl fmt::Display for UnitError {
             Problem::NotANumber => write!(f, "does not start with a number"),
             Problem::Negative => write!(f, "is negative"),
             Problem::NoUnit => write!(f, "has no unit"),
-            Problem::UnknownUnit(unit) => write!(f, "has the unknown unit `{unit}`"),
+            Problem::UnknownUnit { given, .. } => write!(f, "has the unknown unit `{given}`"),
             Problem::Zero => write!(f, "is zero"),
             Problem::NotWhole => write!(f, "is not a whole number"),
             Problem::TooLarge => write!(f, "is too large"),
         }?;
-        write!(f, "; allowed: {}", self.wanted)
+        write!(f, "; allowed: {}", self.wanted)?;
+        match self.problem {
+            Problem::UnknownUnit { nearest: Some(nearest), .. } => write!(f, "; did you mean `{nearest}`?"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -89,7 +93,12 @@ impl Amount {
     }
 }
 
-const RATES: &[(&str, f64)] = &[
+/// Units by name, each with its size in the smallest.
+type Units = [(&'static str, f64)];
+
+const PACKETS: &[&str] = &["packet", "packets", "pkt", "pkts"];
+
+const RATES: &Units = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
     ("Mbit/s", 1e6),
@@ -105,10 +114,10 @@ const RATES: &[(&str, f64)] = &[
     ("GB/s", 8e9),
 ];
 
-const TIMES: &[(&str, f64)] =
+const TIMES: &Units =
     &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 
-const SIZES: &[(&str, f64)] = &[
+const SIZES: &Units = &[
     ("B", 1.0),
     ("kB", 1e3),
     ("MB", 1e6),
@@ -150,7 +159,7 @@ impl FromStr for Amount {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let (number, unit) = split(text, AMOUNT_WANTED)?;
         let zero = |is_zero| if is_zero { Err(refuse(text, AMOUNT_WANTED, Problem::Zero)) } else { Ok(()) };
-        if matches!(unit, "packet" | "packets" | "pkt" | "pkts") {
+        if PACKETS.contains(&unit) {
             if number > f64::from(1u32 << 30) {
                 return Err(refuse(text, AMOUNT_WANTED, Problem::TooLarge));
             }
@@ -162,8 +171,11 @@ impl FromStr for Amount {
         }
         let amount = if TIMES.iter().any(|(name, _)| *name == unit) {
             Amount::Time(Duration::from_ns(scaled(text, TIMES, AMOUNT_WANTED)?))
-        } else {
+        } else if SIZES.iter().any(|(name, _)| *name == unit) {
             Amount::Bytes(scaled(text, SIZES, AMOUNT_WANTED)?)
+        } else {
+            let units = PACKETS.iter().copied().chain(names(SIZES)).chain(names(TIMES));
+            return Err(refuse(text, AMOUNT_WANTED, unknown(unit, units)));
         };
         zero(matches!(amount, Amount::Bytes(0) | Amount::Time(Duration::ZERO)))?;
         Ok(amount)
@@ -192,10 +204,10 @@ impl fmt::Display for Amount {
     }
 }
 
-fn scaled(text: &str, units: &[(&str, f64)], wanted: &'static str) -> Result<u64, UnitError> {
+fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(refuse(text, wanted, Problem::UnknownUnit(unit.into())));
+        return Err(refuse(text, wanted, unknown(unit, names(units))));
     };
     let value = (number * scale).round();
     if value >= 9e18 {
@@ -219,13 +231,52 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
+fn names(units: &Units) -> impl Iterator<Item = &'static str> {
+    units.iter().map(|(name, _)| *name)
+}
+
+fn unknown(given: &str, units: impl Iterator<Item = &'static str>) -> Problem {
+    Problem::UnknownUnit { given: shortened(given), nearest: nearest(given, units) }
+}
+
+/// The unit that is `given` but for the case of its letters, or for few of them. Of those as near, the one that differs least with
+/// the case counted, and then the first.
+fn nearest(given: &str, units: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    // No unit has more letters than this, nor does a slip of one.
+    if given.chars().count() > 12 {
+        return None;
+    }
+    let small = given.to_lowercase();
+    let slips = |unit: &str| (distance(&small, &unit.to_lowercase()), distance(given, unit));
+    let most = given.chars().count() / 3;
+    units
+        .map(|unit| (slips(unit), unit))
+        .filter(|((slips, _), _)| *slips <= most)
+        .min_by_key(|(slips, _)| *slips)
+        .map(|(_, unit)| unit)
+}
+
+/// Letters to insert, remove or replace on the way from `a` to `b` (Wagner and Fischer, JACM 21, 1974).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.chars().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.chars().count()]
+}
+
 fn refuse(given: &str, wanted: &'static str, problem: Problem) -> UnitError {
-    let given = if given.chars().count() > 60 {
-        given.chars().take(60).chain(['…']).collect()
-    } else {
-        given.into()
-    };
-    UnitError { given, wanted, problem }
+    UnitError { given: shortened(given), wanted, problem }
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }
 
 #[cfg(test)]
@@ -270,5 +321,20 @@ mod tests {
         assert!(amount("0 packets").contains("is zero"));
         assert!(amount("1.5 packets").contains("is not a whole number"));
         assert!(amount("9999999999 packets").contains("is too large"));
+    }
+
+    #[test]
+    fn an_unknown_unit_is_told_the_nearest_that_this_quantity_takes() {
+        let rate = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
+        assert!(rate("10 Mbt/s").ends_with("; did you mean `Mbit/s`?"));
+        assert!(rate("10 mbit/s").ends_with("did you mean `Mbit/s`?"));
+        assert!(rate("10 KBIT/S").ends_with("did you mean `kbit/s`?"));
+        assert!(!rate("10 parsecs").contains("did you mean"));
+        assert!(!rate("10 s").contains("did you mean"));
+        let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
+        assert!(amount("10 pakets").ends_with("did you mean `packets`?"));
+        assert!(amount("10 kib").ends_with("did you mean `KiB`?"));
+        assert!("5 MS".parse::<Duration>().unwrap_err().to_string().ends_with("did you mean `ms`?"));
+        assert!(rate(&format!("1 {}", "x".repeat(1_000_000))).len() < 500);
     }
 }
