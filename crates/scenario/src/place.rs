@@ -1,19 +1,26 @@
 //! Where in which text something stands: the file, or a command-line argument that changed it.
 
+use crate::words::is_printable;
 use std::ops::Range;
+
+/// A longer line is cut: it would fill the screen and hide what is wrong with it. In bytes.
+const LONGEST_LINE: usize = 240;
+/// Of a line that is cut, so many bytes stay before what is meant.
+const BEFORE: usize = 60;
 
 /// A place in a text that the user wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file's name, or the argument such as `--set`.
     pub source: String,
-    /// The whole text of that source.
+    /// The text of that source as it can be shown: lines of more than 240 bytes are cut around what is meant, with `…`, and
+    /// each control character is `\u{fffd}`. Lines keep their numbers.
     pub text: String,
     /// The bytes meant, in `text`.
     pub span: Range<usize>,
     /// Line, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, from 1, in the text as it was written.
     pub column: usize,
 }
 
@@ -46,14 +53,66 @@ impl Sources {
         let end = floor_boundary(&part.text, span.end.saturating_sub(part.start)).max(start);
         let before = &part.text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let excerpt = excerpt(&part.text, start..end);
         Some(Place {
             source: part.name.clone(),
-            text: part.text.clone(),
-            span: start..end,
+            text: excerpt.text,
+            span: excerpt.span,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
         })
     }
+}
+
+/// A text as it can be shown, and the place of what is meant in it.
+struct Excerpt {
+    text: String,
+    span: Range<usize>,
+}
+
+fn excerpt(text: &str, span: Range<usize>) -> Excerpt {
+    let is_shown = |line: &str| line.len() <= LONGEST_LINE && line.chars().all(can_stay);
+    if text.lines().all(is_shown) {
+        return Excerpt { text: text.into(), span };
+    }
+    let mut out = String::new();
+    let mut shown = 0..0;
+    let mut at = 0;
+    for (number, whole) in text.split('\n').enumerate() {
+        let line = whole.strip_suffix('\r').unwrap_or(whole);
+        let here = at..at + whole.len() + 1;
+        let kept = window(line, if here.contains(&span.start) { span.start - at } else { 0 });
+        out.push_str(if number > 0 { "\n" } else { "" });
+        out.push_str(if kept.start > 0 { "…" } else { "" });
+        let moved = |bound: usize| printed(&line[kept.start..(bound - at).clamp(kept.start, kept.end)]).len();
+        if here.contains(&span.start) {
+            shown.start = out.len() + moved(span.start);
+        }
+        if here.contains(&span.end) {
+            shown.end = out.len() + moved(span.end);
+        }
+        out.push_str(&printed(&line[kept.clone()]));
+        out.push_str(if kept.end < line.len() { "…" } else { "" });
+        at = here.end;
+    }
+    Excerpt { text: out, span: shown }
+}
+
+/// The bytes of `line` that are shown, so that `focus` is among them.
+fn window(line: &str, focus: usize) -> Range<usize> {
+    if line.len() <= LONGEST_LINE {
+        return 0..line.len();
+    }
+    let start = floor_boundary(line, focus.min(line.len()).saturating_sub(BEFORE));
+    start..floor_boundary(line, start + LONGEST_LINE)
+}
+
+fn printed(text: &str) -> String {
+    text.chars().map(|c| if can_stay(c) { c } else { '\u{fffd}' }).collect()
+}
+
+fn can_stay(c: char) -> bool {
+    c == '\t' || is_printable(c)
 }
 
 /// The nearest character boundary at or before `at`.
@@ -83,5 +142,34 @@ mod tests {
         sources.add("a.toml", "é = µ");
         assert_eq!(sources.place(5..7).unwrap().column, 5);
         assert_eq!(sources.place(6..99).unwrap().span, 5..7); // inside a character, and past the end
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_what_is_meant() {
+        let filler = ["é".repeat(100_000), "x".repeat(100_000)];
+        let long = format!("a = 1\nb = \"{}\"; wrong = 2 {}\nc = 3", filler[0], filler[1]);
+        let mut sources = Sources::default();
+        sources.add("a.toml", &long);
+        let at = long.find("wrong").unwrap();
+        let place = sources.place(at..at + 5).unwrap();
+        assert_eq!(&place.text[place.span.clone()], "wrong");
+        assert_eq!((place.line, place.column), (2, 100_009));
+        let lines: Vec<&str> = place.text.lines().collect();
+        assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
+        assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
+        // What is meant is longer than what is shown: it is cut with the line.
+        let place = sources.place(10..long.len()).unwrap();
+        assert!(place.text[place.span].ends_with("c = 3"));
+        let place = sources.place(10..at).unwrap();
+        assert!(place.text[place.span].ends_with("é"));
+    }
+
+    #[test]
+    fn control_characters_are_not_shown_raw() {
+        let mut sources = Sources::default();
+        sources.add("a.toml", "x = \"\u{1b}[2J\"\r\ny = 2\r\nz = 3");
+        let place = sources.place(16..17).unwrap();
+        assert_eq!((place.text.as_str(), place.line), ("x = \"\u{fffd}[2J\"\ny = 2\nz = 3", 2));
+        assert_eq!(&place.text[place.span], "2");
     }
 }

@@ -9,7 +9,9 @@ fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<()
     let Err(error) = result else { return Ok(()) };
     prop_assert!(!error.to_string().is_empty());
     if let Some(place) = error.place {
-        prop_assert!(texts.contains(&place.text.as_str()));
+        // Only a text with a long line is shown otherwise than it is.
+        let is_cut = place.text.contains('…') && place.text.lines().all(|line| line.len() <= 246);
+        prop_assert!(is_cut || texts.contains(&place.text.as_str()));
         prop_assert!(place.text.get(place.span.clone()).is_some(), "{place:?}");
         let lines = place.text.matches('\n').count() + 1;
         prop_assert!((1..=lines).contains(&place.line) && place.column >= 1);
