@@ -18,7 +18,10 @@ impl Namespace {
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            unshare(UnshareFlags::NEWNET).during("making a network namespace")?;
+            // Refused here too, as with "no space" where user.max_net_namespaces is 0, it is for want of rights.
+            unshare(UnshareFlags::NEWNET)
+                .during("making a network namespace")
+                .map_err(Trouble::for_want_of_rights)?;
         }
         let this = File::open("/proc/thread-self/ns/net").during("opening a network namespace")?;
         Ok(Namespace(this.into()))
