@@ -175,9 +175,7 @@ fn headline(contest: &Contest) -> Headline {
     let Contest { tcp_flows, udp_rate, rate, rtt, buffer, duration, warm_up, congestion_control, .. } =
         contest;
     Headline {
-        title: format!(
-            "Live: {tcp_flows} {congestion_control} flows of this kernel against one {udp_rate} UDP flow"
-        ),
+        title: format!("Live: {tcp_flows} kernel {congestion_control} flows against one {udp_rate} UDP flow"),
         detail: format!(
             "real packets: {rate} link, RTT {rtt}, buffer {buffer}; {duration} each, the first {warm_up} not measured"
         ),
