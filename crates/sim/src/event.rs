@@ -2,7 +2,7 @@
 //!
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold the near future as short
 //! unsorted lists, the bucket being served is sorted, and what lies beyond the last bucket (mostly timers) waits in a heap.
-//! A push or a pop costs the same for ten flows and for a hundred thousand. Width and number of buckets follow the events
+//! The work of a push or a pop does not grow with what is pending, though cache misses do. Width and number of buckets follow the events
 //! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
 //! that has lost its meaning is recognised when it comes up.
 
