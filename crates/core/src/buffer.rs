@@ -1,11 +1,15 @@
 //! The shared buffer: one slab of packets, linked by flow *and* by order of arrival, with a dense index.
 //!
-//! Every operation is O(1): oldest packet, head and tail of a flow, a uniformly random packet, a uniformly random
-//! backlogged flow, removal of anything, lengths and totals. All memory is taken at construction.
+//! Every operation is O(1): oldest packet, head and tail of a flow's queue, a uniformly random packet, a uniformly random
+//! backlogged queue, removal of anything, lengths and totals. All memory is taken at construction. What nobody
+//! [needs](Needs) is not kept up.
+//!
+//! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 
 use crate::discipline::Backlog;
-use crate::flow::{FlowHash, FlowMap};
+use crate::flow::{FlowHash, FlowIndex};
 use crate::packet::Packet;
+use crate::queues::Queues;
 use crate::rng::Rng;
 
 /// Names a waiting packet. Valid until that packet leaves.
@@ -44,7 +48,7 @@ const SMALLEST_PACKET: u64 = 28;
 const MOST_PACKETS: u32 = 1 << 30;
 
 impl Limit {
-    /// At most `packets` packets (at least 1, at most 2^30), of any size.
+    /// At most `packets` packets (at least 1, at most 2^30; with [`Needs::FLOWS`] at most 2^24), of any size.
     pub const fn packets(packets: u32) -> Self {
         Limit { packets: clamp(packets), bytes: u64::MAX }
     }
@@ -87,6 +91,31 @@ const fn clamp(packets: u32) -> u32 {
     }
 }
 
+/// What a scheduler or a dropper asks of the buffer beyond the order of arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    flows: bool,
+    random_packet: bool,
+}
+
+impl Needs {
+    /// The order of arrival alone.
+    pub const ORDER: Needs = Needs { flows: false, random_packet: false };
+    /// The packets of each flow, and the backlogged flows.
+    pub const FLOWS: Needs = Needs { flows: true, random_packet: false };
+    /// A uniformly random packet.
+    pub const RANDOM_PACKET: Needs = Needs { flows: false, random_packet: true };
+    /// Everything.
+    pub const ALL: Needs = Needs { flows: true, random_packet: true };
+}
+
+impl core::ops::BitOr for Needs {
+    type Output = Needs;
+    fn bitor(self, other: Needs) -> Needs {
+        Needs { flows: self.flows || other.flows, random_packet: self.random_packet || other.random_packet }
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -94,10 +123,15 @@ struct Slot {
     packet: Option<Packet>,
     older: u32,
     newer: u32, // doubles as the free list's link
-    flow_older: u32,
-    flow_newer: u32,
-    flow: u32,
     dense: u32, // place in `waiting`
+}
+
+/// A packet's neighbours among those of its flow.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    older: u32,
+    newer: u32,
+    flow: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,60 +148,63 @@ struct Flow {
 #[derive(Debug)]
 pub struct Buffer {
     limit: Limit,
-    bytes: u64,
+    needs: Needs,
+    len: u32,
     oldest: u32,
     newest: u32,
     free_slot: u32,
-    free_flow: u32,
+    bytes: u64,
     slots: Box<[Slot]>,
     waiting: Vec<u32>,
+    free_flow: u32,
+    queues: Queues,
+    links: Box<[Links]>,
     flows: Box<[Flow]>,
     backlogged: Vec<u32>,
-    by_hash: FlowMap<u32>,
+    by_hash: FlowIndex,
 }
 
 impl Buffer {
-    /// An empty buffer with room for `limit`.
+    /// An empty buffer with room for `limit` that keeps up everything, with a queue for each flow.
     pub fn new(limit: Limit) -> Self {
+        Buffer::with(limit, Needs::ALL, Queues::PerFlow)
+    }
+
+    /// An empty buffer with room for `limit` that keeps up what `needs` says, with queues as `queues` says.
+    pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
+        let slot = |i| Slot { packet: None, older: NONE, newer: link(i), dense: NONE };
+        let per_flow = if needs.flows { slots } else { 0 };
+        let flow =
+            |i| Flow { hash: FlowHash(0), bytes: 0, head: NONE, tail: NONE, packets: 0, dense: link(i) };
         Buffer {
             limit,
-            bytes: 0,
+            needs,
+            len: 0,
             oldest: NONE,
             newest: NONE,
             free_slot: 0,
+            bytes: 0,
+            slots: (0..slots).map(slot).collect(),
+            waiting: Vec::with_capacity(if needs.random_packet { slots as usize } else { 0 }),
             free_flow: 0,
-            slots: (0..slots)
-                .map(|i| Slot {
-                    packet: None,
-                    older: NONE,
-                    newer: link(i),
-                    flow_older: NONE,
-                    flow_newer: NONE,
-                    flow: NONE,
-                    dense: NONE,
-                })
-                .collect(),
-            waiting: Vec::with_capacity(slots as usize),
-            flows: (0..slots)
-                .map(|i| Flow {
-                    hash: FlowHash(0),
-                    bytes: 0,
-                    head: NONE,
-                    tail: NONE,
-                    packets: 0,
-                    dense: link(i),
-                })
-                .collect(),
-            backlogged: Vec::with_capacity(slots as usize),
-            by_hash: FlowMap::new(slots as usize),
+            queues,
+            links: vec![Links { older: NONE, newer: NONE, flow: NONE }; per_flow as usize].into(),
+            flows: (0..per_flow).map(flow).collect(),
+            backlogged: Vec::with_capacity(per_flow as usize),
+            by_hash: FlowIndex::new(per_flow as usize),
         }
     }
 
     /// The limit it was built with.
     pub fn limit(&self) -> Limit {
         self.limit
+    }
+
+    /// How flows are given queues.
+    pub fn queues(&self) -> &Queues {
+        &self.queues
     }
 
     /// Slots set aside: every [`Key`] and [`FlowKey`] index is below this.
@@ -178,13 +215,13 @@ impl Buffer {
     /// Packets waiting.
     #[inline]
     pub fn len(&self) -> u32 {
-        self.waiting.len() as u32
+        self.len
     }
 
     /// Does nothing wait?
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.len == 0
     }
 
     /// Bytes waiting.
@@ -205,6 +242,15 @@ impl Buffer {
         self.len() < self.limit.packets && self.bytes + u64::from(len) <= self.limit.bytes
     }
 
+    /// A packet arrived, to be let in or not: its flow is given a queue if it has none.
+    #[inline]
+    pub fn arriving(&mut self, packet: &Packet) {
+        if self.needs.flows {
+            let (by_hash, flows) = (&self.by_hash, &self.flows);
+            self.queues.assign(packet, |queue| by_hash.find(queue, |i| flows[i].hash == queue).is_none());
+        }
+    }
+
     /// Puts `packet` in as the newest of all and of its flow.
     ///
     /// # Panics
@@ -213,11 +259,8 @@ impl Buffer {
     pub fn push(&mut self, packet: Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
         let key = self.free_slot;
-        let flow = self.join_flow(&packet, key);
-        let flow_older = core::mem::replace(&mut self.flows[flow as usize].tail, key);
-        match flow_older {
-            NONE => self.flows[flow as usize].head = key,
-            _ => self.slots[flow_older as usize].flow_newer = key,
+        if self.needs.flows {
+            self.join_flow(&packet, key);
         }
         let older = core::mem::replace(&mut self.newest, key);
         match older {
@@ -225,44 +268,42 @@ impl Buffer {
             _ => self.slots[older as usize].newer = key,
         }
         self.bytes += u64::from(packet.len);
+        self.len += 1;
+        let dense = self.waiting.len() as u32;
+        if self.needs.random_packet {
+            self.waiting.push(key);
+        }
         let slot = &mut self.slots[key as usize];
         self.free_slot = slot.newer;
-        *slot = Slot {
-            packet: Some(packet),
-            older,
-            newer: NONE,
-            flow_older,
-            flow_newer: NONE,
-            flow,
-            dense: self.waiting.len() as u32,
-        };
-        self.waiting.push(key);
+        *slot = Slot { packet: Some(packet), older, newer: NONE, dense };
         Key(key)
     }
 
-    fn join_flow(&mut self, packet: &Packet, key: u32) -> u32 {
-        let index = match self.by_hash.find(packet.flow) {
-            Some(index) => index,
-            None => {
-                let index = self.free_flow;
-                self.free_flow = self.flows[index as usize].dense;
-                self.flows[index as usize] = Flow {
-                    hash: packet.flow,
-                    bytes: 0,
-                    head: key,
-                    tail: NONE,
-                    packets: 0,
-                    dense: self.backlogged.len() as u32,
-                };
-                self.backlogged.push(index);
-                self.by_hash.insert(packet.flow, index);
-                index
-            }
-        };
-        let flow = &mut self.flows[index as usize];
+    #[inline]
+    fn join_flow(&mut self, packet: &Packet, key: u32) {
+        let hash = self.queues.of(packet);
+        let found = self.by_hash.find(hash, |i| self.flows[i].hash == hash);
+        let index = found.unwrap_or_else(|| self.begin_flow(hash, key));
+        let flow = &mut self.flows[index];
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
-        index
+        let older = core::mem::replace(&mut flow.tail, key);
+        if older != NONE {
+            self.links[older as usize].newer = key;
+        }
+        self.links[key as usize] = Links { older, newer: NONE, flow: index as u32 };
+    }
+
+    #[inline]
+    fn begin_flow(&mut self, hash: FlowHash, head: u32) -> usize {
+        let index = self.free_flow;
+        let flow = &mut self.flows[index as usize];
+        self.free_flow = flow.dense;
+        let dense = self.backlogged.len() as u32;
+        *flow = Flow { hash, bytes: 0, head, tail: NONE, packets: 0, dense };
+        self.backlogged.push(index);
+        self.by_hash.insert(hash, index as usize);
+        index as usize
     }
 
     /// Takes the packet named by `key` out, wherever it stands.
@@ -273,7 +314,7 @@ impl Buffer {
     pub fn remove(&mut self, key: Key) -> Packet {
         let slot = &mut self.slots[key.index()];
         let packet = slot.packet.take().expect("a key names a waiting packet");
-        let Slot { older, newer, flow_older, flow_newer, flow, dense, .. } = *slot;
+        let Slot { older, newer, dense, .. } = *slot;
         slot.newer = self.free_slot;
         self.free_slot = key.0;
         match older {
@@ -284,30 +325,42 @@ impl Buffer {
             NONE => self.newest = older,
             _ => self.slots[newer as usize].older = older,
         }
-        match flow_older {
-            NONE => self.flows[flow as usize].head = flow_newer,
-            _ => self.slots[flow_older as usize].flow_newer = flow_newer,
-        }
-        match flow_newer {
-            NONE => self.flows[flow as usize].tail = flow_older,
-            _ => self.slots[flow_newer as usize].flow_older = flow_older,
-        }
-        self.waiting.swap_remove(dense as usize);
-        if let Some(&moved) = self.waiting.get(dense as usize) {
-            self.slots[moved as usize].dense = dense;
-        }
         self.bytes -= u64::from(packet.len);
-        self.leave_flow(flow, packet.len);
+        self.len -= 1;
+        if self.needs.random_packet {
+            self.waiting.swap_remove(dense as usize);
+            if let Some(&moved) = self.waiting.get(dense as usize) {
+                self.slots[moved as usize].dense = dense;
+            }
+        }
+        if self.needs.flows {
+            self.leave_flow(key, packet.len);
+        }
         packet
     }
 
-    fn leave_flow(&mut self, index: u32, len: u32) {
+    #[inline]
+    fn leave_flow(&mut self, key: Key, len: u32) {
+        let Links { older, newer, flow: index } = self.links[key.index()];
         let flow = &mut self.flows[index as usize];
         flow.packets -= 1;
         flow.bytes -= u64::from(len);
-        if flow.packets > 0 {
-            return;
+        if flow.packets == 0 {
+            return self.end_flow(index);
         }
+        match older {
+            NONE => flow.head = newer,
+            _ => self.links[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.flows[index as usize].tail = older,
+            _ => self.links[newer as usize].older = older,
+        }
+    }
+
+    #[inline]
+    fn end_flow(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
         let (hash, dense) = (flow.hash, flow.dense);
         flow.dense = self.free_flow;
         self.free_flow = index;
@@ -315,7 +368,7 @@ impl Buffer {
         if let Some(&moved) = self.backlogged.get(dense as usize) {
             self.flows[moved as usize].dense = dense;
         }
-        self.by_hash.remove(hash);
+        self.by_hash.remove(hash, index as usize, |i| self.flows[i].hash);
     }
 
     /// The packet named by `key`.
@@ -352,31 +405,57 @@ impl Buffer {
     }
 
     /// A uniformly random waiting packet.
+    ///
+    /// # Panics
+    /// When the buffer was built without [`Needs::RANDOM_PACKET`]. Likewise whatever is asked of flows without
+    /// [`Needs::FLOWS`].
     pub fn random_packet(&self, rng: &mut Rng) -> Option<Key> {
+        assert!(self.needs.random_packet, "a random packet was asked of a buffer built without");
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The backlogged flow with hash `flow`.
+    /// The name of the queue that packets of the flow of `packet` are put into. Where queues are counted, as by
+    /// [`Queues::hashed`], it is their number, from 0, and so outlasts the backlog.
     #[inline]
-    pub fn flow(&self, flow: FlowHash) -> Option<FlowKey> {
-        self.by_hash.find(flow).map(FlowKey)
+    pub fn queue_of(&self, packet: &Packet) -> FlowHash {
+        self.queues.of(packet)
+    }
+
+    /// The backlog that packets of the flow of `packet` are put into; `None` when nothing waits there.
+    #[inline]
+    pub fn flow(&self, packet: &Packet) -> Option<FlowKey> {
+        self.find(self.queues.of(packet))
+    }
+
+    /// The backlogged flow or queue of this name.
+    #[inline]
+    pub fn find(&self, hash: FlowHash) -> Option<FlowKey> {
+        assert!(self.needs.flows, "a flow was asked of a buffer built without");
+        self.by_hash.find(hash, |i| self.flows[i].hash == hash).map(|i| FlowKey(i as u32))
     }
 
     /// The flow that the waiting packet `key` belongs to.
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {
-        FlowKey(self.slots[key.index()].flow)
+        FlowKey(self.links[key.index()].flow)
     }
 
     /// A uniformly random backlogged flow.
     pub fn random_flow(&self, rng: &mut Rng) -> Option<FlowKey> {
+        assert!(self.needs.flows, "a random flow was asked of a buffer built without");
         pick(&self.backlogged, rng).map(FlowKey)
     }
 
     /// How many flows have packets waiting.
     #[inline]
     pub fn backlogged_flows(&self) -> u32 {
+        assert!(self.needs.flows, "the number of flows was asked of a buffer built without");
         self.backlogged.len() as u32
+    }
+
+    /// Are flows kept apart?
+    pub fn knows_flows(&self) -> bool {
+        self.needs.flows
     }
 
     /// Every backlogged flow, in no particular order: for scans off the hot path.
@@ -384,7 +463,7 @@ impl Buffer {
         self.backlogged.iter().map(|&flow| FlowKey(flow))
     }
 
-    /// The hash of a backlogged flow.
+    /// The hash of a backlogged flow, or the number of its queue where queues are counted.
     #[inline]
     pub fn flow_hash(&self, flow: FlowKey) -> FlowHash {
         self.flows[flow.index()].hash
@@ -402,6 +481,12 @@ impl Buffer {
         Key(self.flows[flow.index()].tail)
     }
 
+    /// The packet of the same flow that arrived just after `key`.
+    #[inline]
+    pub fn flow_newer(&self, key: Key) -> Option<Key> {
+        some(self.links[key.index()].newer).map(Key)
+    }
+
     /// What a backlogged flow has waiting.
     #[inline]
     pub fn flow_backlog(&self, flow: FlowKey) -> Backlog {
@@ -412,9 +497,11 @@ impl Buffer {
     /// Bytes of memory taken, all at construction.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.slots)
+            + size_of_val(&*self.links)
             + size_of_val(&*self.flows)
             + (self.waiting.capacity() + self.backlogged.capacity()) * size_of::<u32>()
             + self.by_hash.memory()
+            + self.queues.memory()
     }
 
     pub(crate) fn packet_mut(&mut self, key: Key) -> &mut Packet {
@@ -456,7 +543,7 @@ mod tests {
         hashes.dedup();
         assert_eq!(buffer.backlogged_flows() as usize, hashes.len());
         for hash in hashes {
-            let flow = buffer.flow(hash.into()).expect("backlogged");
+            let flow = buffer.find(hash.into()).expect("backlogged");
             let of_flow: Vec<_> = model.iter().filter(|m| m.1 == hash).collect();
             assert_eq!(buffer.packet(buffer.flow_head(flow)).frame, of_flow[0].0);
             assert_eq!(buffer.packet(buffer.flow_tail(flow)).frame, of_flow[of_flow.len() - 1].0);

@@ -1,6 +1,6 @@
 //! Droppers: which packets are refused, marked, or pushed out.
 
-use crate::buffer::{Buffer, Key};
+use crate::buffer::{Buffer, Key, Needs};
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::Cause;
@@ -10,6 +10,12 @@ use crate::time::Time;
 ///
 /// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete tail-drop.
 pub trait Dropper: Send {
+    /// What it asks of the buffer beyond the order of arrival. Asked once, at construction; what is not needed is not
+    /// kept up, and asking for it panics.
+    fn needs(&self) -> Needs {
+        Needs::ORDER
+    }
+
     /// Judges an arrival, before it is in the buffer. Whether it fits is settled afterwards, by
     /// [`victim`](Dropper::victim).
     fn on_arrival(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
@@ -24,6 +30,12 @@ pub trait Dropper: Send {
     /// `packet` does not fit: who goes? Asked again until it fits or the answer is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
+    }
+
+    /// Asked after an arrival was signalled or dropped, and after others were pushed out for it: which other waiting packet
+    /// goes the same way? Asked again until the answer is `None`, so each answer must bring that nearer.
+    fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
+        None
     }
 
     /// `packet` has just come in (`inside`) or gone out by any path; `buffer` already shows it. Accounts that must
@@ -46,8 +58,6 @@ pub enum Verdict {
     Signal(Cause),
     /// Drop it.
     Drop(Cause),
-    /// Drop it and the waiting packet named. Only meaningful on arrival.
-    DropBoth(Key, Cause),
 }
 
 /// Who makes room.
@@ -57,4 +67,37 @@ pub enum Victim {
     Arrival,
     /// This waiting packet is pushed out.
     Waiting(Key),
+}
+
+/// A combination: the first judges arrivals and departures, the second chooses who makes room. Both keep their accounts.
+///
+/// CoDel with the longest queue pushed out is `(codel, longest_queue)`.
+impl<A: Dropper, O: Dropper> Dropper for (A, O) {
+    fn needs(&self) -> Needs {
+        self.0.needs() | self.1.needs()
+    }
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.0.on_arrival(packet, buffer, now)
+    }
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.0.on_departure(packet, buffer, now)
+    }
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        self.1.victim(packet, buffer, now)
+    }
+    fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
+        self.0.another(packet, buffer, now).or_else(|| self.1.another(packet, buffer, now))
+    }
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.0.tracked(packet, inside, buffer);
+        self.1.tracked(packet, inside, buffer);
+    }
+    fn idle(&mut self, now: Time) {
+        self.0.idle(now);
+        self.1.idle(now);
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.0.inspect(probe);
+        self.1.inspect(probe);
+    }
 }

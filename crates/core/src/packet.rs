@@ -14,6 +14,8 @@ pub struct Packet {
     pub flow: FlowHash,
     /// When it reached this hop.
     pub arrived: Time,
+    /// The class that the classifier put it in (a subscriber, a host, a leaf of a tree of classes); 0 where none was told.
+    pub class: u32,
     /// The ECN codepoint. Whoever transmits writes a changed codepoint into the header.
     pub ecn: Ecn,
     /// The differentiated-services codepoint (RFC 2474), 0 to 63.
@@ -25,9 +27,9 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 32);
 
 impl Packet {
-    /// A green, best-effort, not-ECN-capable packet of `len` bytes on the wire.
+    /// A green, best-effort, not-ECN-capable packet of no class, of `len` bytes on the wire.
     pub fn new(frame: u32, len: u32, flow: FlowHash, arrived: Time) -> Self {
-        Packet { frame, len, flow, arrived, ecn: Ecn::NotEct, dscp: 0, color: 0 }
+        Packet { frame, len, flow, arrived, class: 0, ecn: Ecn::NotEct, dscp: 0, color: 0 }
     }
 }
 

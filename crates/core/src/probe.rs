@@ -4,6 +4,12 @@
 pub trait Probe {
     /// One gauge. Names are lower case with underscores and carry no unit.
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64);
+
+    /// The gauges up to the matching [`leave`](Probe::leave) are those of a part, such as `class 7`.
+    fn enter(&mut self, _part: &str) {}
+
+    /// Ends what [`enter`](Probe::enter) began.
+    fn leave(&mut self) {}
 }
 
 /// The unit of a gauge.

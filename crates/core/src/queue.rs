@@ -5,6 +5,7 @@ use crate::discipline::{Backlog, Discipline};
 use crate::dropper::{Dropper, Verdict, Victim};
 use crate::packet::{Ecn, Packet};
 use crate::probe::{Probe, Unit};
+use crate::queues::Queues;
 use crate::scheduler::Scheduler;
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
@@ -33,7 +34,13 @@ pub struct Queue<S, D> {
 impl<S: Scheduler, D: Dropper> Queue<S, D> {
     /// An empty queue that drops rather than marks.
     pub fn new(limit: Limit, scheduler: S, dropper: D) -> Self {
-        Queue { buffer: Buffer::new(limit), scheduler, dropper, ecn: EcnPolicy::Drop }
+        Queue::with_queues(limit, Queues::PerFlow, scheduler, dropper)
+    }
+
+    /// An empty queue whose flows are given queues as `queues` says.
+    pub fn with_queues(limit: Limit, queues: Queues, scheduler: S, dropper: D) -> Self {
+        let buffer = Buffer::with(limit, scheduler.needs() | dropper.needs(), queues);
+        Queue { buffer, scheduler, dropper, ecn: EcnPolicy::Drop }
     }
 
     /// The same queue under another ECN policy.
@@ -52,6 +59,11 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         &self.dropper
     }
 
+    /// The scheduler, for tests of its invariants.
+    pub fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
     /// May this signal be given by a mark?
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
@@ -65,16 +77,41 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
     }
 
     /// Makes room for `packet`; false when the dropper would rather refuse it.
+    #[inline]
     fn make_room(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) -> bool {
+        if self.buffer.fits(packet.len) {
+            return true;
+        }
         while !self.buffer.fits(packet.len) {
             match self.dropper.victim(packet, &self.buffer, now) {
                 Victim::Arrival => return false,
                 Victim::Waiting(key) => self.evict(key, Cause::PushOut, signals),
             }
         }
+        self.treat_others(packet, now, signals);
         true
     }
 
+    /// Does to other waiting packets what the dropper says goes with its last verdict.
+    fn treat_others(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) {
+        while let Some((key, verdict)) = self.dropper.another(packet, &self.buffer, now) {
+            match verdict {
+                Verdict::Pass => {}
+                Verdict::Signal(cause) if self.marks(self.buffer.packet(key)) => {
+                    self.mark(key, cause, signals)
+                }
+                Verdict::Signal(cause) | Verdict::Drop(cause) => self.evict(key, cause, signals),
+            }
+        }
+    }
+
+    fn mark(&mut self, key: Key, cause: Cause, signals: &mut dyn Signals) {
+        let packet = self.buffer.packet_mut(key);
+        packet.ecn = Ecn::Ce;
+        signals.marked(packet, cause);
+    }
+
+    #[inline]
     fn insert(&mut self, packet: Packet) -> Key {
         let key = self.buffer.push(packet);
         self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
@@ -88,23 +125,22 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if u64::from(packet.len) > self.buffer.limit().max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
-        let mark = match self.dropper.on_arrival(&packet, &self.buffer, now) {
+        self.buffer.arriving(&packet);
+        let verdict = self.dropper.on_arrival(&packet, &self.buffer, now);
+        if verdict != Verdict::Pass {
+            self.treat_others(&packet, now, signals);
+        }
+        let mark = match verdict {
             Verdict::Pass => None,
             Verdict::Signal(cause) if self.marks(&packet) => Some(cause),
             Verdict::Signal(cause) | Verdict::Drop(cause) => return signals.dropped(packet, cause),
-            Verdict::DropBoth(key, cause) => {
-                self.evict(key, cause, signals);
-                return signals.dropped(packet, cause);
-            }
         };
         if !self.make_room(&packet, now, signals) {
             return signals.dropped(packet, Cause::Overflow);
         }
         let key = self.insert(packet);
         if let Some(cause) = mark {
-            let packet = self.buffer.packet_mut(key);
-            packet.ecn = Ecn::Ce;
-            signals.marked(packet, cause);
+            self.mark(key, cause, signals);
         }
     }
 
@@ -119,10 +155,9 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
                     signals.marked(&packet, cause);
                     return Some(packet);
                 }
-                Verdict::Signal(cause) | Verdict::Drop(cause) => signals.dropped(packet, cause),
-                Verdict::DropBoth(other, cause) => {
+                Verdict::Signal(cause) | Verdict::Drop(cause) => {
+                    self.scheduler.unsent(&packet, &self.buffer);
                     signals.dropped(packet, cause);
-                    self.evict(other, cause, signals);
                 }
             }
         }
@@ -141,7 +176,9 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("backlog_packets", Unit::Packets, f64::from(self.buffer.len()));
         probe.gauge("backlog_bytes", Unit::Bytes, self.buffer.bytes() as f64);
-        probe.gauge("backlogged_flows", Unit::Flows, f64::from(self.buffer.backlogged_flows()));
+        if self.buffer.knows_flows() {
+            probe.gauge("backlogged_flows", Unit::Flows, f64::from(self.buffer.backlogged_flows()));
+        }
         self.scheduler.inspect(probe);
         self.dropper.inspect(probe);
     }

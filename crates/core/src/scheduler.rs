@@ -1,10 +1,17 @@
 //! Schedulers: which waiting packet leaves next.
 
-use crate::buffer::{Buffer, Key};
+use crate::buffer::{Buffer, Key, Needs};
+use crate::packet::Packet;
 use crate::probe::Probe;
 
 /// Picks the packet that leaves next. Knows nothing of drops.
 pub trait Scheduler: Send {
+    /// What it asks of the buffer beyond the order of arrival. Asked once, at construction; what is not needed is not
+    /// kept up.
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+
     /// A packet has just been put into the buffer.
     fn inserted(&mut self, _key: Key, _buffer: &Buffer) {}
 
@@ -15,6 +22,9 @@ pub trait Scheduler: Send {
     /// The packet to send now; `None` only when the buffer is empty. The queue takes it out right after.
     fn next(&mut self, buffer: &Buffer) -> Option<Key>;
 
+    /// The packet that [`next`](Scheduler::next) gave last was dropped rather than sent: it costs its flow nothing.
+    fn unsent(&mut self, _packet: &Packet, _buffer: &Buffer) {}
+
     /// Shows gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
@@ -24,6 +34,10 @@ pub trait Scheduler: Send {
 pub struct Fcfs;
 
 impl Scheduler for Fcfs {
+    fn needs(&self) -> Needs {
+        Needs::ORDER
+    }
+
     #[inline]
     fn next(&mut self, buffer: &Buffer) -> Option<Key> {
         buffer.oldest()

@@ -23,6 +23,8 @@ pub struct Entry {
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,
+    /// Does it give early signals, which a mark can carry in place of a drop?
+    pub marks: bool,
     /// The paper or RFC, with its section.
     pub source: &'static str,
     build: Builder,
@@ -41,6 +43,8 @@ pub struct About {
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,
+    /// Does it give early signals, which a mark can carry in place of a drop?
+    pub marks: bool,
     /// The paper or RFC, with its section.
     pub source: &'static str,
 }
@@ -54,6 +58,12 @@ pub enum Family {
     ActiveQueueManagement,
     /// One first-come-first-served queue, made fair between flows by whom it drops.
     FairDropping,
+    /// A full buffer takes its room back from the flows that hold more than their part.
+    PushOut,
+    /// Flows or hosts have queues of their own, served in turn.
+    FairQueueing,
+    /// Made of other disciplines.
+    Composition,
 }
 
 impl fmt::Display for Family {
@@ -62,6 +72,9 @@ impl fmt::Display for Family {
             Family::Baseline => "baseline",
             Family::ActiveQueueManagement => "active queue management",
             Family::FairDropping => "fair dropping",
+            Family::PushOut => "push-out",
+            Family::FairQueueing => "fair queueing",
+            Family::Composition => "composition",
         })
     }
 }
@@ -104,6 +117,7 @@ macro_rules! catalogue {
                 summary: about.summary,
                 state: about.state,
                 cost: about.cost,
+                marks: about.marks,
                 source: about.source,
                 build: |parameters, site| match &parameters.$key {
                     Some(spec) => spec.build(site),

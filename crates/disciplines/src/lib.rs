@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+pub mod class_tree;
 pub mod dropper;
 pub mod error;
 pub mod scheduler;

@@ -1,14 +1,17 @@
-//! What all specs share: quantities typed with their unit, and the ECN policy.
+//! What all specs share: quantities typed with their unit, the ECN policy, the measure, and weights.
 
+use crate::error::{BadParameter, Parameter};
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
 use core::str::FromStr;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, EcnPolicy, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::{Serialize, Serializer};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A quantity that is typed as a string with its unit, such as `"10 Mbit/s"`.
 ///
@@ -16,7 +19,7 @@ use std::borrow::Cow;
 /// use fairwire_core::{Duration, units::Amount};
 /// use fairwire_disciplines::spec::Quantity;
 ///
-/// #[derive(serde::Deserialize)]
+/// #[derive(Deserialize)]
 /// struct Link { delay: Quantity<Duration>, buffer: Quantity<Amount> }
 ///
 /// let link: Link = toml::from_str("delay = '5 ms'\nbuffer = '780 packets'")?;
@@ -123,7 +126,7 @@ impl<T: Written> JsonSchema for Quantity<T> {
 }
 
 /// What becomes of a congestion signal for an ECN-capable packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EcnChoice {
     /// The packet is dropped, as in the papers' experiments.
@@ -139,5 +142,110 @@ impl From<EcnChoice> for EcnPolicy {
             EcnChoice::Drop => EcnPolicy::Drop,
             EcnChoice::Mark => EcnPolicy::Mark,
         }
+    }
+}
+
+/// What the queue is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Packets: each counts as one.
+    #[default]
+    Packets,
+    /// Bytes: long packets weigh more, in the average and in the probability.
+    Bytes,
+}
+
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others get. A flow has the weight of
+/// its class, and a class that is not listed has 1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Weights(pub BTreeMap<ClassNumber, f64>);
+
+/// The number of a class, as the key of a table: digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassNumber(pub u32);
+
+/// Classes have numbers up to this, so that what belongs to a class is found by its number.
+pub const MOST_CLASSES: u32 = 1 << 20;
+
+/// The range of a weight: wide enough for 1 bit/s against 1 Gbit/s, narrow enough for exact sums.
+const WEIGHTS: core::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+impl Weights {
+    /// The weights by class number.
+    pub(crate) fn check(&self, parameter: Parameter) -> Result<WeightOf, BadParameter> {
+        for (class, weight) in &self.0 {
+            if class.0 >= MOST_CLASSES {
+                return Err(parameter.refuse(class, format_args!("classes from 0 to {}", MOST_CLASSES - 1)));
+            }
+            if !WEIGHTS.contains(weight) {
+                let (low, high) = (WEIGHTS.start(), WEIGHTS.end());
+                return Err(parameter.refuse(
+                    format_args!("{weight} for class {class}"),
+                    format_args!("weights from {low} to {high}"),
+                ));
+            }
+        }
+        let classes = self.0.last_key_value().map_or(0, |(class, _)| class.0 as usize + 1);
+        let mut by_class = vec![1.0; classes];
+        self.0.iter().for_each(|(class, weight)| by_class[class.0 as usize] = *weight);
+        Ok(WeightOf { by_class: by_class.into() })
+    }
+}
+
+/// Checked [`Weights`], found in O(1). Clones share them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightOf {
+    by_class: Arc<[f64]>,
+}
+
+impl WeightOf {
+    /// 1 for everybody.
+    pub fn equal() -> Self {
+        WeightOf { by_class: Arc::new([]) }
+    }
+
+    /// The weight of `class`.
+    #[inline]
+    pub fn class(&self, class: u32) -> f64 {
+        self.by_class.get(class as usize).copied().unwrap_or(1.0)
+    }
+
+    /// Do all have the weight 1, so that weights need not be looked at?
+    pub fn is_equal(&self) -> bool {
+        self.by_class.iter().all(|&weight| weight == 1.0)
+    }
+}
+
+impl Display for ClassNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for ClassNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ClassNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let number = text.parse().map_err(|_| {
+            de::Error::custom(format_args!("`{text}` is not the number of a class; allowed: digits"))
+        })?;
+        Ok(ClassNumber(number))
+    }
+}
+
+impl JsonSchema for ClassNumber {
+    fn schema_name() -> Cow<'static, str> {
+        "ClassNumber".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[0-9]+$" })
     }
 }

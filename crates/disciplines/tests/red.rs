@@ -8,7 +8,8 @@ use fairwire_core::{
     Verdict,
 };
 use fairwire_disciplines::Site;
-use fairwire_disciplines::dropper::red::{Config, IdleRule, Measure, Ramp, Red, Spec, Spreading};
+use fairwire_disciplines::dropper::red::{Config, IdleRule, Ramp, Red, Spec, Spreading};
+use fairwire_disciplines::spec::Measure;
 use std::collections::VecDeque;
 
 fn config() -> Config {

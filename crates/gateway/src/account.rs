@@ -1,6 +1,6 @@
 //! What each flow got: a bounded table of counts.
 
-use fairwire_core::{FlowHash, FlowMap};
+use fairwire_core::{FlowHash, FlowTable};
 
 /// The counts of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,53 +20,50 @@ pub struct FlowCount {
 /// The counts of at most so many flows; those that come later are counted together.
 #[derive(Debug)]
 pub struct Accounts {
-    by_flow: FlowMap<u32>,
-    counts: Vec<FlowCount>,
+    by_flow: FlowTable<FlowCount>,
+    others: FlowCount,
 }
 
-/// The account of all flows that found the table full.
+/// The account of all flows that found the table full; that of the flow at place n is n + 1.
 const OTHERS: u32 = 0;
 
 impl Accounts {
     /// Empty accounts for `flows` flows.
     pub fn new(flows: usize) -> Self {
-        let mut counts = Vec::with_capacity(flows + 1);
-        counts.push(FlowCount::default());
-        Accounts { by_flow: FlowMap::new(flows), counts }
+        Accounts { by_flow: FlowTable::new(flows), others: FlowCount::default() }
     }
 
     /// The number of `flow`'s account, opened when it is new.
     pub fn open(&mut self, flow: FlowHash) -> u32 {
-        if let Some(account) = self.by_flow.find(flow) {
-            return account;
+        match self.by_flow.find(flow) {
+            Some(place) => place as u32 + 1,
+            None if self.by_flow.is_full() => OTHERS,
+            None => self.by_flow.insert(flow, FlowCount::default()) as u32 + 1,
         }
-        if self.by_flow.is_full() {
-            return OTHERS;
-        }
-        let account = self.counts.len() as u32;
-        self.counts.push(FlowCount::default());
-        self.by_flow.insert(flow, account);
-        account
     }
 
     /// The counts of account `account`, to be added to.
     pub fn entry(&mut self, account: u32) -> &mut FlowCount {
-        &mut self.counts[account as usize]
+        match account {
+            OTHERS => &mut self.others,
+            _ => self.by_flow.value_mut(account as usize - 1),
+        }
     }
 
     /// What `flow` got; zeros when it has no account of its own.
     pub fn of(&self, flow: FlowHash) -> FlowCount {
-        self.by_flow.find(flow).map(|account| self.counts[account as usize]).unwrap_or_default()
+        self.by_flow.find(flow).map(|place| *self.by_flow.value(place)).unwrap_or_default()
     }
 
     /// What the flows without an account of their own got together.
     pub fn others(&self) -> FlowCount {
-        self.counts[OTHERS as usize]
+        self.others
     }
 
     /// Sets all counts to zero and keeps the accounts.
     pub fn clear(&mut self) {
-        self.counts.fill(FlowCount::default());
+        self.others = FlowCount::default();
+        (0..self.by_flow.len()).for_each(|place| *self.by_flow.value_mut(place) = FlowCount::default());
     }
 }
 

@@ -11,6 +11,7 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (`drop`): whether an early signal marks ECN-capable packets; forced drops always drop.
+//! - `scheduler` (`fcfs`): which packet leaves next; see [`Service`].
 //! - `measure` (`packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length. FABA's and Suter's papers use packets.
 //! - `min_threshold`, `max_threshold` (amounts; a quarter and half of the buffer): FABA, section 5.
@@ -40,12 +41,12 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
-use crate::scheduler::Fcfs;
+use crate::scheduler::Service;
 use crate::site::{Room, Site};
-use crate::spec::{EcnChoice, Quantity};
+use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, Rng, Time, Unit, Verdict, Victim,
+    Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,7 @@ pub const ABOUT: About = About {
     summary: "drops or marks at random as the average queue grows, blind to flows",
     state: "one average and two counters for all flows",
     cost: "O(1)",
+    marks: true,
     source: "Floyd and Jacobson 1993, figure 2; ns-2 2.35",
 };
 
@@ -71,6 +73,9 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`; with `fbfq` this is the FQ-RED of Suter et al.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
     /// What the queue is counted in. Default: `packets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
@@ -101,17 +106,6 @@ pub struct Spec {
     /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
-}
-
-/// What the queue is counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Measure {
-    /// Packets: each counts as one.
-    #[default]
-    Packets,
-    /// Bytes: long packets weigh more, in the average and in the probability.
-    Bytes,
 }
 
 /// How the average decays while the link idles.
@@ -230,6 +224,7 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
         let mark_limit = self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?;
         Ok(Config {
             limit: room.limit,
@@ -282,9 +277,9 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
-        let policy = self.ecn.unwrap_or_default().into();
         let red = Red::new(config, site.rng(NAME));
-        Ok(Box::new(Queue::new(config.limit, Fcfs, red).with_ecn(policy)))
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), red))
     }
 }
 

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     summary: "refuses an arrival when the buffer is full",
     state: "none",
     cost: "O(1)",
+    marks: false,
     source: "RFC 7567, section 2",
 };
 

@@ -1,18 +1,12 @@
 //! FABA's token accounts: one bucket per active flow, a pool, and the height that all buckets share.
 //!
 //! Tokens are integers of 2^-20 token, so they are conserved exactly. A bucket is found by flow through a hash index, and
-//! at random through its place in a dense array; one that goes leaves its place to the last.
+//! at random through its place in the table; one that goes leaves its place to the last.
 
-use fairwire_core::{FlowHash, FlowMap};
+use fairwire_core::{FlowHash, FlowTable};
 
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
-
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    flow: FlowHash,
-    tokens: i64,
-}
 
 /// The parts of FABA's invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,24 +33,14 @@ pub struct Accounts {
     pool: i64,
     height: i64,
     per_height: f64,
-    buckets: Vec<Bucket>,
-    index: FlowMap<u32>,
-    capacity: usize,
+    buckets: FlowTable<i64>,
 }
 
 impl Accounts {
     /// No buckets, room for `capacity` of them, and all of `total` (in units of 2^-20 token) in the pool.
     pub(super) fn new(total: i64, capacity: usize) -> Self {
-        let (buckets, index) = (Vec::with_capacity(capacity), FlowMap::new(capacity));
-        Accounts {
-            total,
-            pool: total,
-            height: total,
-            per_height: 1.0 / total as f64,
-            buckets,
-            index,
-            capacity,
-        }
+        let buckets = FlowTable::new(capacity);
+        Accounts { total, pool: total, height: total, per_height: 1.0 / total as f64, buckets }
     }
 
     /// T, in units of 2^-20 token.
@@ -89,12 +73,12 @@ impl Accounts {
 
     /// Is there no room for another bucket?
     pub fn is_full(&self) -> bool {
-        self.buckets.len() == self.capacity
+        self.buckets.is_full()
     }
 
     /// The sum of all buckets, in units of 2^-20 token. O(N): for tests.
     pub fn sum(&self) -> i64 {
-        self.buckets.iter().map(|bucket| bucket.tokens).sum()
+        self.buckets.iter().map(|(_, tokens)| tokens).sum()
     }
 
     /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
@@ -105,18 +89,18 @@ impl Accounts {
     /// The place of the bucket of `flow`.
     #[inline]
     pub(super) fn find(&self, flow: FlowHash) -> Option<usize> {
-        self.index.find(flow).map(|bucket| bucket as usize)
+        self.buckets.find(flow)
     }
 
     /// Is the bucket of `flow` at `place`?
     #[inline]
     pub(super) fn is_at(&self, place: usize, flow: FlowHash) -> bool {
-        self.buckets.get(place).is_some_and(|bucket| bucket.flow == flow)
+        self.buckets.is_at(flow, place)
     }
 
     #[inline]
     pub(super) fn tokens(&self, bucket: usize) -> i64 {
-        self.buckets[bucket].tokens
+        *self.buckets.value(bucket)
     }
 
     /// How full a bucket is, as a part of the height.
@@ -132,23 +116,16 @@ impl Accounts {
 
     /// Makes a full bucket for `flow`, which lowers the height of all.
     pub(super) fn create(&mut self, flow: FlowHash) -> usize {
-        let bucket = self.buckets.len();
-        self.index.insert(flow, bucket as u32);
-        self.buckets.push(Bucket { flow, tokens: 0 });
+        let bucket = self.buckets.insert(flow, 0);
         self.resize();
-        self.buckets[bucket].tokens = self.height;
+        *self.buckets.value_mut(bucket) = self.height;
         self.pool -= self.height;
         bucket
     }
 
     /// Returns a bucket with what it holds, which raises the height of the others.
     pub(super) fn delete(&mut self, bucket: usize) {
-        let gone = self.buckets.swap_remove(bucket);
-        self.index.remove(gone.flow);
-        if let Some(moved) = self.buckets.get(bucket) {
-            self.index.insert(moved.flow, bucket as u32);
-        }
-        self.pool += gone.tokens;
+        self.pool += self.buckets.remove(bucket);
         self.resize();
     }
 
@@ -161,7 +138,7 @@ impl Accounts {
     /// Moves what a bucket holds above the height, left by earlier falls of the height, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
-        let tokens = &mut self.buckets[bucket].tokens;
+        let tokens = self.buckets.value_mut(bucket);
         if *tokens > self.height {
             self.pool += *tokens - self.height;
             *tokens = self.height;
@@ -171,7 +148,7 @@ impl Accounts {
     /// A packet entered: a token goes from its bucket into the queue.
     #[inline]
     pub(super) fn take(&mut self, bucket: usize) {
-        self.buckets[bucket].tokens -= TOKEN;
+        *self.buckets.value_mut(bucket) -= TOKEN;
     }
 
     /// A packet without a bucket entered: a token goes from the pool into the queue.
@@ -189,13 +166,13 @@ impl Accounts {
     #[inline]
     pub(super) fn fill(&mut self, bucket: usize) {
         self.pool -= TOKEN;
-        self.buckets[bucket].tokens += TOKEN;
+        *self.buckets.value_mut(bucket) += TOKEN;
     }
 
     /// A token goes back from a bucket into the pool.
     #[inline]
     pub(super) fn grab(&mut self, bucket: usize) {
         self.pool += TOKEN;
-        self.buckets[bucket].tokens -= TOKEN;
+        *self.buckets.value_mut(bucket) -= TOKEN;
     }
 }

@@ -64,6 +64,7 @@ pub const ABOUT: About = About {
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
     state: "16 bytes and an index entry per active flow, bounded",
     cost: "O(1) amortised",
+    marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 4.2",
 };
 

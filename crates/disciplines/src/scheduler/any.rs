@@ -1,0 +1,75 @@
+//! The schedulers by name, and one type that is any of them.
+
+use crate::scheduler::Fcfs;
+use crate::spec::WeightOf;
+use fairwire_core::{Buffer, Key, Limit, Needs, Packet, Probe, Scheduler};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The schedulers by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+}
+
+/// What any scheduler is built from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The link's rate and more, for schedulers that follow it: bits per second.
+    pub rate_bps: u64,
+    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds.
+    pub quantum: u32,
+    /// The weights of classes.
+    pub weights: WeightOf,
+    /// The buffer that it will serve.
+    pub limit: Limit,
+}
+
+/// Any scheduler, told apart when it is called.
+#[derive(Debug)]
+pub enum AnyScheduler {
+    /// First come, first served.
+    Fcfs(Fcfs),
+}
+
+impl AnyScheduler {
+    /// The scheduler of that kind.
+    pub fn new(kind: Kind, _terms: &Terms) -> Self {
+        match kind {
+            Kind::Fcfs => AnyScheduler::Fcfs(Fcfs),
+        }
+    }
+}
+
+/// Calls the same method of whichever scheduler it is.
+macro_rules! each {
+    ($self:expr, $scheduler:ident => $call:expr) => {
+        match $self {
+            AnyScheduler::Fcfs($scheduler) => $call,
+        }
+    };
+}
+
+impl Scheduler for AnyScheduler {
+    fn needs(&self) -> Needs {
+        each!(self, scheduler => scheduler.needs())
+    }
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.inserted(key, buffer));
+    }
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.evicting(key, buffer));
+    }
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        each!(self, scheduler => scheduler.next(buffer))
+    }
+    fn unsent(&mut self, packet: &Packet, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.unsent(packet, buffer));
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        each!(self, scheduler => scheduler.inspect(probe));
+    }
+}

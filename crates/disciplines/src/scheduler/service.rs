@@ -1,0 +1,221 @@
+//! The order of service, as typed: a scheduler, its weights, and how flows are given queues.
+
+use crate::error::{BadParameter, Parameter};
+use crate::scheduler::Fcfs;
+use crate::scheduler::any::{AnyScheduler, Kind, Terms};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
+use core::fmt;
+use fairwire_core::units::Size;
+use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+
+/// The order of service: a scheduler's name, or a table with the name and more.
+///
+/// ```
+/// use fairwire_disciplines::Parameters;
+///
+/// let short: Parameters = toml::from_str("[red]\nscheduler = 'fcfs'")?;
+/// let long: Parameters = toml::from_str("[red]\nscheduler = { name = 'fcfs', per = 'class' }")?;
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Service {
+    /// The scheduler. Default: `fcfs`.
+    pub name: Kind,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514, or the typical packet if
+    /// that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Quantity<Size>>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+}
+
+/// Who has a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// Each flow.
+    #[default]
+    Flow,
+    /// Each class: a host or a subscriber, as the classifier has it.
+    Class,
+}
+
+/// How flows share a bounded number of queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// A hash of the flow picks the queue.
+    #[default]
+    Hash,
+    /// A hash picks a set of eight queues; within the set a flow takes an empty one if there is one.
+    SetAssociative,
+    /// A new flow takes over the queue of the flow that has been silent longest. Suter et al. 1998, figure 10.
+    LeastRecentlyUsed,
+    /// A new flow takes over a random queue. Suter et al. 1998, figure 10.
+    RandomReplacement,
+}
+
+/// The same fields as [`Service`], read from a table.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Table {
+    name: Kind,
+    per: Option<Per>,
+    weights: Option<Weights>,
+    quantum: Option<Quantity<Size>>,
+    queues: Option<u32>,
+    sharing: Option<Sharing>,
+}
+
+impl<'de> Deserialize<'de> for Service {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Service;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name of a scheduler, or a table with its `name` and more")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Service, E> {
+        let name = Kind::deserialize(de::value::StrDeserializer::new(name))?;
+        Ok(Service { name, ..Service::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Service, A::Error> {
+        let Table { name, per, weights, quantum, queues, sharing } =
+            Table::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Service { name, per, weights, quantum, queues, sharing })
+    }
+}
+
+impl JsonSchema for Service {
+    fn schema_name() -> Cow<'static, str> {
+        "Scheduler".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (name, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<Table>());
+        json_schema!({
+            "description": "the name of a scheduler, or a table with its name and more",
+            "anyOf": [name, table],
+        })
+    }
+}
+
+/// A checked [`Service`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedService {
+    /// The scheduler.
+    pub kind: Kind,
+    /// The weights of classes.
+    pub weights: WeightOf,
+    quantum: u32,
+    rate: Rate,
+    per: Per,
+    queues: Option<u32>,
+    sharing: Sharing,
+    seed: Seed,
+    stream: String,
+}
+
+/// The longest round: a quantum above what one jumbo packet takes only makes service burstier.
+const MOST_QUANTUM: u64 = 1 << 20;
+
+impl Service {
+    /// Checks what was typed (or the default, if nothing was) for `discipline` against the site.
+    pub fn check(
+        typed: &Option<Service>,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<CheckedService, BadParameter> {
+        let default = Service::default();
+        let typed = typed.as_ref().unwrap_or(&default);
+        let parameter = |name| Parameter { discipline, name };
+        let quantum = typed.quantum.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
+        if !(1..=MOST_QUANTUM).contains(&quantum) {
+            let allowed = format!("from 1 B to {}", Size(MOST_QUANTUM));
+            return Err(parameter("scheduler.quantum").refuse(Size(quantum), allowed));
+        }
+        let weights = match &typed.weights {
+            Some(weights) => weights.check(parameter("scheduler.weights"))?,
+            None => WeightOf::equal(),
+        };
+        if let Some(queues) = typed.queues {
+            parameter("scheduler.queues").count(queues, 1 << 16)?;
+        }
+        Ok(CheckedService {
+            kind: typed.name,
+            weights,
+            quantum: quantum as u32,
+            rate: site.rate,
+            per: typed.per.unwrap_or_default(),
+            queues: typed.queues,
+            sharing: typed.sharing.unwrap_or_default(),
+            seed: site.seed,
+            stream: format!("{}/queues", site.stream),
+        })
+    }
+}
+
+impl CheckedService {
+    /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make room.
+    pub fn queue<D: Dropper + 'static>(
+        &self,
+        limit: Limit,
+        ecn: EcnChoice,
+        dropper: D,
+    ) -> Box<dyn Discipline> {
+        let queues = self.queues();
+        match self.kind {
+            Kind::Fcfs => Box::new(Queue::with_queues(limit, queues, Fcfs, dropper).with_ecn(ecn.into())),
+            #[expect(unreachable_patterns, reason = "the other schedulers are being written")]
+            kind => {
+                let scheduler = AnyScheduler::new(kind, &self.terms(limit));
+                Box::new(Queue::with_queues(limit, queues, scheduler, dropper).with_ecn(ecn.into()))
+            }
+        }
+    }
+
+    /// What the scheduler is built from.
+    pub fn terms(&self, limit: Limit) -> Terms {
+        let weights = self.weights.clone();
+        Terms { rate_bps: self.rate.bps(), quantum: self.quantum, weights, limit }
+    }
+
+    /// How flows are given queues.
+    pub fn queues(&self) -> Queues {
+        let mut rng = self.seed.stream(&self.stream);
+        match (self.per, self.queues, self.sharing) {
+            (Per::Class, _, _) => Queues::PerClass,
+            (Per::Flow, None, _) => Queues::PerFlow,
+            (Per::Flow, Some(count), Sharing::Hash) => Queues::hashed(count, rng.next_u64()),
+            (Per::Flow, Some(count), Sharing::SetAssociative) => {
+                let ways = count.min(8);
+                Queues::set_associative(count / ways, ways, rng.next_u64())
+            }
+            (Per::Flow, Some(count), Sharing::LeastRecentlyUsed) => Queues::least_recently_used(count),
+            (Per::Flow, Some(count), Sharing::RandomReplacement) => Queues::random_replacement(count, rng),
+        }
+    }
+}
