@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// use fairwire_core::{Duration, units::Amount};
 /// use fairwire_disciplines::spec::Quantity;
 ///
-/// #[derive(Deserialize)]
+/// #[derive(serde::Deserialize)]
 /// struct Link { delay: Quantity<Duration>, buffer: Quantity<Amount> }
 ///
 /// let link: Link = toml::from_str("delay = '5 ms'\nbuffer = '780 packets'")?;
