@@ -22,9 +22,43 @@ fn site(buffer: Amount) -> Site<'static> {
 
 /// Builds any entry under either ECN policy, by way of what a user would type.
 fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    let typed = format!("[{}]\necn = \"{ecn}\"", entry.name);
-    let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
-    Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
+    make_variant(entry, &format!("ecn = \"{ecn}\""), buffer)
+}
+
+/// Builds an entry with some of its parameters typed.
+fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+    let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
+        .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
+    let built = build(entry.name, &parameters, &site(buffer));
+    Driver::new(built.unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name)))
+}
+
+/// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in each measure that it
+/// knows, and with each way of sharing queues among flows.
+fn variants(entry: &Entry) -> Vec<String> {
+    let page = entry.page().expect("documented");
+    let choices = |name: &str| -> Vec<String> {
+        let parameter = page.parameters.iter().find(|parameter| parameter.name == name);
+        parameter
+            .map(|parameter| parameter.choices.iter().map(|(word, _)| word.clone()).collect())
+            .unwrap_or_default()
+    };
+    let mut variants = Vec::new();
+    for measure in choices("measure") {
+        variants.push(format!("ecn = \"mark\"\nmeasure = \"{measure}\""));
+    }
+    for scheduler in choices("scheduler") {
+        let mut push = |more: &str| {
+            variants.push(format!("ecn = \"mark\"\nscheduler = {{ name = \"{scheduler}\"{more} }}"));
+        };
+        push("");
+        push(", weights = { 1 = 4.0, 2 = 0.25 }");
+        push(", per = \"class\"");
+        for sharing in ["hash", "set-associative", "least-recently-used", "random-replacement"] {
+            push(&format!(", queues = 3, sharing = \"{sharing}\""));
+        }
+    }
+    variants
 }
 
 fn drive(mut driver: Driver<Box<dyn Discipline>>, operations: &[Operation]) -> Outcome {
@@ -57,6 +91,46 @@ proptest! {
                     drive(make(entry, ecn, buffer), &sequence);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_pair_of_scheduler_and_dropper_conserves_packets(sequence in operations(Shape::default())) {
+        for entry in catalogue::all() {
+            for variant in variants(entry) {
+                for buffer in [Amount::Packets(2), Amount::Packets(25), Amount::Bytes(9_000)] {
+                    drive(make_variant(entry, &variant, buffer), &sequence);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
+    for entry in catalogue::all() {
+        for variant in variants(entry).iter().filter(|variant| !variant.contains("sharing")) {
+            for n in 0..4096 {
+                let mut driver = make_variant(entry, variant, Amount::Packets(2));
+                nth_sequence(n).into_iter().for_each(|operation| driver.apply(operation));
+                driver.finish();
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
+    for entry in catalogue::all() {
+        for variant in variants(entry) {
+            let run = || drive(make_variant(entry, &variant, Amount::Packets(40)), &contest(20));
+            let outcome = run();
+            assert_eq!(outcome, run(), "{}: {variant}", entry.name);
+            assert!((8_000..=8_120).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
     }
 }
