@@ -21,7 +21,7 @@
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
-//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 32 bytes per packet of buffer (40 with weights),
+//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (48 with weights),
 //! O(log n) per packet, and O(log n) for each different weight per push-out. All of it is taken at construction.
 //!
 //! # Source (section, equation)
@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",
-    state: "12 bytes per packet of buffer; 40 with bytes or weights",
+    state: "12 bytes per packet of buffer; 40 in bytes, 48 by weight",
     cost: "O(1); O(log n) with bytes or weights",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.1",

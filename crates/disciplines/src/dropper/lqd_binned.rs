@@ -107,10 +107,16 @@ const LOWEST: i32 = -20;
 /// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60.
 const BINS: usize = 80;
 
-/// The bin of a queue of `length`, above zero, in units of its weight: the whole part of its binary logarithm.
+/// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
 #[inline]
-fn bin_of(length: f64) -> u8 {
-    let exponent = (length.to_bits() >> 52) as i32 - 1023; // of a number above zero that is not subnormal
+fn bin_of(length: u64) -> u8 {
+    (length.ilog2() as i32 - LOWEST) as u8
+}
+
+/// The same in units of its weight.
+#[inline]
+fn bin_of_weighted(length: u64, weight: f64) -> u8 {
+    let exponent = ((length as f64 / weight).to_bits() >> 52) as i32 - 1023; // of a number above zero, and not subnormal
     (exponent - LOWEST).clamp(0, BINS as i32 - 1) as u8
 }
 
@@ -209,9 +215,11 @@ impl Dropper for LqdBinned {
         if packets == 0 {
             return self.unlink(flow);
         }
-        let length = self.config.length(flow, buffer) as f64;
-        let bin =
-            if self.shares.are_equal() { bin_of(length) } else { bin_of(length / self.shares.weight(flow)) };
+        let length = self.config.length(flow, buffer);
+        let bin = match self.shares.are_equal() {
+            true => bin_of(length),
+            false => bin_of_weighted(length, self.shares.weight(flow)),
+        };
         if was_in {
             if self.links[flow.index()].bin == bin {
                 return;

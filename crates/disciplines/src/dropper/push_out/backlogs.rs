@@ -74,13 +74,16 @@ impl Backlogs {
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.order {
             Order::Lengths(lengths) => {
-                let longest = buffer.flow_backlog(lengths.longest()?).packets;
-                let own = buffer.flow(arrival);
-                if own.is_some_and(|own| buffer.flow_backlog(own).packets == longest) {
-                    return own;
-                }
+                let first = lengths.longest()?;
+                let longest = buffer.flow_backlog(first).packets;
                 let equals = lengths.at_least(longest);
-                draw(equals.len() as u32, rng).map(|n| equals[n as usize])
+                if equals.len() == 1 {
+                    return Some(first);
+                }
+                match buffer.flow(arrival) {
+                    Some(own) if buffer.flow_backlog(own).packets == longest => Some(own),
+                    _ => draw(equals.len() as u32, rng).map(|n| equals[n as usize]),
+                }
             }
             Order::Ranking(ranking) => self.furthest_ranked(ranking, arrival, buffer, rng),
         }
