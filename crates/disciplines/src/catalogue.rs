@@ -147,6 +147,12 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    drop_front: "drop-front" () => crate::dropper::drop_front;
+    choke: "choke" () => crate::dropper::choke;
+    lqd: "lqd" () => crate::dropper::lqd;
+    rnd: "rnd" () => crate::dropper::rnd;
+    alqd: "alqd" () => crate::dropper::alqd;
+    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
 }
 
 /// Every discipline, in the order in which it is listed to people.

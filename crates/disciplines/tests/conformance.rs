@@ -229,6 +229,13 @@ const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 13_395_319_866_645_433_253),
     ("red", 10_751_429_357_254_637_991),
     ("faba", 4_055_218_775_099_151_042),
+    // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
+    ("drop-front", 17_020_215_906_615_053_266),
+    ("choke", 2_753_952_013_321_535_028),
+    ("lqd", 17_020_215_906_615_053_266),
+    ("rnd", 13_246_817_075_591_461_866),
+    ("alqd", 17_020_215_906_615_053_266),
+    ("lqd-binned", 6_422_546_493_980_696_793),
 ];
 
 #[test]
