@@ -137,6 +137,11 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    drr: "drr" () => crate::scheduler::drr;
+    fbfq: "fbfq" () => crate::scheduler::fbfq;
+    scfq: "scfq" () => crate::scheduler::scfq;
+    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
+    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -22,7 +22,7 @@ fn site(buffer: Amount) -> Site<'static> {
 
 /// Builds any entry under either ECN policy, by way of what a user would type.
 fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    let typed = format!("[{}]\necn = \"{ecn}\"", entry.name);
+    let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
     let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
     Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
 }
@@ -155,6 +155,11 @@ const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 13_395_319_866_645_433_253),
     ("red", 10_751_429_357_254_637_991),
     ("faba", 4_055_218_775_099_151_042),
+    ("drr", 8_725_907_771_239_077_660),
+    ("fbfq", 6_104_514_705_075_281_536),
+    ("scfq", 5_599_604_951_893_796_947),
+    ("sfq-start", 1_939_851_746_316_503_964),
+    ("wf2q+", 6_104_514_705_075_281_536),
 ];
 
 #[test]
