@@ -438,6 +438,13 @@ impl Buffer {
         self.by_hash.find(hash, |i| self.flows[i].hash == hash).map(|i| FlowKey(i as u32))
     }
 
+    /// The backlogged flow whose [`FlowKey::index`] this is.
+    #[inline]
+    pub fn flow_at(&self, index: usize) -> FlowKey {
+        debug_assert!(self.flows[index].packets > 0, "no flow is backlogged at index {index}");
+        FlowKey(index as u32)
+    }
+
     /// The flow that the waiting packet `key` belongs to.
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {

@@ -153,6 +153,11 @@ catalogue! {
     rnd: "rnd" () => crate::dropper::rnd;
     alqd: "alqd" () => crate::dropper::alqd;
     lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
+    drr: "drr" () => crate::scheduler::drr;
+    fbfq: "fbfq" () => crate::scheduler::fbfq;
+    scfq: "scfq" () => crate::scheduler::scfq;
+    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
+    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -59,6 +59,9 @@ fn variants(entry: &Entry) -> Vec<String> {
         }
     }
     variants
+    let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
+    let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
+    Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
 }
 
 fn drive(mut driver: Driver<Box<dyn Discipline>>, operations: &[Operation]) -> Outcome {
@@ -236,6 +239,11 @@ const GOLDEN: &[(&str, u64)] = &[
     ("rnd", 13_246_817_075_591_461_866),
     ("alqd", 17_020_215_906_615_053_266),
     ("lqd-binned", 6_422_546_493_980_696_793),
+    ("drr", 8_725_907_771_239_077_660),
+    ("fbfq", 6_104_514_705_075_281_536),
+    ("scfq", 5_599_604_951_893_796_947),
+    ("sfq-start", 1_939_851_746_316_503_964),
+    ("wf2q+", 6_104_514_705_075_281_536),
 ];
 
 #[test]
