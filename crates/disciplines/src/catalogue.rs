@@ -137,6 +137,7 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    fred: "fred" () => crate::dropper::fred;
 }
 
 /// Every discipline, in the order in which it is listed to people.
