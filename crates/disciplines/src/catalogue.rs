@@ -138,6 +138,10 @@ catalogue! {
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
     fred: "fred" () => crate::dropper::fred;
+    afd_sb: "afd-sb" () => crate::dropper::afd::sb;
+    afd_ft: "afd-ft" () => crate::dropper::afd::ft;
+    afd_nft: "afd-nft" () => crate::dropper::afd::nft;
+    afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
 }
 
 /// Every discipline, in the order in which it is listed to people.

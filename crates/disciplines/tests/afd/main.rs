@@ -1,6 +1,12 @@
 //! AFD in its four forms, and FRED.
 
+mod contest;
+mod control;
+mod exact;
 mod fred;
+mod parameters;
+mod plain;
+mod sample;
 
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Packet, Rate, Seed, Signals};
