@@ -158,6 +158,11 @@ catalogue! {
     scfq: "scfq" () => crate::scheduler::scfq;
     sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
     wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
+    fred: "fred" () => crate::dropper::fred;
+    afd_sb: "afd-sb" () => crate::dropper::afd::sb;
+    afd_ft: "afd-ft" () => crate::dropper::afd::ft;
+    afd_nft: "afd-nft" () => crate::dropper::afd::nft;
+    afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
 }
 
 /// Every discipline, in the order in which it is listed to people.
