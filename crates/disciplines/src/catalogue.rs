@@ -137,6 +137,11 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    rqm: "rqm" () => crate::dropper::rqm;
+    rem: "rem" () => crate::dropper::rem;
+    blue: "blue" () => crate::dropper::blue;
+    avq: "avq" () => crate::dropper::avq;
+    sfb: "sfb" () => crate::dropper::sfb;
 }
 
 /// Every discipline, in the order in which it is listed to people.
