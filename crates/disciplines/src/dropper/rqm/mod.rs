@@ -32,7 +32,7 @@
 //!   the number of drops of its table 1.
 //!
 //! # State and cost
-//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm below the pole. In the mode that
+//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that
 //! marks, at most 64 waiting packets are looked at per arrival.
 //!
 //! # Source (section, equation)
@@ -238,6 +238,8 @@ pub struct Rqm {
     meter: Meter,
     reach: f64,
     drops_beyond: f64,
+    /// p is not above this at any rate below the reach.
+    most_below: f64,
     arrivals: u64,
     overloaded: u64,
     others: Others,
@@ -261,6 +263,8 @@ impl Rqm {
             meter: Meter::new(estimator, capacity, smoothing, window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
+            // p only grows with the rate; the margin is for the rounding of the logarithm.
+            most_below: law.probability(law.reach().next_down()) * (1.0 + 1e-9),
             arrivals: 0,
             overloaded: 0,
             others: Others::default(),
@@ -313,10 +317,16 @@ impl Rqm {
     /// How many packets go for this arrival: p on average.
     #[inline]
     fn drops(&mut self, packet: &Packet) -> u32 {
-        let p = match self.config.measure {
-            Measure::Packets => self.probability(),
-            Measure::Bytes => self.probability() * self.typical(packet.len.into()),
+        let scale = match self.config.measure {
+            Measure::Packets => 1.0,
+            Measure::Bytes => self.typical(packet.len.into()),
         };
+        if self.most_below * scale < 1.0 && !self.is_overloaded() {
+            // One draw decides, and mostly without the logarithm: it is above whatever p can be.
+            let drawn = self.rng.uniform();
+            return u32::from(drawn < self.most_below * scale && drawn < self.probability() * scale);
+        }
+        let p = self.probability() * scale;
         let whole = p as u32; // rounds down, and saturates
         let rest = p - f64::from(whole);
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
