@@ -163,6 +163,11 @@ catalogue! {
     afd_ft: "afd-ft" () => crate::dropper::afd::ft;
     afd_nft: "afd-nft" () => crate::dropper::afd::nft;
     afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
+    rqm: "rqm" () => crate::dropper::rqm;
+    rem: "rem" () => crate::dropper::rem;
+    blue: "blue" () => crate::dropper::blue;
+    avq: "avq" () => crate::dropper::avq;
+    sfb: "sfb" () => crate::dropper::sfb;
 }
 
 /// Every discipline, in the order in which it is listed to people.

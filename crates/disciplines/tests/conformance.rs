@@ -60,6 +60,11 @@ fn variants(entry: &Entry) -> Vec<String> {
     }
     variants
     let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
+    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and those before a full buffer. With
+    // TCP's growth at a round-trip time of 20 ms all of its law is at work.
+    let more =
+        if entry.name == "rqm" { "\nalpha_units = \"per-rtt\"\nreference_rtt = \"20 ms\"" } else { "" };
+    let typed = format!("[{}]\necn = \"{ecn}\"{more}", entry.name);
     let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
     Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
 }
@@ -220,7 +225,9 @@ fn overload_fills_the_link_and_loses_a_third() {
         let outcome = drive(make(entry, "drop", Amount::Packets(40)), &contest(20));
         // Two requests for three of 12000 offers, and at most 40 packets left for each of the three pauses: 8120 at most. Each
         // request comes right after an offer, so one in vain would be an empty queue that refused a packet.
-        assert!((8_000..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
+        // AVQ lets less and less through to senders who do not listen: 0.98 of the rate at first, three quarters at the end.
+        let least = if entry.name == "avq" { 7_000 } else { 8_000 };
+        assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
 }
 
@@ -249,6 +256,11 @@ const GOLDEN: &[(&str, u64)] = &[
     ("afd-ft", 16_678_264_931_748_199_884),
     ("afd-nft", 496_228_230_509_933_118),
     ("afd-exact", 5_666_280_300_546_936_902),
+    ("rqm", 7_006_741_564_567_774_423),
+    ("rem", 4_525_617_789_102_931_420),
+    ("blue", 12_496_689_495_781_874_603),
+    ("avq", 9_584_747_251_117_374_059),
+    ("sfb", 7_402_751_256_857_533_851),
 ];
 
 #[test]
