@@ -168,6 +168,13 @@ catalogue! {
     blue: "blue" () => crate::dropper::blue;
     avq: "avq" () => crate::dropper::avq;
     sfb: "sfb" () => crate::dropper::sfb;
+    codel: "codel" () => crate::dropper::codel;
+    pie: "pie" () => crate::dropper::pie;
+    cobalt: "cobalt" () => crate::dropper::cobalt;
+    fq_codel: "fq-codel" () => crate::compose::fq_codel;
+    fq_pie: "fq-pie" () => crate::compose::fq_pie;
+    cake_like: "cake-like" () => crate::compose::cake_like;
+    dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -9,6 +9,7 @@ mod fluid;
 mod heap;
 mod longest;
 pub mod scfq;
+pub mod drr_plus_plus;
 pub mod service;
 pub mod sfq;
 mod standing;
