@@ -2,6 +2,7 @@
 
 use crate::error::BuildError;
 use crate::site::Site;
+use crate::spec::EcnChoice;
 use core::fmt;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
@@ -30,6 +31,7 @@ pub struct Entry {
     build: Builder,
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
+    inherit_ecn: fn(&mut Parameters, EcnChoice),
 }
 
 /// What a discipline's own file tells the catalogue of it.
@@ -128,6 +130,9 @@ macro_rules! catalogue {
                     None => Ok($($module)::+::Spec::default().check(site).map(drop)?),
                 },
                 own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
+                inherit_ecn: |parameters, ecn| {
+                    parameters.$key.get_or_insert_default().ecn.get_or_insert(ecn);
+                },
             }
         }),+];
     };
@@ -137,6 +142,11 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    rio: "rio" () => crate::dropper::rio;
+    conditioner: "conditioner" () => crate::compose::conditioner;
+    shaper: "shaper" () => crate::compose::shaper;
+    prio: "prio" () => crate::compose::prio;
+    classful: "classful" () => crate::compose::classful;
 }
 
 /// Every discipline, in the order in which it is listed to people.
@@ -178,6 +188,16 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok((find(name)?.own_buffer)(parameters))
+}
+
+/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
+pub(crate) fn inherit_ecn(
+    name: &str,
+    parameters: &mut Parameters,
+    ecn: EcnChoice,
+) -> Result<(), UnknownDiscipline> {
+    (find(name)?.inherit_ecn)(parameters, ecn);
+    Ok(())
 }
 
 /// No discipline has the name given.

@@ -29,8 +29,10 @@
 
 pub mod catalogue;
 pub mod class_tree;
+pub mod compose;
 pub mod dropper;
 pub mod error;
+pub mod marker;
 pub mod scheduler;
 pub mod site;
 pub mod spec;

@@ -2,4 +2,5 @@
 
 pub mod faba;
 pub mod red;
+pub mod rio;
 pub mod tail_drop;
