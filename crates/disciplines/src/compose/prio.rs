@@ -169,12 +169,11 @@ impl Spec {
         let config = self.check(site)?;
         let mut bands = Vec::with_capacity(self.bands().len());
         for ((band, nested), number) in self.bands().iter().zip(self.nested()).zip(1..) {
-            let label = format!("band {number}");
-            let stream = format!("{}/{label}", site.stream);
+            let stream = format!("{}/band {number}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(band, site) };
-            bands.push(Labelled { label, inner: nested.build(NAME, &site)? });
+            bands.push(nested.build(NAME, &site)?);
         }
-        Ok(Box::new(Prio { config, bands: bands.into(), backlog: Backlog::default() }))
+        Ok(Box::new(Prio::new(config, bands)))
     }
 }
 
@@ -223,6 +222,21 @@ pub struct Prio {
 }
 
 impl Prio {
+    /// Strict priority among `bands`, the most urgent first, which must be empty.
+    ///
+    /// # Panics
+    /// When there are fewer bands than `config` names.
+    pub fn new(config: Config, bands: Vec<Box<dyn Discipline>>) -> Self {
+        let named = config.band_of.iter().chain([&config.default_band]);
+        assert!(named.max().is_some_and(|&band| usize::from(band) < bands.len()), "a band is missing");
+        let labelled = |(inner, number)| Labelled { label: format!("band {number}"), inner };
+        Prio {
+            config,
+            bands: bands.into_iter().zip(1..).map(labelled).collect(),
+            backlog: Backlog::default(),
+        }
+    }
+
     #[inline]
     fn band(&self, packet: &Packet) -> usize {
         let value = match self.config.by {

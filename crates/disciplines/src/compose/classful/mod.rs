@@ -55,7 +55,7 @@
 
 mod tree;
 
-pub use tree::Classful;
+pub use tree::{Classful, Contents};
 
 use super::nested::{Nested, name_or, part_of};
 use super::shaper::burst_time;
@@ -68,7 +68,6 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Transmitter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tree::Leaf;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -305,7 +304,7 @@ impl Spec {
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
             let inner = if is_leaf { Some(self.nested_in(class).build(NAME, &site)?) } else { None };
-            contents.push(Leaf { label, inner });
+            contents.push(Contents { label, inner });
         }
         Ok(Box::new(Classful::new(config, contents)))
     }

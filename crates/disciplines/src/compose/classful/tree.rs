@@ -5,7 +5,7 @@ use crate::compose::prio::moved;
 use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Signals, Time, Transmitter, Unit};
 
 /// What stands at one place of the tree.
-pub(super) struct Leaf {
+pub struct Contents {
     /// How the class is called in gauges.
     pub label: String,
     /// Its discipline, in a leaf.
@@ -28,7 +28,7 @@ const ROOT: usize = 0;
 
 struct Node {
     parent: usize,
-    contents: Leaf,
+    contents: Contents,
     guarantee: Option<Transmitter>, // free while the class is within its guarantee
     ceiling: Option<Transmitter>,   // free while the class may send
     cost: u64,                      // of a byte in virtual time: the inverse of the weight
@@ -49,7 +49,7 @@ struct Node {
 const UNITS: f64 = (1u64 << 40) as f64;
 
 impl Node {
-    fn new(parent: usize, terms: &Terms, contents: Leaf, children: usize) -> Self {
+    fn new(parent: usize, terms: &Terms, contents: Contents, children: usize) -> Self {
         Node {
             parent,
             contents,
@@ -89,12 +89,12 @@ struct Rank {
 
 impl Classful {
     /// The tree of `config` with the `contents` of its classes, by place.
-    pub(super) fn new(config: Config, contents: Vec<Leaf>) -> Self {
+    pub fn new(config: Config, contents: Vec<Contents>) -> Self {
         let mut children = vec![0; config.tree.len() + 1];
         let parent = |place: usize| config.tree.parents[place].map_or(ROOT, |parent| parent + 1);
         (0..config.tree.len()).for_each(|place| children[parent(place)] += 1);
         let whole = Terms { guarantee: None, ceiling: config.rate, weight: 1.0, priority: 0 };
-        let root = Node::new(ROOT, &whole, Leaf { label: String::new(), inner: None }, children[ROOT]);
+        let root = Node::new(ROOT, &whole, Contents { label: String::new(), inner: None }, children[ROOT]);
         let classes =
             contents.into_iter().zip(&config.terms).enumerate().map(|(place, (contents, terms))| {
                 Node::new(parent(place), terms, contents, children[place + 1])
