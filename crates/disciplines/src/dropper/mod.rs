@@ -18,6 +18,7 @@ pub mod pie;
 pub mod push_out;
 pub mod red;
 pub mod rem;
+pub mod rio;
 pub mod rnd;
 pub mod rqm;
 pub mod sfb;
