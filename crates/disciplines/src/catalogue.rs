@@ -137,6 +137,8 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    sfed: "sfed" () => crate::dropper::sfed;
+    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -22,8 +22,8 @@ fn config(spec: &Spec, buffer: Amount) -> Config {
     spec.check(&site).expect("allowed")
 }
 
-fn queue(config: Config, seed: u64) -> Queue<Fcfs, Faba> {
-    Queue::new(config.limit, Fcfs, Faba::new(config, Seed(seed).stream("faba")))
+fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Faba> {
+    Queue::new(config.limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
 fn packet(flow: u64) -> Packet {
@@ -58,7 +58,7 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 
 #[test]
 fn it_walks_through_the_vector() {
-    let mut queue = queue(config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), State { height: 8, a: Some(7), b: None, pool: 0, queue: 1 });
@@ -76,7 +76,7 @@ fn it_walks_through_the_vector() {
 
 #[test]
 fn more_flows_than_tokens_are_still_admitted() {
-    let mut queue = queue(config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
         // In random order: in a fixed one the same few would always meet the freed places.
@@ -94,7 +94,7 @@ fn more_flows_than_tokens_are_still_admitted() {
 
 #[test]
 fn a_flow_at_rest_gives_its_bucket_back() {
-    let mut queue = queue(config(&Spec::default(), Amount::Packets(16)), 1);
+    let mut queue = queue(&config(&Spec::default(), Amount::Packets(16)), 1);
     for round in 0..1000 {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
@@ -115,7 +115,7 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
     }
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
     let spec = Spec { alpha: Some(0.5), ..Spec::default() };
-    let mut queue = queue(config(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
+    let mut queue = queue(&config(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
     let mut causes = Causes::default();
     for _ in 0..6 {
         queue.enqueue(Packet { ecn: Ecn::Ect0, ..packet(1) }, Time::ZERO, &mut causes);
@@ -127,7 +127,7 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
 #[test]
 fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     let spec = Spec { alpha: Some(4.0), ..Spec::default() };
-    let mut queue = queue(config(&spec, Amount::Packets(2)), 1);
+    let mut queue = queue(&config(&spec, Amount::Packets(2)), 1);
     for flow in 0..3 {
         queue.enqueue(packet(flow), Time::ZERO, &mut Ignore);
     }
@@ -179,8 +179,8 @@ proptest! {
     ) {
         let buffer = if in_bytes { Amount::Bytes(u64::from(packets) * 512) } else { Amount::Packets(packets) };
         let config = config(&spec, buffer);
-        let mut alone = queue(config, 1);
-        let pushing = PushOut(Faba::new(config, Seed(1).stream("faba")));
+        let mut alone = queue(&config, 1);
+        let pushing = PushOut(Faba::new(config.clone(), Seed(1).stream("faba")));
         let mut pushing = Queue::new(config.limit, Fcfs, pushing);
         for event in events {
             for queue in [&mut alone as &mut dyn Discipline, &mut pushing] {
@@ -324,9 +324,9 @@ impl Signals for Last {
 /// Runs both readings side by side; returns how often each fate was met.
 fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
     let config = config(spec, Amount::Packets(60));
-    let mut queue = queue(config, seed);
+    let mut queue = queue(&config, seed);
     let mut plain = Plain {
-        config,
+        config: config.clone(),
         rng: Seed(seed).stream("faba"),
         x: Vec::new(),
         sigma: config.total,
@@ -380,7 +380,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 #[test]
 fn the_greedy_flow_gets_what_the_others_leave() {
     // Ten flows at 1.5 times the link's rate, one of which sends half of everything.
-    let mut queue = queue(config(&Spec::default(), Amount::Packets(100)), 1);
+    let mut queue = queue(&config(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let mut sent = [0u32; 10];
     for step in 0..300_000 {

@@ -1,0 +1,3 @@
+//! The token-bucket family: FABA, SFED and hierarchical FABA.
+
+mod faba;
