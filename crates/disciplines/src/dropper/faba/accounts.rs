@@ -109,7 +109,7 @@ impl Accounts {
     /// How full a bucket is, as a part of its height.
     #[inline]
     pub(super) fn fraction(&self, bucket: usize) -> f64 {
-        self.tokens(bucket) as f64 * (1.0 / self.height_at(bucket) as f64)
+        self.tokens(bucket) as f64 / self.height_at(bucket) as f64
     }
 
     #[inline]

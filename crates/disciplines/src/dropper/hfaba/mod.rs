@@ -278,16 +278,11 @@ impl Hfaba {
         Some(self.classes.pool(place))
     }
 
-    /// The height of the buckets of a class, at least 1.
+    /// The height of the buckets of a class, at least 1. O(depth), and the same bits wherever it is asked from.
     #[inline]
     fn height(&self, class: usize) -> i64 {
-        self.height_of_flow(class, self.classes.part_of_all(class) * self.config.total as f64)
-    }
-
-    /// The height of the buckets of a class that has itself the height `of_class`.
-    #[inline]
-    fn height_of_flow(&self, class: usize, of_class: f64) -> i64 {
-        ((of_class * self.classes.part_of_flow(class)) as i64).max(1)
+        let part = self.classes.part_of_all(class) * self.classes.part_of_flow(class);
+        ((part * self.config.total as f64) as i64).max(1)
     }
 
     #[inline]
@@ -337,19 +332,18 @@ impl Hfaba {
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        let (mut at, mut height) = (ROOT, self.config.total as f64);
-        while let Some(child) = self.deal(at, height, queue, price) {
-            (at, height) = (child, height * self.classes.part(child));
+        let mut at = ROOT;
+        while let Some(child) = self.deal(at, queue, price) {
+            at = child;
             if self.config.cap {
-                self.pass_overflow_up(at, height);
+                self.pass_overflow_up(at);
             }
         }
     }
 
-    /// Deals the pool of a class that has itself `height`, in chunks of `quantum` at most. Gives the class that was drawn last,
-    /// if it was one.
+    /// Deals the pool of a class out, in chunks of `quantum` at most. Gives the class that was drawn last, if it was one.
     #[inline]
-    fn deal(&mut self, class: usize, height: f64, queue: i64, quantum: i64) -> Option<usize> {
+    fn deal(&mut self, class: usize, queue: i64, quantum: i64) -> Option<usize> {
         let mut last = None;
         for _ in 0..steps(self.classes.pool(class).abs(), queue, quantum, self.config.beta_max) {
             if self.classes.is_idle(class) {
@@ -367,7 +361,7 @@ impl Hfaba {
             }
             match child {
                 Child::Class(child) => self.move_down(class, child, if pool > 0 { chunk } else { -chunk }),
-                Child::Flow(leaf) if pool > 0 => self.fill(class, leaf, chunk, height),
+                Child::Flow(leaf) if pool > 0 => self.fill(class, leaf, chunk),
                 Child::Flow(leaf) => self.grab(class, leaf, chunk),
             }
         }
@@ -384,12 +378,12 @@ impl Hfaba {
 
     /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than it holds.
     #[inline]
-    fn fill(&mut self, class: usize, leaf: usize, amount: i64, height: f64) {
+    fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
         *self.classes.pool_mut(class) -= amount;
         *self.leaves.tokens_mut(leaf) += amount;
         self.moves += 1;
-        if self.leaves.get(leaf).tokens > self.height_of_flow(class, height) {
+        if self.leaves.get(leaf).tokens > self.height(class) {
             self.delete(leaf);
         }
     }
@@ -406,7 +400,8 @@ impl Hfaba {
     }
 
     /// What the pool of a class holds above its height goes up a level.
-    fn pass_overflow_up(&mut self, class: usize, height: f64) {
+    fn pass_overflow_up(&mut self, class: usize) {
+        let height = self.classes.part_of_all(class) * self.config.total as f64;
         let overflow = self.classes.pool(class) - height as i64;
         if overflow > 0 {
             let parent = self.classes.parent(class);
