@@ -33,6 +33,7 @@ pub struct Entry {
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
     page: fn() -> Result<Page, BadDocumentation>,
+    inherit_ecn: fn(&mut Parameters, EcnChoice),
 }
 
 impl Entry {
@@ -40,7 +41,6 @@ impl Entry {
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         (self.page)()
     }
-    inherit_ecn: fn(&mut Parameters, EcnChoice),
 }
 
 /// What a discipline's own file tells the catalogue of it.
@@ -185,6 +185,8 @@ catalogue! {
     shaper: "shaper" () => crate::compose::shaper;
     prio: "prio" () => crate::compose::prio;
     classful: "classful" () => crate::compose::classful;
+    sfed: "sfed" () => crate::dropper::sfed;
+    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
 }
 
 /// Every discipline, in the order in which it is listed to people.
