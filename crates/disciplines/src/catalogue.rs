@@ -150,43 +150,43 @@ macro_rules! catalogue {
 
 catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
-    red: "red" () => crate::dropper::red;
-    faba: "faba" () => crate::dropper::faba;
     drop_front: "drop-front" () => crate::dropper::drop_front;
-    choke: "choke" () => crate::dropper::choke;
-    lqd: "lqd" () => crate::dropper::lqd;
-    rnd: "rnd" () => crate::dropper::rnd;
-    alqd: "alqd" () => crate::dropper::alqd;
-    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
-    drr: "drr" () => crate::scheduler::drr;
-    fbfq: "fbfq" () => crate::scheduler::fbfq;
-    scfq: "scfq" () => crate::scheduler::scfq;
-    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
-    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
-    fred: "fred" () => crate::dropper::fred;
+    red: "red" () => crate::dropper::red;
+    rio: "rio" () => crate::dropper::rio;
+    rem: "rem" () => crate::dropper::rem;
+    blue: "blue" () => crate::dropper::blue;
+    avq: "avq" () => crate::dropper::avq;
+    rqm: "rqm" () => crate::dropper::rqm;
+    codel: "codel" () => crate::dropper::codel;
+    pie: "pie" () => crate::dropper::pie;
+    cobalt: "cobalt" () => crate::dropper::cobalt;
+    dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
+    sfed: "sfed" () => crate::dropper::sfed;
+    faba: "faba" () => crate::dropper::faba;
+    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
     afd_sb: "afd-sb" () => crate::dropper::afd::sb;
     afd_ft: "afd-ft" () => crate::dropper::afd::ft;
     afd_nft: "afd-nft" () => crate::dropper::afd::nft;
     afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
-    rqm: "rqm" () => crate::dropper::rqm;
-    rem: "rem" () => crate::dropper::rem;
-    blue: "blue" () => crate::dropper::blue;
-    avq: "avq" () => crate::dropper::avq;
+    fred: "fred" () => crate::dropper::fred;
+    choke: "choke" () => crate::dropper::choke;
     sfb: "sfb" () => crate::dropper::sfb;
-    codel: "codel" () => crate::dropper::codel;
-    pie: "pie" () => crate::dropper::pie;
-    cobalt: "cobalt" () => crate::dropper::cobalt;
+    lqd: "lqd" () => crate::dropper::lqd;
+    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
+    alqd: "alqd" () => crate::dropper::alqd;
+    rnd: "rnd" () => crate::dropper::rnd;
+    drr: "drr" () => crate::scheduler::drr;
+    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
+    scfq: "scfq" () => crate::scheduler::scfq;
+    fbfq: "fbfq" () => crate::scheduler::fbfq;
+    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
     fq_codel: "fq-codel" () => crate::compose::fq_codel;
     fq_pie: "fq-pie" () => crate::compose::fq_pie;
     cake_like: "cake-like" () => crate::compose::cake_like;
-    dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
-    rio: "rio" () => crate::dropper::rio;
     conditioner: "conditioner" () => crate::compose::conditioner;
     shaper: "shaper" () => crate::compose::shaper;
     prio: "prio" () => crate::compose::prio;
     classful: "classful" () => crate::compose::classful;
-    sfed: "sfed" () => crate::dropper::sfed;
-    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -3,7 +3,7 @@
 use fairwire_core::rng::mix;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Ecn, Rate, Seed};
-use fairwire_disciplines::catalogue::{self, Entry};
+use fairwire_disciplines::catalogue::{self, Entry, Family};
 use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_testing::{Driver, Operation, Outcome, Shape, operations};
 use proptest::prelude::*;
@@ -26,11 +26,15 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
     ("pie", "target = '5 ms'"),
     // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and jumps.
     ("fq-pie", "target = '1 ms'\nupdate = '5 ms'"),
+    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and those before a full buffer.
+    // With TCP's growth at a round-trip time of 20 ms all of its law is at work.
+    ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
 ];
 
 /// Builds any entry under either ECN policy, by way of what a user would type.
 fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    make_variant(entry, &format!("ecn = \"{ecn}\""), buffer)
+    let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
+    make_variant(entry, &format!("ecn = \"{ecn}\"\n{own}"), buffer)
 }
 
 /// Builds an entry with some of its parameters typed.
@@ -67,16 +71,6 @@ fn variants(entry: &Entry) -> Vec<String> {
         }
     }
     variants
-    let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
-    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and those before a full buffer. With
-    // TCP's growth at a round-trip time of 20 ms all of its law is at work.
-    let more =
-        if entry.name == "rqm" { "\nalpha_units = \"per-rtt\"\nreference_rtt = \"20 ms\"" } else { "" };
-    let typed = format!("[{}]\necn = \"{ecn}\"{more}", entry.name);
-    let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
-    let typed = format!("[{}]\necn = \"{ecn}\"\n{own}", entry.name);
-    let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
-    Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
 }
 
 fn drive(mut driver: Driver<Box<dyn Discipline>>, operations: &[Operation]) -> Outcome {
@@ -130,8 +124,11 @@ proptest! {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    for entry in catalogue::all() {
-        for variant in variants(entry).iter().filter(|variant| !variant.contains("sharing")) {
+    // Whoever pushes out under whoever has queues to repair; the other pairs share all of their code with these.
+    let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.family);
+    for entry in catalogue::all().iter().filter(is_at_risk) {
+        let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
+        for variant in variants(entry).iter().filter(is_plain) {
             for n in 0..4096 {
                 let mut driver = make_variant(entry, variant, Amount::Packets(2));
                 nth_sequence(n).into_iter().for_each(|operation| driver.apply(operation));
@@ -143,12 +140,15 @@ fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
 
 #[test]
 fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
+    let contest = contest(20, 3_000);
     for entry in catalogue::all() {
-        for variant in variants(entry) {
-            let run = || drive(make_variant(entry, &variant, Amount::Packets(40)), &contest(20));
+        for variant in variants(entry).iter().filter(|variant| !variant.contains("queues")) {
+            let run = || drive(make_variant(entry, variant, Amount::Packets(40)), &contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            assert!((8_000..=8_120).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
+            // Two requests for three offers, and what is left at the end; none of the requests in vain, but for AVQ.
+            let least = if entry.name == "avq" { 1_750 } else { 2_000 };
+            assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
     }
 }
@@ -179,7 +179,7 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
 }
 
 /// A fixed contest at 1.5 times the link's rate with pauses, so that averages and buckets go through all their ranges.
-fn contest(flows: u64) -> Vec<Operation> {
+fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     let enqueue = |i: u64| Operation::Enqueue {
         // One flow sends a third of everything, the others share the rest.
         flow: if i.is_multiple_of(3) { 0 } else { mix(i) % flows },
@@ -187,7 +187,7 @@ fn contest(flows: u64) -> Vec<Operation> {
         ecn: if mix(i ^ 0xec) & 1 == 0 { Ecn::NotEct } else { Ecn::Ect0 },
     };
     let mut operations = Vec::new();
-    for i in 0..12_000 {
+    for i in 0..offers {
         operations.push(enqueue(i));
         operations.push(Operation::Wait(273_067)); // two thirds of what 512 bytes take at 10 Mbit/s
         if i % 3 != 0 {
@@ -205,7 +205,7 @@ fn contest(flows: u64) -> Vec<Operation> {
 fn the_same_run_twice_gives_the_same_decisions() {
     for entry in catalogue::all() {
         for ecn in POLICIES {
-            let run = || drive(make(entry, ecn, Amount::Packets(40)), &contest(20));
+            let run = || drive(make(entry, ecn, Amount::Packets(40)), &contest(20, 12_000));
             assert_eq!(run(), run(), "{}", entry.name);
         }
     }
@@ -216,7 +216,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
     for entry in catalogue::all() {
         let early_drops = |ecn| {
             let mut driver = make(entry, ecn, Amount::Packets(40));
-            contest(20).into_iter().for_each(|operation| driver.apply(operation));
+            contest(20, 12_000).into_iter().for_each(|operation| driver.apply(operation));
             let drops = driver.early_drops_of_capable();
             (drops, driver.finish().marked)
         };
@@ -232,7 +232,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 #[test]
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
-        let outcome = drive(make(entry, "drop", Amount::Packets(40)), &contest(20));
+        let outcome = drive(make(entry, "drop", Amount::Packets(40)), &contest(20, 12_000));
         // Two requests for three of 12000 offers, and at most 40 packets left for each of the three pauses: 8120 at most. Each
         // request comes right after an offer, so one in vain would be an empty queue that refused a packet.
         // AVQ lets less and less through to senders who do not listen: 0.98 of the rate at first, three quarters at the end.
@@ -247,44 +247,44 @@ fn overload_fills_the_link_and_loses_a_third() {
 /// meant, put the value that the failing test prints here, and say why in the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 13_395_319_866_645_433_253),
-    ("red", 10_751_429_357_254_637_991),
-    ("faba", 4_055_218_775_099_151_042),
     // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
     ("drop-front", 17_020_215_906_615_053_266),
-    ("choke", 2_753_952_013_321_535_028),
-    ("lqd", 17_020_215_906_615_053_266),
-    ("rnd", 13_246_817_075_591_461_866),
-    ("alqd", 17_020_215_906_615_053_266),
-    ("lqd-binned", 6_422_546_493_980_696_793),
-    ("drr", 8_725_907_771_239_077_660),
-    ("fbfq", 6_104_514_705_075_281_536),
-    ("scfq", 5_599_604_951_893_796_947),
-    ("sfq-start", 1_939_851_746_316_503_964),
-    ("wf2q+", 6_104_514_705_075_281_536),
-    ("fred", 4_844_939_351_613_014_716),
+    ("red", 10_751_429_357_254_637_991),
+    ("rio", 10_671_795_563_961_139_017),
+    ("rem", 4_525_617_789_102_931_420),
+    ("blue", 12_496_689_495_781_874_603),
+    ("avq", 9_584_747_251_117_374_059),
+    ("rqm", 7_006_741_564_567_774_423),
+    ("codel", 5_126_306_573_200_694_929),
+    ("pie", 2_777_678_100_261_507_795),
+    ("cobalt", 8_026_191_582_903_822_716),
+    ("dualpi2", 8_345_487_947_246_497_056),
+    ("sfed", 13_966_217_033_714_483_303),
+    ("faba", 4_055_218_775_099_151_042),
+    ("hfaba", 4_988_711_749_934_071_411),
     ("afd-sb", 8_503_404_702_752_916_495),
     ("afd-ft", 16_678_264_931_748_199_884),
     ("afd-nft", 496_228_230_509_933_118),
     ("afd-exact", 5_666_280_300_546_936_902),
-    ("rqm", 7_006_741_564_567_774_423),
-    ("rem", 4_525_617_789_102_931_420),
-    ("blue", 12_496_689_495_781_874_603),
-    ("avq", 9_584_747_251_117_374_059),
+    ("fred", 4_844_939_351_613_014_716),
+    ("choke", 2_753_952_013_321_535_028),
     ("sfb", 7_402_751_256_857_533_851),
-    ("codel", 5_126_306_573_200_694_929),
-    ("pie", 2_777_678_100_261_507_795),
-    ("cobalt", 8_026_191_582_903_822_716),
+    ("lqd", 17_020_215_906_615_053_266),
+    ("lqd-binned", 6_422_546_493_980_696_793),
+    ("alqd", 17_020_215_906_615_053_266),
+    ("rnd", 13_246_817_075_591_461_866),
+    ("drr", 8_725_907_771_239_077_660),
+    ("sfq-start", 1_939_851_746_316_503_964),
+    ("scfq", 5_599_604_951_893_796_947),
+    ("fbfq", 6_104_514_705_075_281_536),
+    ("wf2q+", 6_104_514_705_075_281_536),
     ("fq-codel", 1_285_425_096_613_481_005),
     ("fq-pie", 15_868_617_278_703_190_589),
-    ("cake-like", 2_960_802_300_939_799_274),
-    ("dualpi2", 8_345_487_947_246_497_056),
-    ("rio", 4_316_884_489_322_849_078),
+    ("cake-like", 6_389_662_756_873_182_612),
     ("conditioner", 563_297_034_747_672_048),
     ("shaper", 13_037_259_006_513_237_181),
     ("prio", 13_395_319_866_645_433_253),
     ("classful", 13_395_319_866_645_433_253),
-    ("sfed", 13_966_217_033_714_483_303),
-    ("hfaba", 4_988_711_749_934_071_411),
 ];
 
 #[test]
@@ -292,7 +292,7 @@ fn decisions_are_those_recorded() {
     let found: Vec<(&str, u64)> = catalogue::all()
         .iter()
         .map(|entry| {
-            (entry.name, drive(make(entry, "mark", Amount::Packets(40)), &contest(20)).trace.value())
+            (entry.name, drive(make(entry, "mark", Amount::Packets(40)), &contest(20, 12_000)).trace.value())
         })
         .collect();
     assert_eq!(found, GOLDEN, "found on the left, recorded on the right");

@@ -75,6 +75,7 @@ fn progress(what: &'static str, cells: usize) -> ProgressBar {
 }
 
 /// The median over the repeats, per offered packet.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 fn nanoseconds(name: &str, flows: u32) -> f64 {
     let mut workload = Workload::new(name, flows);
     let mut times: Vec<f64> = (0..REPEATS)

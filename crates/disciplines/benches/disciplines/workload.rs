@@ -49,7 +49,7 @@ pub fn buffer(flows: u32) -> u32 {
 pub fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
     let site = Site {
         rate: Rate::from_bps(RATE).expect("not zero"),
-        buffer: Amount::Packets(buffer(flows).into()),
+        buffer: Amount::Packets(buffer(flows)),
         packet_bytes: MEAN_SIZE,
         seed: Seed(1),
         stream: "bench",

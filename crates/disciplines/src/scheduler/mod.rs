@@ -2,6 +2,7 @@
 
 pub mod any;
 pub mod drr;
+pub mod drr_plus_plus;
 pub mod entry;
 pub mod fbfq;
 mod finished;
@@ -9,7 +10,6 @@ mod fluid;
 mod heap;
 mod longest;
 pub mod scfq;
-pub mod drr_plus_plus;
 pub mod service;
 pub mod sfq;
 mod standing;
