@@ -31,10 +31,11 @@
 //! the buffer in packets. O(1).
 //!
 //! # Source (section, equation)
-//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: figure 5 (the algorithm) and section 6 (support
-//! for many flows).
+//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the algorithm, with its support
+//! for many flows.
 //!
 //! # Where we differ
+//! - The paper was not at hand: the listing and its constants are as public implementations have them.
 //! - The listing has the parts for many flows beside the drop-tail part that they replace. `many_flow_support` chooses: with
 //!   both, the former would have next to no effect.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1, the drop is certain.
@@ -68,7 +69,7 @@ pub const ABOUT: About = About {
     state: "4 bytes per flow with packets waiting, bounded by the buffer",
     cost: "O(1)",
     marks: true,
-    source: "Lin and Morris 1997, figure 5 and section 6",
+    source: "Lin and Morris 1997, the listing",
 };
 
 const NAME: &str = "fred";
