@@ -31,10 +31,11 @@
 //! the buffer in packets. O(1).
 //!
 //! # Source (section, equation)
-//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: figure 5 (the algorithm) and section 6 (support
-//! for many flows).
+//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the algorithm, with its support
+//! for many flows.
 //!
 //! # Where we differ
+//! - The paper was not at hand: the listing and its constants are as public implementations have them.
 //! - The listing has the parts for many flows beside the drop-tail part that they replace. `many_flow_support` chooses: with
 //!   both, the former would have next to no effect.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1, the drop is certain.
@@ -68,7 +69,7 @@ pub const ABOUT: About = About {
     state: "4 bytes per flow with packets waiting, bounded by the buffer",
     cost: "O(1)",
     marks: true,
-    source: "Lin and Morris 1997, figure 5 and section 6",
+    source: "Lin and Morris 1997, the listing",
 };
 
 const NAME: &str = "fred";
@@ -203,6 +204,8 @@ pub struct Fred {
     count: Option<u64>,
     /// Since when nothing waits.
     empty_since: Time,
+    /// Flows with packets waiting, as of the last packet that came in or left.
+    active: u32,
     /// By place of the flow among those that have packets waiting.
     strikes: Box<[u32]>,
 }
@@ -217,6 +220,7 @@ impl Fred {
             average_flow: packet_size(&config),
             count: None,
             empty_since: Time::ZERO,
+            active: 0,
             strikes: vec![0; config.limit.max_packets() as usize].into(),
         }
     }
@@ -341,10 +345,10 @@ impl Dropper for Fred {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        // The flow is still counted: it goes only after the average is told.
-        let gone = u32::from(buffer.flow(packet).is_none());
-        self.update_average(self.counted(buffer.len(), buffer.bytes()), buffer.backlogged_flows() + gone);
+    fn on_departure(&mut self, _: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        // As many flows as before the packet left: in the listing its flow goes only after the average is told.
+        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
+        self.active = buffer.backlogged_flows();
         if buffer.is_empty() {
             self.empty_since = now;
         }
@@ -352,15 +356,16 @@ impl Dropper for Fred {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
         if !inside {
             return;
         }
-        let flow = buffer.flow(packet).expect("a packet has just come in, so its flow waits");
+        let flow = buffer.flow_of(buffer.newest().expect("a packet has just come in"));
         if buffer.flow_backlog(flow).packets == 1 {
             self.strikes[flow.index()] = 0; // another flow's, that had this place before
         }
-        self.update_average(self.counted(buffer.len(), buffer.bytes()), buffer.backlogged_flows());
+        self.active = buffer.backlogged_flows();
+        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

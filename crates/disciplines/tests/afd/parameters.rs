@@ -5,6 +5,7 @@ use fairwire_core::Duration;
 use fairwire_core::units::Amount;
 use fairwire_disciplines::dropper::afd::{exact, ft, nft, sb};
 use fairwire_disciplines::spec::{ClassNumber, Measure, Weights};
+use fairwire_disciplines::{Parameters, build};
 
 #[test]
 fn what_is_not_allowed_is_told() {
@@ -50,6 +51,12 @@ fn what_is_not_allowed_is_told() {
             "`age_period` of `afd-exact` is 0 ns; allowed: from 1 us to 1 min",
         ),
         (
+            exact::Spec { elephant_threshold: Some(Amount::Bytes(5 << 30).into()), ..exact::Spec::default() }
+                .check(&site)
+                .err(),
+            "`elephant_threshold` of `afd-exact` is 5 GiB; allowed: what counts as at most 4294967295 packets or bytes",
+        ),
+        (
             exact::Spec { max_flows: Some(0), ..exact::Spec::default() }.check(&site).err(),
             "`max_flows` of `afd-exact` is 0; allowed: a whole number from 1 to 16777216",
         ),
@@ -76,4 +83,58 @@ fn defaults_follow_the_buffer_and_the_measure() {
     // A gain that is typed moves the other along.
     let typed = ft::Spec { alpha: Some(0.5), ..ft::Spec::default() };
     assert_eq!(typed.check(&site(Amount::Packets(40))).expect("allowed").common.control.beta, 0.6);
+}
+
+const ALL_OF_IT: &str = r#"
+[fred]
+buffer = "100 packets"
+ecn = "mark"
+scheduler = "fcfs"
+measure = "bytes"
+min_threshold = "20 ms"
+max_threshold = "60 kB"
+max_probability = 0.1
+weight = 0.01
+min_q = "3 packets"
+many_flow_support = false
+
+[afd-nft]
+buffer = "64 KiB"
+ecn = "mark"
+scheduler = { name = "fcfs", per = "class" }
+measure = "bytes"
+weights = { 1 = 2.0, 7 = 0.5 }
+q_target = "5 ms"
+alpha = 0.5
+beta = 0.55
+interval = "2.5 ms"
+samples = 4000
+sampling = 1
+set_size = 8
+reuse = 0.1
+
+[etrap]
+"#;
+
+const EXACT: &str = r#"
+[afd-exact]
+measure = "packets"
+interval = "1 ms"
+age_period = "100 ms"
+elephant_threshold = "64 KiB"
+age_threshold = "2 packets"
+max_flows = 100
+"#;
+
+#[test]
+fn everything_that_can_be_typed_is_read_built_and_written_back() {
+    let text = ALL_OF_IT.replace("[etrap]", EXACT);
+    let typed: Parameters = toml::from_str(&text).expect("well-formed");
+    for name in ["fred", "afd-sb", "afd-ft", "afd-nft", "afd-exact", "etrap"] {
+        build(name, &typed, &site(Amount::Packets(300))).expect("allowed");
+    }
+    let written = toml::to_string(&typed).expect("plain data");
+    assert_eq!(toml::from_str::<Parameters>(&written).expect("what we write"), typed);
+    // An alias names the discipline, not its table.
+    assert!(toml::from_str::<Parameters>(ALL_OF_IT).is_err());
 }

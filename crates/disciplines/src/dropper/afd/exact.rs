@@ -13,19 +13,19 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `bytes`): whether flows and the queue are counted in packets or in bytes. The
-//!   vendor has bytes.
+//! - `measure` (choice; `bytes`): whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
 //! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
 //!   Not in the paper.
-//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. "Of the
-//!   order of 50 packets": Pan et al. 2003 (CCR). The quarter is ours, for small buffers.
-//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue. Pan et
-//!   al. 2003 (CCR) have 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms or half of `age_period`, whichever is less): the time between two steps of m_fair. 160 steps a second: Pan
-//!   et al. 2003 (CCR). Half: in each of the vendor's profiles the AFD period is half of the age period.
-//! - `age_period` (time; what the link takes to send 1000 typical packets): the period in which rates are measured, and after
-//!   which a silent flow is forgotten. The vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and more. Ours keeps
-//!   counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit.
+//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. 50 as in a
+//!   public implementation of the CCR paper; the quarter is ours, for small buffers.
+//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
+//!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
+//! - `interval` (time; 6.25 ms or half of `age_period`, whichever is less): the time between two steps of m_fair. 160 steps
+//!   a second: Pan et al., CCR 33(1), as public implementations quote it. Half: in each of the vendor's profiles the AFD
+//!   period is half of the age period.
+//! - `age_period` (time; what the link takes to send 1000 typical packets): the period in which rates are measured, and
+//!   after which a silent flow is forgotten. The vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and
+//!   more. Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit.
 //! - `elephant_threshold` (amount; 1 MB or what the link sends in 100 ms, whichever is less): what a flow has sent when it
 //!   becomes an elephant. The vendor has 1 MB; the time is ours, for slow links.
 //! - `age_threshold` (amount; 500 bytes): a flow that sent less in a whole period is forgotten. The vendor's.
@@ -43,8 +43,8 @@
 //! - The vendor does not say how a rate is made of counts. Ours is that of a sliding period: what was sent since the present
 //!   period began, and of the last period's the part that is still within one period from now.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
-//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it is a mouse. A flow without a place
-//!   is not dropped early.
+//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it is a mouse. A flow
+//!   without a place is not dropped early.
 //! - m_fair is kept from 0 to what the link sends in a period, and starts there.
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
 //!   each instant in between.
@@ -152,6 +152,9 @@ pub struct Trap {
 /// The table and its index for more flows than this would take over half a gigabyte.
 const MOST_FLOWS: u32 = 1 << 24;
 
+/// What a flow sent is counted up to this.
+const MOST_COUNTED: f64 = u32::MAX as f64;
+
 impl Config {
     /// The dropper, which draws from `rng`.
     pub fn dropper(&self, rng: Rng) -> Afd<Elephants> {
@@ -171,6 +174,10 @@ impl Spec {
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
             |typed| counted(typed.0),
         );
+        if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MOST_COUNTED) {
+            let allowed = format!("what counts as at most {MOST_COUNTED} packets or bytes");
+            return Err(parameter("elephant_threshold").refuse(typed, allowed));
+        }
         let trap = Trap {
             age_period,
             elephant_threshold,

@@ -214,7 +214,7 @@ fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
     }
 }
 
-/// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003).
+/// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003, as quoted).
 const INTERVAL: Duration = Duration::from_us(6250);
 
 /// `typed`, if it is a period that a controller can have.

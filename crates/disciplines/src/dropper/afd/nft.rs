@@ -13,23 +13,23 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a
-//!   sample counts its packet's length. The paper has packets, its companion both.
+//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
+//!   its packet's length. The paper has packets.
 //! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
 //!   Not in the paper.
-//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. "Of the
-//!   order of 50 packets": Pan et al. 2003 (CCR). The quarter is ours, for small buffers.
-//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue. Pan et
-//!   al. 2003 (CCR) have 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms): the time between two steps of m_fair. 160 steps a second: Pan et
-//!   al. 2003 (CCR).
-//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the rate
-//!   of all arrivals.
-//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR paper
-//!   sample about one packet in five.
+//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. 50 as in a
+//!   public implementation of the CCR paper; the quarter is ours, for small buffers.
+//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
+//!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
+//! - `interval` (time; 6.25 ms): the time between two steps of m_fair. 160 steps a second: Pan et al., CCR 33(1), as public
+//!   implementations quote it.
+//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the
+//!   rate of all arrivals.
+//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR
+//!   paper sample about one packet in five.
 //! - `set_size` (flows; 5): s, of how many flows one is chosen. All experiments of the paper.
-//! - `reuse` (1; 0.06): a, the part of its samples that a set of flows loses before another is drawn. All experiments of
-//!   the paper.
+//! - `reuse` (1; 0.06): a, the part of its samples that a set of flows loses before another is drawn. All experiments of the
+//!   paper.
 //!
 //! # State and cost
 //! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index;
@@ -46,16 +46,17 @@
 //!   rounded; rounding down gives its 180 sets per b updates in table 1, where rounding up would give 153.
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced before its time.
 //! - With no more flows than `set_size` the set is all of them.
-//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as in
-//!   the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
-//! - Gains and sampling frequency are not in this paper but in its companion in CCR 33(1); p is in neither.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as
+//!   in the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
+//!   CCR 33(1), 2003, which we know from public implementations only.
 //! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
 //!   packets count, or what is sampled if that is more.
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
 //!   each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn where the probability of a drop is 0 or 1.
-//! - The memory that the paper computes at its end is off by ten: b/4 is 2.5 R / r_fair, 44 600 flows in its example.
+//! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R / r_fair.
 //!
 //! # Example
 //! ```toml
