@@ -37,7 +37,7 @@
 //!   same reason the packets that cross the end of a frame are not counted, but the queues that start within each frame.
 //! - Where a packet is longer than the quantum times the weight, its queue may start more than one frame ahead. Up to seven are
 //!   told apart; one that starts later is counted with the seventh, so that frame ends late and no harm is done.
-//! - The memory of flows with nothing waiting is bounded by the buffer in packets. When it is full, the one with the least
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least
 //!   potential is forgotten, and may start from the system's again.
 //! - Within a packet, the system potential goes on with the clock at the link's rate, and no further than the packet's length.
 //! - Equal tags go first come, first served.

@@ -16,6 +16,9 @@ pub struct Account {
     pub weight: u64,
 }
 
+/// Flows remembered at least, however few packets the buffer holds: a short queue may serve many flows in turn.
+const LEAST_CAPACITY: usize = 1024;
+
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least to lose, is forgotten.
 #[derive(Debug)]
 pub struct Finished {
@@ -24,8 +27,13 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// A memory for schedulers of a buffer of so many packets: at most as many flows, or 1024 if that is more.
+    pub fn beside(packets: usize) -> Self {
+        Finished::new(packets.max(LEAST_CAPACITY))
+    }
+
     /// A memory of at most `capacity` flows.
-    pub fn new(capacity: usize) -> Self {
+    fn new(capacity: usize) -> Self {
         Finished { table: FlowTable::new(capacity), by_tag: Heap::new(capacity) }
     }
 

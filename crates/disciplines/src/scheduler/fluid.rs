@@ -39,14 +39,14 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// An idle server of `rate_bps` that remembers at most `capacity` flows with nothing waiting.
-    pub fn new(rate_bps: u64, capacity: usize) -> Self {
+    /// An idle server of `rate_bps`, for a buffer of so many packets.
+    pub fn new(rate_bps: u64, packets: usize) -> Self {
         Fluid {
             rate_bps,
             virtual_time: 0,
             weight: 0,
             remainder: 0,
-            finished: Finished::new(capacity),
+            finished: Finished::beside(packets),
             sending: Sending::default(),
             now: Time::ZERO,
             latest: 0,

@@ -30,7 +30,7 @@
 //! # Where we differ
 //! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
 //!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting is bounded by the buffer in packets. When it is full, the one with the least tag
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
 //!   is forgotten, and may start from virtual time again.
 //! - Equal tags go first come, first served.
 //!
@@ -151,7 +151,7 @@ impl Sfq {
             virtual_time: 0,
             latest: 0,
             starts: Heap::new(queues),
-            finished: Finished::new(queues),
+            finished: Finished::beside(queues),
             sent: None,
         }
     }

@@ -33,7 +33,7 @@
 //!   the ideal server would be serving: virtual time goes by bytes over the sum of their weights.
 //! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
 //!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting is bounded by the buffer in packets. When it is full, the one with the least tag
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
 //!   is forgotten, and may start from virtual time again.
 //! - Within a packet, virtual time goes on with the clock at the link's rate, and no further than the packet's length.
 //! - Equal tags go first come, first served.
