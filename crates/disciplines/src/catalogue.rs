@@ -142,6 +142,12 @@ catalogue! {
     scfq: "scfq" () => crate::scheduler::scfq;
     sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
     wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
+    drop_front: "drop-front" () => crate::dropper::drop_front;
+    choke: "choke" () => crate::dropper::choke;
+    lqd: "lqd" () => crate::dropper::lqd;
+    rnd: "rnd" () => crate::dropper::rnd;
+    alqd: "alqd" () => crate::dropper::alqd;
+    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
 }
 
 /// Every discipline, in the order in which it is listed to people.

@@ -160,6 +160,13 @@ const GOLDEN: &[(&str, u64)] = &[
     ("scfq", 5_599_604_951_893_796_947),
     ("sfq-start", 1_939_851_746_316_503_964),
     ("wf2q+", 6_104_514_705_075_281_536),
+    // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
+    ("drop-front", 17_020_215_906_615_053_266),
+    ("choke", 2_753_952_013_321_535_028),
+    ("lqd", 17_020_215_906_615_053_266),
+    ("rnd", 13_246_817_075_591_461_866),
+    ("alqd", 17_020_215_906_615_053_266),
+    ("lqd-binned", 6_422_546_493_980_696_793),
 ];
 
 #[test]

@@ -311,6 +311,33 @@ impl Red {
         self.average
     }
 
+    /// Brings the average up to date with what an arrival meets, and gives what it meets, in packets or bytes as configured.
+    #[inline]
+    pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
+        let queue = self.queue(buffer);
+        self.update_average(queue, now);
+        queue
+    }
+
+    /// Is there no early signal for an arrival that meets `queue`?
+    #[inline]
+    pub(crate) fn spares(&self, queue: f64) -> bool {
+        self.average < self.config.ramp.min || (self.config.spare_short_queue && queue <= 1.0)
+    }
+
+    /// The early decision on an arrival that met `queue`.
+    #[inline]
+    pub(crate) fn test(&mut self, packet: &Packet, queue: f64, buffer: &Buffer) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(packet.len);
+        let verdict = self.judge(packet, queue);
+        if verdict != Verdict::Pass {
+            self.forget_count();
+        }
+        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+    }
+
     #[inline]
     fn queue(&self, buffer: &Buffer) -> f64 {
         match self.config.measure {
@@ -344,8 +371,8 @@ impl Red {
 
     #[inline]
     fn judge(&mut self, packet: &Packet, queue: f64) -> Verdict {
-        let Config { ramp, mark_limit, spare_short_queue, .. } = self.config;
-        if self.average < ramp.min || (spare_short_queue && queue <= 1.0) {
+        let Config { ramp, mark_limit, .. } = self.config;
+        if self.spares(queue) {
             self.is_above = false;
             return Verdict::Pass;
         }
@@ -388,16 +415,8 @@ impl Red {
 impl Dropper for Red {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        let queue = self.queue(buffer);
-        self.update_average(queue, now);
-        self.count += 1;
-        self.count_bytes += u64::from(packet.len);
-        let verdict = self.judge(packet, queue);
-        if verdict != Verdict::Pass {
-            self.forget_count();
-        }
-        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
-        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+        let queue = self.meet(buffer, now);
+        self.test(packet, queue, buffer)
     }
 
     fn victim(&mut self, _: &Packet, _: &Buffer, _: Time) -> Victim {
