@@ -320,6 +320,28 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
 }
 
 #[test]
+fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
+    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is about two packets.
+    for name in ENTRIES {
+        let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '40000 B'" } else { "" };
+        for seed in 0..2000 {
+            let mut rng = Seed(seed).stream("two flows");
+            let packets = 2 + rng.below(3);
+            let mut pair = match seed % 2 {
+                0 => Pair::new(name, packets, quantum, 40_000),
+                _ => Pair::that_drops_on_departure(name, packets, 40_000),
+            };
+            for step in 0..14 {
+                match rng.below(5) {
+                    0 | 1 => pair.request(|| format!("seed {seed}, step {step}")),
+                    _ => pair.arrive(rng.below(2).into(), (1 + rng.below(4)) << 14),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_transcription_serves_by_least_tag_and_by_turn() {
     // By hand: SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1 ends at 1 and 2, flow 0 at 3.
     let mut printed = Printed::new("scfq", 0);
