@@ -247,10 +247,15 @@ impl Buffer {
     /// A packet arrived, to be let in or not: its flow is given a queue if it has none.
     #[inline]
     pub fn arriving(&mut self, packet: &Packet) {
-        if self.needs.flows {
-            let (by_hash, flows) = (&self.by_hash, &self.flows);
-            self.queues.assign(packet, |queue| by_hash.find(queue, |i| flows[i].hash == queue).is_none());
+        if self.needs.flows && self.queues.are_given() {
+            self.give_queue(packet);
         }
+    }
+
+    #[inline(never)] // it would bloat the path of those that have a queue by themselves
+    fn give_queue(&mut self, packet: &Packet) {
+        let (by_hash, flows) = (&self.by_hash, &self.flows);
+        self.queues.assign(packet, |queue| by_hash.find(queue, |i| flows[i].hash == queue).is_none());
     }
 
     /// Puts `packet` in as the newest of all and of its flow.

@@ -73,6 +73,12 @@ impl Queues {
         }
     }
 
+    /// Are queues given to flows as they arrive, rather than told from the packet alone?
+    #[inline]
+    pub(crate) fn are_given(&self) -> bool {
+        matches!(self, Queues::SetAssociative(_) | Queues::Limited(_))
+    }
+
     /// A packet arrived: its flow is given a queue if it has none. `is_empty` tells whether nothing waits in a queue.
     #[inline]
     pub(crate) fn assign(&mut self, packet: &Packet, is_empty: impl Fn(FlowHash) -> bool) {

@@ -247,6 +247,13 @@ fn overload_fills_the_link_and_loses_a_third() {
 /// meant, put the value that the failing test prints here, and say why in the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 13_395_319_866_645_433_253),
+    ("red", 10_751_429_357_254_637_991),
+    ("faba", 4_055_218_775_099_151_042),
+    ("drr", 5_699_972_028_569_454_991),
+    ("fbfq", 13_115_415_695_619_249_266),
+    ("scfq", 5_978_033_281_465_205_122),
+    ("sfq-start", 4_906_518_871_432_969_419),
+    ("wf2q+", 16_013_754_397_333_505_434),
     // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
     ("drop-front", 17_020_215_906_615_053_266),
     ("red", 10_751_429_357_254_637_991),

@@ -43,7 +43,6 @@
 //! ```
 
 use super::entry::{Checked, MakesRoom, Typed};
-use super::longest::Longest;
 use super::standing::Standing;
 use crate::catalogue::{About, Family};
 use crate::dropper::tail_drop::TailDrop;
@@ -120,7 +119,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let checked = self.check(site)?;
         Ok(match checked.dropper {
-            MakesRoom::Lqd => queue(&checked, Longest::default()),
+            MakesRoom::Lqd => queue(&checked, checked.lqd(site.rng(NAME))),
             MakesRoom::TailDrop => queue(&checked, TailDrop),
         })
     }

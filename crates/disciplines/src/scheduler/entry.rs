@@ -1,6 +1,7 @@
 //! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes room.
 
-use super::longest::Longest;
+use crate::dropper::lqd::{self, Lqd};
+use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::BadParameter;
 use crate::scheduler::any::Kind;
@@ -8,7 +9,7 @@ use crate::scheduler::service::{CheckedService, Per, Service, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Limit};
+use fairwire_core::{Discipline, Limit, Rng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,7 @@ pub struct Checked {
     pub service: CheckedService,
     /// Who makes room.
     pub dropper: MakesRoom,
+    longest: push_out::Config,
 }
 
 impl Typed<'_> {
@@ -66,9 +68,11 @@ impl Typed<'_> {
             queues: self.queues,
             sharing: self.sharing,
         };
-        let service = Service::check(&Some(service), discipline, site).map_err(at_the_top)?;
+        let scheduler = Some(service);
+        let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
+        let longest = lqd::Spec { buffer: self.buffer, scheduler, ..lqd::Spec::default() }.check(site)?;
         let (ecn, dropper) = (self.ecn.unwrap_or_default(), self.dropper.unwrap_or_default());
-        Ok(Checked { limit, ecn, service, dropper })
+        Ok(Checked { limit, ecn, service, dropper, longest })
     }
 }
 
@@ -79,11 +83,16 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 }
 
 impl Checked {
-    /// Builds it.
-    pub fn build(&self) -> Box<dyn Discipline> {
+    /// Builds it; `rng` decides which of several longest queues makes room.
+    pub fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
-            MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, Longest::default()),
+            MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),
             MakesRoom::TailDrop => self.service.queue(self.limit, self.ecn, TailDrop),
         }
+    }
+
+    /// Pushes out the front of the longest queue, by the weights that it is served by.
+    pub(super) fn lqd(&self, rng: Rng) -> Lqd {
+        Lqd::new(self.longest.clone(), rng)
     }
 }

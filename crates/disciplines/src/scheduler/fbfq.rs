@@ -52,10 +52,10 @@
 
 use super::entry::{Checked, MakesRoom, Typed};
 use super::finished::Account;
-use super::fluid::{Fluid, counted};
+use super::fluid::Fluid;
 use super::heap::{Heap, Rank};
 use super::standing::Standing;
-use super::tag::{FRACTION_BITS, Price, Tag};
+use super::tag::{FRACTION_BITS, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
 use crate::scheduler::any::{Kind, Terms};
@@ -127,7 +127,7 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        Ok(self.check(site)?.build())
+        Ok(self.check(site)?.build(site.rng(NAME)))
     }
 }
 
@@ -181,7 +181,6 @@ struct Head {
 /// Frame-based fair queueing. See the [module](self).
 #[derive(Debug)]
 pub struct Fbfq {
-    price: Price,
     fluid: Fluid,
     frames: Frames,
     /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
@@ -206,8 +205,7 @@ impl Fbfq {
         let queues = terms.limit.max_packets() as usize;
         let length = Tag::from(terms.quantum) << FRACTION_BITS;
         Fbfq {
-            price: Price::new(terms.weights.clone()),
-            fluid: Fluid::new(terms.rate_bps, queues),
+            fluid: Fluid::new(terms),
             frames: Frames { length, begin: 0, current: 0, queues: [0; FRAMES] },
             heads: vec![Head::default(); queues].into(),
             finishes: Heap::new(queues),
@@ -228,7 +226,7 @@ impl Fbfq {
 
     /// `packet` comes to the head of a queue.
     fn reweigh(&mut self, flow: usize, packet: &Packet) {
-        let weight = counted(self.price.weight(packet));
+        let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
         if before != weight {
             self.fluid.reweigh(before, weight);
@@ -237,7 +235,7 @@ impl Fbfq {
 
     /// The tag of a queue whose first packet is `packet`.
     fn finish(&self, flow: usize, packet: &Packet) -> Tag {
-        self.heads[flow].start + self.price.of(packet)
+        self.heads[flow].start + self.fluid.price().of(packet)
     }
 }
 
@@ -250,7 +248,7 @@ impl Scheduler for Fbfq {
         let flow = buffer.flow_of(key);
         if buffer.flow_head(flow) == key {
             let packet = buffer.packet(key);
-            let weight = counted(self.price.weight(packet));
+            let weight = self.fluid.weight(packet);
             let start = self.fluid.join(buffer.flow_hash(flow), weight);
             self.heads[flow.index()].weight = weight;
             self.start(flow.index(), start);

@@ -1,17 +1,13 @@
 //! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it is serving.
 
+use super::any::Terms;
 use super::finished::{Account, Finished};
-use super::tag::{FRACTION_BITS, Tag};
-use fairwire_core::{FlowHash, Time};
+use super::tag::{FRACTION_BITS, Price, Tag};
+use fairwire_core::{FlowHash, Packet, Time};
 
-/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left.
-const WEIGHT: f64 = (1u64 << 36) as f64;
-
-/// `weight` as the fluid server counts it.
-#[inline]
-pub fn counted(weight: f64) -> u64 {
-    (weight * WEIGHT) as u64
-}
+/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left. Where all are equal they
+/// count as 1, which keeps the division within the 64 bits that are fast.
+const WEIGHT_BITS: u32 = 36;
 
 /// What is being sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,10 +23,12 @@ struct Sending {
 #[derive(Debug)]
 pub struct Fluid {
     rate_bps: u64,
+    price: Price,
+    weight_bits: u32,
     virtual_time: Tag,
     /// The weights, waiting and remembered.
     weight: u128,
-    /// Bytes times 2^36 that virtual time has not been moved for yet, because they were not a whole step: below `weight`.
+    /// Bytes times weight that virtual time has not been moved for yet, because they were not a whole step: below `weight`.
     remainder: u128,
     finished: Finished,
     sending: Sending,
@@ -39,14 +37,17 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// An idle server of `rate_bps`, for a buffer of so many packets.
-    pub fn new(rate_bps: u64, packets: usize) -> Self {
+    /// An idle server.
+    pub fn new(terms: &Terms) -> Self {
+        let price = Price::new(terms.weights.clone());
         Fluid {
-            rate_bps,
+            rate_bps: terms.rate_bps,
+            weight_bits: if price.is_equal() { 0 } else { WEIGHT_BITS },
+            price,
             virtual_time: 0,
             weight: 0,
             remainder: 0,
-            finished: Finished::beside(packets),
+            finished: Finished::beside(terms.limit.max_packets() as usize),
             sending: Sending::default(),
             now: Time::ZERO,
             latest: 0,
@@ -61,6 +62,21 @@ impl Fluid {
     /// Flows remembered that have nothing waiting.
     pub fn remembered(&self) -> usize {
         self.finished.len()
+    }
+
+    /// What packets cost.
+    #[inline]
+    pub fn price(&self) -> &Price {
+        &self.price
+    }
+
+    /// The weight of the flow of `packet`, as it is counted here.
+    #[inline]
+    pub fn weight(&self, packet: &Packet) -> u64 {
+        if self.weight_bits == 0 {
+            return 1;
+        }
+        (self.price.weight(packet) * (1u64 << WEIGHT_BITS) as f64) as u64
     }
 
     /// It is `now`.
@@ -135,9 +151,10 @@ impl Fluid {
     fn follow_the_clock(&mut self) {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
-            let elapsed = u128::from(self.now.since(since).ns());
-            let by_clock = elapsed.saturating_mul(self.rate_bps.into()) / 8_000_000_000;
-            self.move_to(by_clock.min(bytes.into()) << FRACTION_BITS);
+            let elapsed = self.now.since(since).ns();
+            let bits = elapsed.checked_mul(self.rate_bps); // times 10^9; beyond 64 bits all of it has been sent
+            let by_clock = bits.map_or(bytes.into(), |bits| (bits / 8_000_000_000).min(bytes.into()));
+            self.move_to(u128::from(by_clock) << FRACTION_BITS);
         }
     }
 
@@ -146,12 +163,13 @@ impl Fluid {
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;
-        let mut work = bytes * WEIGHT as u128 + core::mem::take(&mut self.remainder);
+        let mut work = (bytes << self.weight_bits) + core::mem::take(&mut self.remainder);
         while self.weight > 0 {
-            let reach = self.virtual_time + work / self.weight;
+            let steps = work / self.weight;
+            let reach = self.virtual_time + steps;
             let Some(account) = self.finished.expired(reach) else {
                 self.virtual_time = reach;
-                self.remainder = work % self.weight;
+                self.remainder = work - steps * self.weight;
                 return;
             };
             let step = account.tag.saturating_sub(self.virtual_time);

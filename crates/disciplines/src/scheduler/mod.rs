@@ -8,7 +8,6 @@ pub mod fbfq;
 mod finished;
 mod fluid;
 mod heap;
-mod longest;
 pub mod scfq;
 pub mod service;
 pub mod sfq;

@@ -114,7 +114,7 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        Ok(self.check(site)?.build())
+        Ok(self.check(site)?.build(site.rng(NAME)))
     }
 }
 

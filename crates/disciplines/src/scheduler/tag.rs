@@ -26,6 +26,11 @@ impl Price {
         Price { weights, is_equal }
     }
 
+    /// Are all weights 1?
+    pub fn is_equal(&self) -> bool {
+        self.is_equal
+    }
+
     /// What `packet` costs.
     #[inline]
     pub fn of(&self, packet: &Packet) -> Tag {

@@ -47,10 +47,10 @@
 
 use super::entry::{Checked, MakesRoom, Typed};
 use super::finished::Account;
-use super::fluid::{Fluid, counted};
+use super::fluid::Fluid;
 use super::heap::{Heap, Rank};
 use super::standing::Standing;
-use super::tag::{FRACTION_BITS, Price, Tag};
+use super::tag::{FRACTION_BITS, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
 use crate::scheduler::any::{Kind, Terms};
@@ -119,7 +119,7 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        Ok(self.check(site)?.build())
+        Ok(self.check(site)?.build(site.rng(NAME)))
     }
 }
 
@@ -136,7 +136,6 @@ struct Head {
 /// Worst-case fair weighted fair queueing. See the [module](self).
 #[derive(Debug)]
 pub struct Wf2qPlus {
-    price: Price,
     fluid: Fluid,
     /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
     heads: Box<[Head]>,
@@ -160,8 +159,7 @@ impl Wf2qPlus {
     pub fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Wf2qPlus {
-            price: Price::new(terms.weights.clone()),
-            fluid: Fluid::new(terms.rate_bps, queues),
+            fluid: Fluid::new(terms),
             heads: vec![Head::default(); queues].into(),
             eligible: Heap::new(queues),
             early: Heap::new(queues),
@@ -174,7 +172,7 @@ impl Wf2qPlus {
         let head = &mut self.heads[flow];
         head.is_eligible = head.start <= self.fluid.virtual_time();
         match head.is_eligible {
-            true => self.eligible.insert(flow, head.start + self.price.of(packet)),
+            true => self.eligible.insert(flow, head.start + self.fluid.price().of(packet)),
             false => self.early.insert(flow, head.start),
         }
     }
@@ -188,7 +186,7 @@ impl Wf2qPlus {
 
     /// `packet` comes to the head of a queue.
     fn reweigh(&mut self, flow: usize, packet: &Packet) {
-        let weight = counted(self.price.weight(packet));
+        let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
         if before != weight {
             self.fluid.reweigh(before, weight);
@@ -219,7 +217,7 @@ impl Scheduler for Wf2qPlus {
         let flow = buffer.flow_of(key);
         if buffer.flow_head(flow) == key {
             let packet = buffer.packet(key);
-            let weight = counted(self.price.weight(packet));
+            let weight = self.fluid.weight(packet);
             let start = self.fluid.join(buffer.flow_hash(flow), weight);
             self.heads[flow.index()] = Head { start, weight, is_eligible: false };
             self.enter(flow.index(), packet);
@@ -238,7 +236,7 @@ impl Scheduler for Wf2qPlus {
                 let next = buffer.packet(next);
                 self.reweigh(flow, next);
                 if self.heads[flow].is_eligible {
-                    self.eligible.retag(flow, self.heads[flow].start + self.price.of(next));
+                    self.eligible.retag(flow, self.heads[flow].start + self.fluid.price().of(next));
                 }
             }
             Standing::Behind => {}
@@ -281,7 +279,7 @@ impl Scheduler for Wf2qPlus {
         self.heads[flow].start = head.start;
         self.enter(flow, packet);
         // It was eligible before, and virtual time has not gone back.
-        self.eligible.restore(flow, Rank { tag: head.start + self.price.of(packet), ..rank });
+        self.eligible.restore(flow, Rank { tag: head.start + self.fluid.price().of(packet), ..rank });
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -4,7 +4,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Rate, Seed, Server, Signals};
 use fairwire_core::{Time, Transmitter, Victim};
 use fairwire_disciplines::scheduler::Service;
-use fairwire_disciplines::scheduler::any::Terms;
+use fairwire_disciplines::scheduler::any::{Kind, Terms};
 use fairwire_disciplines::{Parameters, Site, build};
 
 pub const RATE_BPS: u64 = 8_000_000; // a byte takes a microsecond
@@ -33,12 +33,13 @@ pub fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
     build(name, &parameters, &site(packets)).expect("allowed")
 }
 
-/// The terms of a service as typed.
-pub fn terms(service: &str, packets: u32) -> Terms {
+/// A service as typed: its kind and its terms.
+pub fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: Parameters = toml::from_str(&format!("[red]\nscheduler = {service}")).expect("well-formed");
     let service: Option<Service> = typed.red.expect("typed").scheduler;
     let site = site(packets);
-    Service::check(&service, "red", &site).expect("allowed").terms(site.buffer.limit(site.rate))
+    let checked = Service::check(&service, "red", &site).expect("allowed");
+    (checked.kind, checked.terms(site.buffer.limit(site.rate)))
 }
 
 /// One packet that is going to arrive.

@@ -1,8 +1,9 @@
 //! Straight-line transcriptions: no heaps, no hooks for push-out, everything looked up anew at each request. The drops of the
 //! discipline under test are replayed on the transcription, and every packet that leaves must be the same.
 
-use crate::link::{ENTRIES, entry};
-use fairwire_core::{Cause, Discipline, Packet, Seed, Signals, Time};
+use crate::link::{Drops, ENTRIES, LongestFront, entry, terms};
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Queue, Seed, Time, Verdict, Victim};
+use fairwire_disciplines::scheduler::AnyScheduler;
 use std::collections::BTreeMap;
 
 /// What is known of a flow.
@@ -79,15 +80,27 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// The packet to send, by frame.
-    fn request(&mut self) -> Option<u32> {
-        let frame = if self.name == "drr" { self.round_robin() } else { self.by_tags() }?;
-        self.leave(frame);
-        Some(frame)
+    /// The packet to send, by frame. Those that `drops` picks are dropped on departure, and cost their flows nothing.
+    fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
+        loop {
+            let virtual_time = self.virtual_time;
+            let (frame, before) = if self.name == "drr" { self.round_robin() } else { self.by_tags() }?;
+            let &(_, flow, _) = self.packets.iter().find(|packet| packet.0 == frame).expect("it waits");
+            self.leave(frame);
+            if !drops(frame) {
+                return Some(frame);
+            }
+            let known = self.flows.get_mut(&flow).expect("known");
+            (known.tag, known.turn) = (before.tag, before.turn);
+            self.sending = 0;
+            if ["scfq", "sfq-start"].contains(&self.name) {
+                self.virtual_time = virtual_time; // it is the tag of what is being sent
+            }
+        }
     }
 
-    /// Shreedhar and Varghese 1996, figure 2.
-    fn round_robin(&mut self) -> Option<u32> {
+    /// Shreedhar and Varghese 1996, figure 2. The packet, and its flow as it was before it paid.
+    fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
             let (frame, len) = self.head(first);
@@ -98,15 +111,16 @@ impl Printed {
                 self.visited = Some(first);
             }
             if len <= flow.tag {
+                let before = *flow;
                 flow.tag -= len;
-                return Some(frame);
+                return Some((frame, before));
             }
             flow.turn = turn;
             self.visited = None;
         }
     }
 
-    fn by_tags(&mut self) -> Option<u32> {
+    fn by_tags(&mut self) -> Option<(u32, Flow)> {
         self.end_of_transmission();
         let backlogged = self.backlogged();
         let Some(least_start) = backlogged.iter().map(|(_, flow)| flow.tag).min() else {
@@ -152,7 +166,7 @@ impl Printed {
         (known.tag, known.turn) = (flow.tag + len, turn);
         (self.virtual_time, self.frame_begin) = (virtual_time, frame_begin);
         self.sending = len;
-        Some(frame)
+        Some((frame, flow))
     }
 
     /// FBFQ and WF2Q+: virtual time goes by the bytes sent over the number of flows that a fluid server would be serving:
@@ -182,73 +196,105 @@ struct Pair {
     queue: Box<dyn Discipline>,
     printed: Printed,
     frame: u32,
+    drops_on_departure: bool,
 }
 
-struct Replay<'a>(&'a mut Printed);
-
-impl Signals for Replay<'_> {
-    fn dropped(&mut self, packet: Packet, _: Cause) {
-        self.0.leave(packet.frame);
-    }
-    fn marked(&mut self, _: &Packet, _: Cause) {}
+/// Every third packet.
+fn is_picked(frame: u32) -> bool {
+    frame.is_multiple_of(3)
 }
 
-/// An arrival that was refused never came in.
-struct Refused(Vec<u32>);
+/// Drops every third packet on departure, and pushes out the front of the longest queue.
+struct DropsThird;
 
-impl Signals for Refused {
-    fn dropped(&mut self, packet: Packet, _: Cause) {
-        self.0.push(packet.frame);
+impl Dropper for DropsThird {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
     }
-    fn marked(&mut self, _: &Packet, _: Cause) {}
+    fn on_departure(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Verdict {
+        if is_picked(packet.frame) { Verdict::Drop(Cause::Forced) } else { Verdict::Pass }
+    }
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        LongestFront.victim(packet, buffer, now)
+    }
 }
 
 impl Pair {
     fn new(name: &'static str, packets: u32, settings: &str, quantum: u64) -> Self {
-        Pair { queue: entry(name, packets, settings), printed: Printed::new(name, quantum), frame: 0 }
+        let (queue, printed) = (entry(name, packets, settings), Printed::new(name, quantum));
+        Pair { queue, printed, frame: 0, drops_on_departure: false }
+    }
+
+    fn that_drops_on_departure(name: &'static str, packets: u32, quantum: u64) -> Self {
+        let service = if name == "sfq-start" { "sfq" } else { name };
+        let typed = format!("{{ name = '{service}', quantum = '{quantum} B' }}");
+        let (kind, terms) = terms(&typed, packets);
+        let queue = Queue::new(terms.limit, AnyScheduler::new(kind, &terms), DropsThird);
+        let printed = Printed::new(name, quantum);
+        Pair { queue: Box::new(queue), printed, frame: 0, drops_on_departure: true }
     }
 
     fn arrive(&mut self, flow: u64, len: u32) {
         self.frame += 1;
-        let mut gone = Refused(Vec::new());
+        let mut gone = Drops::default();
         self.queue.enqueue(Packet::new(self.frame, len, flow.into(), Time::ZERO), Time::ZERO, &mut gone);
-        for &frame in gone.0.iter().filter(|&&frame| frame != self.frame) {
+        let gone: Vec<u32> = gone.0.iter().map(|drop| drop.1).collect();
+        for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
             self.printed.leave(frame);
         }
-        if !gone.0.contains(&self.frame) {
+        // An arrival that was refused never came in.
+        if !gone.contains(&self.frame) {
             self.printed.arrive(self.frame, flow, len.into());
         }
     }
 
     fn request(&mut self, told: impl Fn() -> String) {
-        let sent = self.queue.dequeue(Time::ZERO, &mut Replay(&mut self.printed)).map(|packet| packet.frame);
-        assert_eq!(sent, self.printed.request(), "{}: {}", self.printed.name, told());
+        let sent = self.queue.dequeue(Time::ZERO, &mut Drops::default()).map(|packet| packet.frame);
+        let printed = self.printed.request(|frame| self.drops_on_departure && is_picked(frame));
+        assert_eq!(sent, printed, "{}: {}", self.printed.name, told());
     }
 }
 
 /// 6^6: six steps of virtual time, each divided by up to three flows, stay whole.
 const UNIT: u32 = 46_656;
 
+/// Does the `n`th sequence of six operations, each an arrival of one of three flows or a request, and then empties it. Flows have
+/// packets of one, two and three units, so that push-outs meet tags of all kinds.
+fn compare(mut pair: Pair, n: u32, told: &str) {
+    for step in 0..6 {
+        match (n >> (2 * step)) & 3 {
+            3 => pair.request(|| format!("{told}, sequence {n}")),
+            flow => pair.arrive(flow.into(), UNIT * (flow + 1)),
+        }
+    }
+    for _ in 0..=4 {
+        pair.request(|| format!("{told}, sequence {n}, at the end"));
+    }
+}
+
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_is_served_as_printed() {
-    // Flows have packets of one, two and three units, so that push-outs meet tags of all kinds.
-    let settings = ["dropper = 'lqd'", "dropper = 'tail-drop'"];
-    for (name, settings, packets) in ENTRIES
-        .iter()
-        .flat_map(|name| settings.map(|s| [1, 2, 3].map(|packets| (*name, s, packets))))
-        .flatten()
-    {
+    for name in ENTRIES {
         let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '100000 B'\n" } else { "" };
-        for n in 0..4096u32 {
-            let mut pair = Pair::new(name, packets, &format!("{quantum}{settings}"), 100_000);
-            for step in 0..6 {
-                match (n >> (2 * step)) & 3 {
-                    3 => pair.request(|| format!("{packets} packets, {settings}, sequence {n}")),
-                    flow => pair.arrive(flow.into(), UNIT * (flow + 1)),
+        for packets in 1..=4 {
+            for dropper in ["lqd", "tail-drop"] {
+                let settings = format!("{quantum}dropper = '{dropper}'");
+                for n in 0..4096 {
+                    let pair = Pair::new(name, packets, &settings, 100_000);
+                    compare(pair, n, &format!("{packets} packets, {dropper}"));
                 }
             }
-            for _ in 0..=3 {
-                pair.request(|| format!("{packets} packets, {settings}, sequence {n}, at the end"));
+        }
+    }
+}
+
+#[test]
+fn every_sequence_of_six_operations_with_drops_on_departure_is_served_as_printed() {
+    for name in ENTRIES {
+        for packets in 1..=4 {
+            for n in 0..4096 {
+                let pair = Pair::that_drops_on_departure(name, packets, 100_000);
+                compare(pair, n, &format!("{packets} packets"));
             }
         }
     }
@@ -274,12 +320,34 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
 }
 
 #[test]
+fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
+    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is about two packets.
+    for name in ENTRIES {
+        let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '40000 B'" } else { "" };
+        for seed in 0..2000 {
+            let mut rng = Seed(seed).stream("two flows");
+            let packets = 2 + rng.below(3);
+            let mut pair = match seed % 2 {
+                0 => Pair::new(name, packets, quantum, 40_000),
+                _ => Pair::that_drops_on_departure(name, packets, 40_000),
+            };
+            for step in 0..14 {
+                match rng.below(5) {
+                    0 | 1 => pair.request(|| format!("seed {seed}, step {step}")),
+                    _ => pair.arrive(rng.below(2).into(), (1 + rng.below(4)) << 14),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_transcription_serves_by_least_tag_and_by_turn() {
     // By hand: SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1 ends at 1 and 2, flow 0 at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);
     }
-    let order: Vec<_> = (0..4).map(|_| printed.request()).collect();
+    let order: Vec<_> = (0..4).map(|_| printed.request(|_| false)).collect();
     assert_eq!(order, [Some(1), Some(2), Some(0), None]);
 }
