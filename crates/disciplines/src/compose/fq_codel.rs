@@ -22,8 +22,8 @@
 //! - `batch` (packets; 64): the most that one overflow drops. RFC 8290, section 4.1.
 //!
 //! # State and cost
-//! 64 bytes per queue, and each packet's links. O(1) per packet; an overflow takes a look at each backlogged queue and makes
-//! room for up to `batch` packets.
+//! 90 bytes per queue, and each packet's links. O(1) per packet; finding the fattest queue takes the logarithm of `queues`, per
+//! overflow and, at worst, per packet.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
@@ -58,8 +58,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under CoDel",
-    state: "64 bytes per queue, 1024 queues",
-    cost: "O(1); on overflow O(backlogged queues) for up to 64 packets",
+    state: "90 bytes per queue, 1024 queues",
+    cost: "O(1), O(log queues) at worst",
     marks: true,
     source: "RFC 8290",
 };
@@ -148,7 +148,7 @@ impl Config {
     /// The discipline; `salt` decides which flows meet.
     pub fn queue(&self, salt: u64) -> FqCodel {
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum);
-        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.batch));
+        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.queues, self.batch));
         let queues = Queues::hashed(self.queues, salt);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }

@@ -28,7 +28,7 @@
 //! - `mark_limit` (1; 0.1): above this probability capable packets are dropped too. RFC 8033, section 5.1.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
+//! 80 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
@@ -64,7 +64,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops with a probability that a controller moves to hold the delay at a target",
-    state: "96 bytes",
+    state: "80 bytes",
     cost: "O(1)",
     marks: true,
     source: "RFC 8033",

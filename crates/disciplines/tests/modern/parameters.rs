@@ -87,3 +87,9 @@ fn a_long_typical_packet_lengthens_the_quantum_and_the_mtu() {
     assert_eq!(codel::Spec::default().check(&jumbo).expect("allowed").terms.mtu, 9000);
     assert_eq!(fq_codel::Spec::default().check(&jumbo).expect("allowed").quantum, 9000);
 }
+
+#[test]
+fn a_law_takes_the_bytes_that_its_page_says() {
+    use fairwire_disciplines::dropper::{cobalt::Cobalt, codel::Codel, pie::Pie};
+    assert_eq!([size_of::<Codel>(), size_of::<Pie>(), size_of::<Cobalt>()], [40, 80, 32]);
+}
