@@ -10,11 +10,11 @@
 //! CoDel then keeps each bulky flow's own queue short. It is the default of most Linux distributions.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.1, has 10240 packets.
+//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.3, has 10240 packets.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well.
-//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.3.
-//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.2.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.4.
+//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.2.
+//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.1.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
 //! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
 //! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC

@@ -368,6 +368,7 @@ impl Pie {
 
 impl Law for Pie {
     type Common = Common;
+    const AT_ARRIVAL: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {

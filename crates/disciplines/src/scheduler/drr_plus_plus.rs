@@ -11,7 +11,7 @@
 //!
 //! # Why
 //! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short delay and cost the
-//! others nearly nothing. See RFC 8290, section 1.
+//! others nearly nothing. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
 //! - `quantum` (bytes): the credit of one round.
@@ -21,7 +21,7 @@
 //! the quantum is not far below the longest packet; a divided quantum takes as many rounds as it was divided by.
 //!
 //! # Source (section, equation)
-//! RFC 8290, sections 3.1 and 4.2; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
+//! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
 //! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III-B.
 //!
 //! # Where we differ

@@ -93,3 +93,29 @@ fn a_law_takes_the_bytes_that_its_page_says() {
     use fairwire_disciplines::dropper::{cobalt::Cobalt, codel::Codel, pie::Pie};
     assert_eq!([size_of::<Codel>(), size_of::<Pie>(), size_of::<Cobalt>()], [40, 80, 32]);
 }
+
+#[test]
+fn the_examples_of_the_pages_are_allowed() {
+    let pages = [
+        include_str!("../../src/dropper/codel.rs"),
+        include_str!("../../src/dropper/pie.rs"),
+        include_str!("../../src/dropper/cobalt.rs"),
+        include_str!("../../src/compose/fq_codel.rs"),
+        include_str!("../../src/compose/fq_pie.rs"),
+        include_str!("../../src/compose/cake_like.rs"),
+        include_str!("../../src/compose/dual_pi2.rs"),
+        include_str!("../../src/scheduler/drr_plus_plus.rs"),
+    ];
+    for page in pages {
+        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let typed: String =
+            lines.take_while(|line| *line != "//! ```").map(|line| format!("{}\n", &line[4..])).collect();
+        let file: std::collections::BTreeMap<String, toml::Table> = toml::from_str(&typed).expect(&typed);
+        let table = &file["discipline"];
+        let parameters: Parameters = table.clone().try_into().expect("known parameters");
+        for name in table.keys() {
+            assert!(build(name, &parameters, &site(100)).is_ok(), "{typed}");
+        }
+        assert_eq!(table.len(), 1, "{typed}");
+    }
+}
