@@ -223,6 +223,9 @@ const MEASURED_BYTES: u64 = 1 << 14;
 /// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
 const MEASURED_WEIGHT: f64 = 0.25;
 
+/// Above this delay, in seconds, an update adds 0.02: Linux.
+const BOOSTED: f64 = 0.25;
+
 /// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1 decays to 1e-9.
 const MOST_UPDATES: u64 = 1024;
 
@@ -312,7 +315,8 @@ impl Pie {
         self.next_update += terms.update * due;
         let delay = self.delay.of(queue, terms.delay);
         for _ in 0..due.min(MOST_UPDATES) {
-            if self.probability == 0.0 && delay == 0.0 && self.last_delay == 0.0 {
+            let is_low = delay <= terms.target.secs() && delay <= BOOSTED;
+            if self.probability == 0.0 && delay == self.last_delay && is_low {
                 break; // at rest: further updates change nothing
             }
             self.update(terms, delay);
@@ -327,7 +331,7 @@ impl Pie {
         if terms.cap && self.probability >= 0.1 && step > 0.02 {
             step = 0.02;
         }
-        if terms.boost && delay > 0.25 {
+        if terms.boost && delay > BOOSTED {
             step += 0.02;
         }
         self.probability += step;
