@@ -20,8 +20,8 @@
 //! - `batch` (packets; 1): the most that one overflow drops. CAKE drops just enough.
 //!
 //! # State and cost
-//! 90 bytes per queue, and an entry per bulky host. O(1) per packet while few flows of a host are bulky: a host's n bulky
-//! queues take n rounds to earn a quantum each. An overflow takes a look at each backlogged queue.
+//! 100 bytes per queue, and an entry per bulky host. O(1) per packet while few flows of a host are bulky: a host's n bulky
+//! queues take n rounds to earn a quantum each.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
@@ -30,7 +30,6 @@
 //! # Where we differ
 //! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the kind of host by the classifier.
 //! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its hash picks.
-//! - CAKE keeps a heap for the fattest queue; here a look at each backlogged queue finds it.
 //! - See the parts for theirs.
 //!
 //! # Example
@@ -58,8 +57,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hosts share equally, then the flows of each host, each under COBALT",
-    state: "90 bytes per queue, 1024 queues, and an entry per bulky host",
-    cost: "O(1) amortised while a host has few bulky flows; on overflow O(backlogged queues)",
+    state: "100 bytes per queue, 1024 queues, and an entry per bulky host",
+    cost: "O(1) while hosts have few bulky flows each, O(log queues) at worst",
     marks: true,
     source: "Hoiland-Jorgensen, Taht, Morton 2018, section III",
 };
@@ -152,7 +151,7 @@ impl Config {
         let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
         let common = cobalt::Common { terms: self.terms, rng };
-        let dropper = PerFlow::new(self.queues, common, Fattest::new(self.batch));
+        let dropper = PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch));
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 }

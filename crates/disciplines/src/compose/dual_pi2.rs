@@ -21,15 +21,16 @@
 //! - `alpha`, `beta` (Hz; 0.1 update / rtt_max^2 and 0.3 / rtt_max): what an update adds per second of delay above the target, and
 //!   per second of change. RFC 9332, appendix A.1.
 //! - `coupling` (1; 2): k. RFC 9332, section 2.1 and appendix C.
-//! - `step` (time; 1 ms): from this delay on L4S packets are marked by their own queue. RFC 9332, section 2.5.1; Linux.
+//! - `step` (time; 1 ms): from this delay on L4S packets are marked by their own queue. Linux.
 //! - `ramp` (time; 0 ms): above `step` the probability rises to 1 over this; RFC 9332's example, appendix A.1, has 800 us and 400 us.
 //! - `serve` (choice; `wrr`): how the L4S queue is served nearly first; see [`Serve`].
-//! - `classic_share` (1; 0.1): with `wrr`, the least share of the link that a backlogged classic queue gets. Linux; RFC 9332,
-//!   appendix A.1, suggests 1/16.
-//! - `time_shift` (time; 50 ms): with `time-shifted`, the head start of L4S packets.
+//! - `classic_share` (1; 0.1): with `wrr`, the least share of the link that a backlogged classic queue gets. Linux; the RFC
+//!   leaves it open.
+//! - `time_shift` (time; 50 ms): with `time-shifted`, the head start of L4S packets: several targets, so that a classic packet goes
+//!   first only where it would starve. Ours.
 //!
 //! # State and cost
-//! 120 bytes and the links of two queues; O(1) per packet. At most 1024 missed updates are made up for.
+//! 700 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per packet. At most 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
@@ -68,7 +69,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
-    state: "120 bytes",
+    state: "700 bytes, and the slots of a second buffer",
     cost: "O(1)",
     marks: true,
     source: "RFC 9332, appendix A",

@@ -10,11 +10,11 @@
 //! CoDel then keeps each bulky flow's own queue short. It is the default of most Linux distributions.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.1, has 10240 packets.
+//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.3, has 10240 packets.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well.
-//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.3.
-//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.2.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.4.
+//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.2.
+//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.1.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
 //! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
 //! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
@@ -22,8 +22,8 @@
 //! - `batch` (packets; 64): the most that one overflow drops. RFC 8290, section 4.1.
 //!
 //! # State and cost
-//! 64 bytes per queue, and each packet's links. O(1) per packet; an overflow takes a look at each backlogged queue and makes
-//! room for up to `batch` packets.
+//! 90 bytes per queue, and each packet's links. O(1) per packet; finding the fattest queue takes the logarithm of `queues`, per
+//! overflow and, at worst, per packet.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
@@ -58,8 +58,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under CoDel",
-    state: "64 bytes per queue, 1024 queues",
-    cost: "O(1); on overflow O(backlogged queues) for up to 64 packets",
+    state: "90 bytes per queue, 1024 queues",
+    cost: "O(1), O(log queues) at worst",
     marks: true,
     source: "RFC 8290",
 };
@@ -148,7 +148,7 @@ impl Config {
     /// The discipline; `salt` decides which flows meet.
     pub fn queue(&self, salt: u64) -> FqCodel {
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum);
-        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.batch));
+        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.queues, self.batch));
         let queues = Queues::hashed(self.queues, salt);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }

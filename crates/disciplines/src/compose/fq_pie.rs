@@ -24,8 +24,8 @@
 //! - `batch` (packets; 64): the most that one overflow drops. As FQ-CoDel.
 //!
 //! # State and cost
-//! 120 bytes per queue, and each packet's links. O(1) per packet; an overflow takes a look at each backlogged queue and makes
-//! room for up to `batch` packets.
+//! 130 bytes per queue, and each packet's links. O(1) per packet; finding the fattest queue takes the logarithm of `queues`, per
+//! overflow and, at worst, per packet.
 //!
 //! # Source (section, equation)
 //! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue discipline in the Linux kernel",
@@ -61,8 +61,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under PIE",
-    state: "120 bytes per queue, 1024 queues",
-    cost: "O(1); on overflow O(backlogged queues) for up to 64 packets",
+    state: "130 bytes per queue, 1024 queues",
+    cost: "O(1), O(log queues) at worst",
     marks: true,
     source: "RFC 8033; RFC 8290",
 };
@@ -154,7 +154,8 @@ impl Spec {
         let mut rng = site.rng(NAME);
         let queues = Queues::hashed(config.queues, rng.next_u64());
         let common = pie::Common { terms: config.terms, rng };
-        let dropper = PerFlow::<Pie, _>::new(config.queues, common, Fattest::new(config.batch));
+        let dropper =
+            PerFlow::<Pie, _>::new(config.queues, common, Fattest::new(config.queues, config.batch));
         let scheduler = DrrPlusPlus::new(config.queues, config.quantum);
         let policy = self.ecn.unwrap_or_default().into();
         Ok(Box::new(Queue::with_queues(config.limit, queues, scheduler, dropper).with_ecn(policy)))

@@ -54,7 +54,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
 
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        if !buffer.fits(packet.len) {
+        if !L::AT_ARRIVAL || !buffer.fits(packet.len) {
             return Verdict::Pass; // `victim` settles who goes
         }
         let (place, backlog) = Self::queue(packet, buffer);

@@ -20,7 +20,7 @@
 //!   most once per target each. CAKE.
 //!
 //! # State and cost
-//! 40 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
+//! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
 //!
 //! # Source (section, equation)
 //! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T. Hoiland-Jorgensen, D. Taht
@@ -57,7 +57,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "CoDel against standing queues, and BLUE against senders that do not listen",
-    state: "40 bytes",
+    state: "32 bytes",
     cost: "O(1)",
     marks: true,
     source: "Palmei and others 2019; CAKE",

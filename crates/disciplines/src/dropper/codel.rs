@@ -13,11 +13,11 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets or drops them as well.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, section 4.4.
+//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, sections 4 and 5.
 //! - `interval` (time; 100 ms): how long the wait may be above the target, a round trip of the slower senders. RFC 8289,
-//!   section 4.3.
+//!   sections 4 and 5.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): no signal when no more than this is left behind. RFC 8289,
-//!   section 5.4, "maxpacket".
+//!   section 5, "maxpacket".
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
 //!   Linux; for DCTCP and the like.
 //!

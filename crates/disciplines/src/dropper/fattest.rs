@@ -1,20 +1,24 @@
 //! Room from the fattest queue, in batches: how FQ-CoDel makes room.
 //!
 //! When the buffer is full, packets are dropped from the head of the queue that holds the most bytes until half of these are gone,
-//! or until so many packets are (RFC 8290, section 4.1). Looking for that queue takes a look at each backlogged queue, so a
-//! batch pays for many arrivals at once. Dropping at the head tells the sender soonest.
+//! or until so many packets are (RFC 8290, section 4.1). A batch makes room for many arrivals at once, and dropping at the
+//! head tells the sender soonest.
 //!
 //! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals the queue with the lowest
-//! number, or lowest hash, gives way.
+//! number gives way.
+//!
+//! The RFC searches all queues. Here a tree over the queues holds in each node the greater of the two below it, so the greatest
+//! is found along one path. A queue's number in the tree only ever rises as packets come, and is set right when it is found to
+//! be the greatest and too high: so it is never too low, packets that go cost nothing, and what is found is exact.
 
-use core::cmp::Reverse;
-use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
+use fairwire_core::{Buffer, Cause, Dropper, FlowHash, Key, Needs, Packet, Time, Verdict, Victim};
 
-/// Makes room by dropping from the head of the fattest queue. See the [module](self).
+/// Makes room by dropping from the head of the fattest queue. The buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
 pub struct Fattest {
     batch: u32,
     open: Option<Batch>,
+    bytes: Maxima,
 }
 
 /// A batch that is being dropped.
@@ -28,24 +32,29 @@ struct Batch {
 }
 
 impl Fattest {
-    /// Drops at most `batch` packets (at least 1) per batch.
-    pub fn new(batch: u32) -> Self {
-        Fattest { batch: batch.max(1), open: None }
+    /// Drops at most `batch` packets (at least 1) per batch from one of `queues` queues.
+    pub fn new(queues: u32, batch: u32) -> Self {
+        Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue with `packet` counted in; `None` when that is the arrival alone.
-    fn fattest(packet: &Packet, buffer: &Buffer) -> Option<(FlowKey, u64)> {
-        let own = buffer.flow(packet);
-        let bytes = |flow| {
-            let arriving = if own == Some(flow) { u64::from(packet.len) } else { 0 };
-            buffer.flow_backlog(flow).bytes + arriving
-        };
-        let (most, Reverse(_), flow) = buffer
-            .flows()
-            .map(|flow| (bytes(flow), Reverse(buffer.flow_hash(flow)), flow))
-            .max_by_key(|&(bytes, hash, _)| (bytes, hash))?;
-        let is_arrival_alone = own.is_none() && u64::from(packet.len) > most;
-        (!is_arrival_alone).then_some((flow, most))
+    /// The fattest queue with `packet` counted in, and its bytes; `None` when that is the arrival alone.
+    fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
+        let own = buffer.queue_of(packet);
+        let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));
+        loop {
+            let (place, most) = self.bytes.greatest();
+            let queue = FlowHash(place as u64);
+            let found = waiting(queue, buffer);
+            if found != most {
+                self.bytes.set(place, found); // packets have gone since
+                continue;
+            }
+            let is_own = own_waiting + len > most || (own_waiting + len == most && own.0 < queue.0);
+            return match is_own || own == queue {
+                true => (own_waiting > 0).then_some((own, own_waiting + len)),
+                false => Some((queue, most)),
+            };
+        }
     }
 
     /// The next packet of the batch that is open; closes it when there is none.
@@ -66,6 +75,11 @@ impl Fattest {
     }
 }
 
+#[inline]
+fn waiting(queue: FlowHash, buffer: &Buffer) -> u64 {
+    buffer.find(queue).map_or(0, |flow| buffer.flow_backlog(flow).bytes)
+}
+
 impl Dropper for Fattest {
     fn needs(&self) -> Needs {
         Needs::FLOWS
@@ -75,13 +89,96 @@ impl Dropper for Fattest {
         if let Some(key) = self.next(buffer) {
             return Victim::Waiting(key);
         }
-        let Some((flow, bytes)) = Fattest::fattest(packet, buffer) else { return Victim::Arrival };
-        let half = (bytes / 2).max(1);
-        self.open = Some(Batch { queue: buffer.flow_hash(flow), packets: self.batch, bytes: half });
+        let Some((queue, bytes)) = self.fattest(packet, buffer) else { return Victim::Arrival };
+        self.open = Some(Batch { queue, packets: self.batch, bytes: (bytes / 2).max(1) });
         self.next(buffer).map_or(Victim::Arrival, Victim::Waiting)
     }
 
     fn another(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Option<(Key, Verdict)> {
         self.next(buffer).map(|key| (key, Verdict::Drop(Cause::PushOut)))
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        if inside {
+            let queue = buffer.queue_of(packet);
+            self.bytes.raise(queue.0 as usize, waiting(queue, buffer));
+        }
+    }
+}
+
+/// So many numbers, and where the greatest of them stands.
+#[derive(Debug)]
+struct Maxima {
+    /// Node 1 is the root, the children of node i are 2 i and 2 i + 1, and the numbers stand in the second half.
+    nodes: Box<[u64]>,
+}
+
+impl Maxima {
+    fn new(numbers: usize) -> Self {
+        Maxima { nodes: vec![0; 2 * numbers.max(1).next_power_of_two()].into() }
+    }
+
+    #[inline]
+    fn raise(&mut self, place: usize, number: u64) {
+        let mut at = self.nodes.len() / 2 + place;
+        while self.nodes[at] < number {
+            self.nodes[at] = number;
+            at = (at / 2).max(1);
+        }
+    }
+
+    fn set(&mut self, place: usize, number: u64) {
+        let mut at = self.nodes.len() / 2 + place;
+        let mut greatest = number;
+        while self.nodes[at] != greatest {
+            self.nodes[at] = greatest;
+            if at == 1 {
+                return;
+            }
+            greatest = greatest.max(self.nodes[at ^ 1]);
+            at /= 2;
+        }
+    }
+
+    /// The first place of the greatest number, and that number.
+    fn greatest(&self) -> (usize, u64) {
+        let (mut at, leaves) = (1, self.nodes.len() / 2);
+        while at < leaves {
+            at *= 2;
+            if self.nodes[at] < self.nodes[at + 1] {
+                at += 1;
+            }
+        }
+        (at - leaves, self.nodes[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Seed;
+
+    #[test]
+    fn the_greatest_is_that_of_a_scan_and_the_first_of_equals() {
+        for numbers in [1, 2, 3, 8, 100] {
+            let mut rng = Seed(numbers).stream("maxima");
+            let mut maxima = Maxima::new(numbers as usize);
+            let mut scanned = vec![0; numbers as usize];
+            for _ in 0..5000 {
+                let place = rng.below(numbers as u32) as usize;
+                let number = u64::from(rng.below(20));
+                if rng.chance(0.5) {
+                    scanned[place] = number;
+                    maxima.set(place, number);
+                } else {
+                    scanned[place] = number.max(scanned[place]);
+                    maxima.raise(place, number);
+                }
+                let most = *scanned.iter().max().expect("at least one");
+                let first = scanned.iter().position(|&number| number == most).expect("it is there");
+                assert_eq!(maxima.greatest(), (first, most));
+            }
+        }
     }
 }

@@ -15,6 +15,9 @@ pub trait Law: Clone + Debug + Default + Send {
     /// What all queues under this law have in common.
     type Common: Debug + Send;
 
+    /// Does it judge arrivals? If not it is not asked, which spares finding the arrival's queue.
+    const AT_ARRIVAL: bool = false;
+
     /// Judges an arrival for which there is room, before it is in the queue.
     fn on_arrival(&mut self, _: &mut Self::Common, _packet: &Packet, _queue: Backlog, _now: Time) -> Verdict {
         Verdict::Pass
@@ -63,7 +66,7 @@ impl<L: Law> OneQueue<L> {
 impl<L: Law> Dropper for OneQueue<L> {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        if !buffer.fits(packet.len) {
+        if !L::AT_ARRIVAL || !buffer.fits(packet.len) {
             return Verdict::Pass; // `victim` will refuse it and tell the law
         }
         self.law.on_arrival(&mut self.common, packet, buffer.backlog(), now)

@@ -28,7 +28,7 @@
 //! - `mark_limit` (1; 0.1): above this probability capable packets are dropped too. RFC 8033, section 5.1.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
+//! 80 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
@@ -64,7 +64,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops with a probability that a controller moves to hold the delay at a target",
-    state: "96 bytes",
+    state: "80 bytes",
     cost: "O(1)",
     marks: true,
     source: "RFC 8033",
@@ -223,6 +223,9 @@ const MEASURED_BYTES: u64 = 1 << 14;
 /// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
 const MEASURED_WEIGHT: f64 = 0.25;
 
+/// Above this delay, in seconds, an update adds 0.02: Linux.
+const BOOSTED: f64 = 0.25;
+
 /// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1 decays to 1e-9.
 const MOST_UPDATES: u64 = 1024;
 
@@ -312,7 +315,8 @@ impl Pie {
         self.next_update += terms.update * due;
         let delay = self.delay.of(queue, terms.delay);
         for _ in 0..due.min(MOST_UPDATES) {
-            if self.probability == 0.0 && delay == 0.0 && self.last_delay == 0.0 {
+            let is_low = delay <= terms.target.secs() && delay <= BOOSTED;
+            if self.probability == 0.0 && delay == self.last_delay && is_low {
                 break; // at rest: further updates change nothing
             }
             self.update(terms, delay);
@@ -327,7 +331,7 @@ impl Pie {
         if terms.cap && self.probability >= 0.1 && step > 0.02 {
             step = 0.02;
         }
-        if terms.boost && delay > 0.25 {
+        if terms.boost && delay > BOOSTED {
             step += 0.02;
         }
         self.probability += step;
@@ -368,6 +372,7 @@ impl Pie {
 
 impl Law for Pie {
     type Common = Common;
+    const AT_ARRIVAL: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {

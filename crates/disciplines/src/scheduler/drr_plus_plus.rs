@@ -11,17 +11,17 @@
 //!
 //! # Why
 //! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short delay and cost the
-//! others nearly nothing. See RFC 8290, section 1.
+//! others nearly nothing. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
 //! - `quantum` (bytes): the credit of one round.
 //!
 //! # State and cost
-//! 24 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as queues. O(1) per packet where
+//! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as queues. O(1) per packet where
 //! the quantum is not far below the longest packet; a divided quantum takes as many rounds as it was divided by.
 //!
 //! # Source (section, equation)
-//! RFC 8290, sections 3.1 and 4.2; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
+//! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
 //! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III-B.
 //!
 //! # Where we differ
@@ -35,7 +35,7 @@
 //! quantum = "300 B"
 //! ```
 
-use fairwire_core::{Buffer, FlowHash, FlowTable, Key, Packet, Probe, Scheduler, Unit};
+use fairwire_core::{Buffer, FlowHash, FlowKey, FlowTable, Key, Packet, Probe, Scheduler, Unit};
 
 /// Credit per byte.
 const BYTE: i64 = 1 << 16;
@@ -61,7 +61,11 @@ struct Turn {
     /// The next queue on the same list.
     next: u32,
     host: u32,
+    /// Packets that wait.
+    packets: u32,
     place: Place,
+    /// The queue's backlog in the buffer, while packets wait.
+    flow: Option<FlowKey>,
 }
 
 /// A list of queues, first in first out, linked through their turns.
@@ -107,7 +111,7 @@ pub struct DrrPlusPlus {
 impl DrrPlusPlus {
     /// Serves `queues` queues, `quantum` bytes per round.
     pub fn new(queues: u32, quantum: u32) -> Self {
-        let turn = Turn { credit: 0, next: NONE, host: 0, place: Place::Idle };
+        let turn = Turn { credit: 0, next: NONE, host: 0, packets: 0, place: Place::Idle, flow: None };
         DrrPlusPlus {
             turns: vec![turn; queues as usize].into(),
             new: List::EMPTY,
@@ -165,10 +169,6 @@ impl DrrPlusPlus {
         }
     }
 
-    fn is_backlogged(&self, queue: u32, buffer: &Buffer) -> bool {
-        buffer.find(FlowHash(queue.into())).is_some()
-    }
-
     /// The queue at the head of its list goes to the end of the old queues.
     #[inline]
     fn rotate(&mut self, queue: u32, is_new: bool, place: Place) {
@@ -189,7 +189,11 @@ fn named(host: u32) -> FlowHash {
 impl Scheduler for DrrPlusPlus {
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let queue = buffer.flow_hash(buffer.flow_of(key)).0 as u32;
+        let flow = buffer.flow_of(key);
+        let queue = buffer.flow_hash(flow).0 as u32;
+        let turn = &mut self.turns[queue as usize];
+        turn.packets += 1;
+        turn.flow = Some(flow);
         match self.turns[queue as usize].place {
             Place::Idle => {
                 self.turns[queue as usize].host = buffer.packet(key).class;
@@ -200,6 +204,10 @@ impl Scheduler for DrrPlusPlus {
             Place::Resting => self.put(queue, Place::Bulky),
             Place::New | Place::Bulky => {}
         }
+    }
+
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        self.turns[buffer.flow_hash(buffer.flow_of(key)).0 as usize].packets -= 1;
     }
 
     #[inline]
@@ -213,16 +221,18 @@ impl Scheduler for DrrPlusPlus {
             if self.turns[queue as usize].credit <= 0 {
                 self.turns[queue as usize].credit += self.quantum(queue);
                 let place = match self.turns[queue as usize].place {
-                    Place::New if self.is_backlogged(queue, buffer) => Place::Bulky,
+                    Place::New if self.turns[queue as usize].packets > 0 => Place::Bulky,
                     Place::New => Place::Resting,
                     place => place,
                 };
                 self.rotate(queue, is_new, place);
                 continue;
             }
-            if let Some(flow) = buffer.find(FlowHash(queue.into())) {
+            let turn = &mut self.turns[queue as usize];
+            if let (Some(flow), true) = (turn.flow, turn.packets > 0) {
                 let key = buffer.flow_head(flow);
-                self.turns[queue as usize].credit -= i64::from(buffer.packet(key).len) * BYTE;
+                turn.packets -= 1;
+                turn.credit -= i64::from(buffer.packet(key).len) * BYTE;
                 self.served = queue;
                 return Some(key);
             }

@@ -172,3 +172,41 @@ fn a_single_queue_of_a_byte_of_quantum_is_refused_and_the_least_quantum_serves_l
     }
     assert_eq!(driver.finish().sent, 20);
 }
+
+#[test]
+fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
+    let mut cake = cake(100);
+    let offer = |cake: &mut CakeLike, host: u32| {
+        let packet = Packet { class: host, ..Packet::new(host, 300, u64::from(host).into(), Time::ZERO) };
+        cake.enqueue(packet, Time::ZERO, &mut Ignore);
+    };
+    let next = |cake: &mut CakeLike| cake.dequeue(Time::ZERO, &mut Ignore).map(|packet| packet.frame);
+    (0..50).for_each(|_| offer(&mut cake, 1));
+    // A quantum is spent by six packets of 300 bytes; only then is the queue an old one.
+    assert!((0..7).all(|_| next(&mut cake) == Some(1)));
+    offer(&mut cake, 2);
+    assert_eq!(next(&mut cake), Some(2));
+    assert_eq!(next(&mut cake), Some(1), "and the other's queue was found empty");
+    let bulky = |cake: &CakeLike| [1, 2].map(|host| cake.scheduler().bulky_queues(host));
+    assert_eq!(bulky(&cake), [Some(1), Some(0)]);
+    offer(&mut cake, 2);
+    assert_eq!(bulky(&cake), [Some(1), Some(1)]);
+    assert_eq!(next(&mut cake), Some(1), "no second lead in a round");
+    // A new queue that spends its quantum on one packet and has no more is not bulky either.
+    let long = Packet { class: 3, ..Packet::new(3, 1600, 3.into(), Time::ZERO) };
+    cake.enqueue(long, Time::ZERO, &mut Ignore);
+    assert_eq!(next(&mut cake), Some(3));
+    assert!(next(&mut cake).is_some());
+    assert_eq!(cake.scheduler().bulky_queues(3), Some(0));
+}
+
+#[test]
+fn the_law_of_the_queue_that_overflowed_is_told_and_no_other() {
+    let mut cake = cake(50);
+    let now = Time::from_ns(1_000_000_000);
+    let packet = |flow: u64| Packet::new(0, 500, flow.into(), now);
+    cake.enqueue(packet(2), now, &mut Ignore);
+    (0..60).for_each(|_| cake.enqueue(packet(1), now, &mut Ignore));
+    let blue = |flow| cake.dropper().law(cake.buffer().queue_of(&packet(flow)).0 as u32).probability();
+    assert_eq!((blue(1), blue(2)), (1.0 / 256.0, 0.0));
+}

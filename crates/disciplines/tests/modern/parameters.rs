@@ -87,3 +87,36 @@ fn a_long_typical_packet_lengthens_the_quantum_and_the_mtu() {
     assert_eq!(codel::Spec::default().check(&jumbo).expect("allowed").terms.mtu, 9000);
     assert_eq!(fq_codel::Spec::default().check(&jumbo).expect("allowed").quantum, 9000);
 }
+
+#[test]
+fn a_law_takes_the_bytes_that_its_page_says() {
+    use fairwire_disciplines::dropper::{cobalt::Cobalt, codel::Codel, pie::Pie};
+    assert_eq!([size_of::<Codel>(), size_of::<Pie>(), size_of::<Cobalt>()], [40, 80, 32]);
+    assert!(size_of::<dual_pi2::DualPi2>() <= 700, "{}", size_of::<dual_pi2::DualPi2>());
+}
+
+#[test]
+fn the_examples_of_the_pages_are_allowed() {
+    let pages = [
+        include_str!("../../src/dropper/codel.rs"),
+        include_str!("../../src/dropper/pie.rs"),
+        include_str!("../../src/dropper/cobalt.rs"),
+        include_str!("../../src/compose/fq_codel.rs"),
+        include_str!("../../src/compose/fq_pie.rs"),
+        include_str!("../../src/compose/cake_like.rs"),
+        include_str!("../../src/compose/dual_pi2.rs"),
+        include_str!("../../src/scheduler/drr_plus_plus.rs"),
+    ];
+    for page in pages {
+        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let typed: String =
+            lines.take_while(|line| *line != "//! ```").map(|line| format!("{}\n", &line[4..])).collect();
+        let file: std::collections::BTreeMap<String, toml::Table> = toml::from_str(&typed).expect(&typed);
+        let table = &file["discipline"];
+        let parameters: Parameters = table.clone().try_into().expect("known parameters");
+        for name in table.keys() {
+            assert!(build(name, &parameters, &site(100)).is_ok(), "{typed}");
+        }
+        assert_eq!(table.len(), 1, "{typed}");
+    }
+}
