@@ -22,7 +22,7 @@ pub struct Site<'a> {
 
 /// More slots than this are refused with an error rather than left to exhaust the machine's memory: a slot, with its links
 /// and its place in the flow index, takes about 150 bytes, all of it taken at construction.
-const MOST_SLOTS: u32 = 1 << 24;
+pub(crate) const MOST_SLOTS: u32 = 1 << 24;
 
 /// The buffer of one discipline at one site: checked, as a limit and in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]

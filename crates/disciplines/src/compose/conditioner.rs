@@ -39,7 +39,7 @@
 //! parameters = { rio = { coupling = "coupled" } }
 //! ```
 
-use super::nested::{Nested, name_or};
+use super::nested::{Nested, check_slots, name_or};
 use crate::catalogue::{About, Family, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::marker::{self, MarkerParameters};
@@ -113,7 +113,8 @@ impl Spec {
         for (typed, parameters) in self.typed_markers() {
             entry(typed)?.check(parameters, site)?;
         }
-        self.nested().check(NAME, &self.inner_site(site))
+        self.nested().check(&self.inner_site(site))?;
+        Ok(check_slots(NAME, &self.placed(site))?)
     }
 
     fn check_classes(&self) -> Result<(), BadParameter> {
@@ -146,9 +147,15 @@ impl Spec {
     }
 
     /// The discipline inside.
-    pub(crate) fn nested(&self) -> Nested<'_> {
+    fn nested(&self) -> Nested<'_> {
         let (name, parameters) = (name_or(&self.discipline, "rio"), self.parameters.as_deref());
-        Nested { name, parameters, ecn: self.ecn }
+        let typed_as = Parameter { discipline: NAME, name: "discipline" };
+        Nested { name, parameters, ecn: self.ecn, typed_as }
+    }
+
+    /// The discipline inside, and where it works.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        vec![(self.nested(), self.inner_site(site))]
     }
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
@@ -158,7 +165,7 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check(site)?;
-        let inner = self.nested().build(NAME, &self.inner_site(site))?;
+        let inner = self.nested().build(&self.inner_site(site))?;
         let classes = self.class.as_deref().unwrap_or_default();
         let labels = core::iter::once("marker of the other classes".to_owned())
             .chain(classes.iter().map(|class| format!("marker of class {}", class.id)));

@@ -2,7 +2,7 @@
 
 use crate::catalogue::{self, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
-use crate::site::Site;
+use crate::site::{MOST_SLOTS, Site};
 use crate::spec::EcnChoice;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
@@ -20,19 +20,21 @@ pub(crate) struct Nested<'a> {
     pub parameters: Option<&'a Parameters>,
     /// The ECN policy of whatever it stands in, which it has unless its own parameters say otherwise.
     pub ecn: Option<EcnChoice>,
+    /// The parameter of what it stands in that names it.
+    pub typed_as: Parameter,
 }
 
 impl Nested<'_> {
-    /// Checks it, inside of `owner`, at `site`.
-    pub fn check(&self, owner: &'static str, site: &Site<'_>) -> Result<(), BuildError> {
-        self.check_depth(owner)?;
+    /// Checks it at `site`.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.check_name_and_depth(site)?;
         let parameters = self.effective()?;
         catalogue::check(self.name, &parameters, site)
     }
 
-    /// Checks and builds it, inside of `owner`, at `site`.
-    pub fn build(&self, owner: &'static str, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        self.check_depth(owner)?;
+    /// Checks and builds it at `site`.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check_name_and_depth(site)?;
         let parameters = self.effective()?;
         catalogue::build(self.name, &parameters, site)
     }
@@ -47,32 +49,61 @@ impl Nested<'_> {
         Ok(Cow::Owned(parameters))
     }
 
-    /// Refuses what is nested too deeply, before anything recurses into it.
-    fn check_depth(&self, owner: &'static str) -> Result<(), BadParameter> {
-        if self.fits_into(MOST_NESTED - 1) {
+    /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
+    fn check_name_and_depth(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        if let Err(unknown) = catalogue::find(self.name) {
+            let did_you_mean = unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
+            let given = format_args!("`{}`{did_you_mean}", unknown.given);
+            return Err(self.typed_as.refuse(given, "the name of a discipline in the catalogue"));
+        }
+        if self.fits_into(MOST_NESTED - 1, site) {
             return Ok(());
         }
         let given = format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.name);
-        let allowed = format!("at most {MOST_NESTED} disciplines inside each other");
-        Err(Parameter { discipline: owner, name: "discipline" }.refuse(given, allowed))
+        Err(self.typed_as.refuse(given, format_args!("at most {MOST_NESTED} disciplines inside each other")))
     }
 
     /// Has it at most `levels` levels, itself included?
-    fn fits_into(&self, levels: usize) -> bool {
-        levels > 0 && inside(self).iter().all(|nested| nested.fits_into(levels - 1))
+    fn fits_into(&self, levels: usize, site: &Site<'_>) -> bool {
+        levels > 0 && inside(self, site).iter().all(|(nested, site)| nested.fits_into(levels - 1, site))
+    }
+
+    /// Packets that there is room for in it at `site`.
+    fn slots(&self, site: &Site<'_>) -> u64 {
+        let inside = inside(self, site);
+        if !inside.is_empty() {
+            return inside.iter().map(|(nested, site)| nested.slots(site)).sum();
+        }
+        let typed =
+            self.parameters.and_then(|parameters| catalogue::own_buffer(self.name, parameters).ok()?);
+        u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets())
     }
 }
 
-/// The disciplines that were typed directly inside of `nested`.
-fn inside<'a>(nested: &Nested<'a>) -> Vec<Nested<'a>> {
+/// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at construction.
+pub(crate) fn check_slots(
+    owner: &'static str,
+    placed: &[(Nested<'_>, Site<'_>)],
+) -> Result<(), BadParameter> {
+    let slots: u64 = placed.iter().map(|(nested, site)| nested.slots(site)).sum();
+    if slots <= u64::from(MOST_SLOTS) {
+        return Ok(());
+    }
+    let given = format_args!("room for {slots} packets in all disciplines inside");
+    let allowed = format_args!("room for {MOST_SLOTS} packets");
+    Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
+}
+
+/// The disciplines that were typed directly inside of `nested`, and where they work.
+fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
     let Some(parameters) = nested.parameters else {
         return Vec::new();
     };
     match catalogue::find(nested.name).map(|entry| entry.name) {
-        Ok("conditioner") => parameters.conditioner.as_ref().map(|spec| vec![spec.nested()]),
-        Ok("shaper") => parameters.shaper.as_ref().map(|spec| vec![spec.nested()]),
-        Ok("prio") => parameters.prio.as_ref().map(|spec| spec.nested()),
-        Ok("classful") => parameters.classful.as_ref().map(|spec| spec.nested()),
+        Ok("conditioner") => parameters.conditioner.as_ref().map(|spec| spec.placed(site)),
+        Ok("shaper") => parameters.shaper.as_ref().map(|spec| spec.placed(site)),
+        Ok("prio") => parameters.prio.as_ref().map(|spec| spec.placed(site)),
+        Ok("classful") => parameters.classful.as_ref().map(|spec| spec.placed(site)),
         _ => None,
     }
     .unwrap_or_default()

@@ -36,7 +36,7 @@
 //! ]
 //! ```
 
-use super::nested::{Nested, name_or, part_of};
+use super::nested::{Nested, check_slots, name_or, part_of};
 use crate::catalogue::{About, Family, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::Site;
@@ -137,9 +137,9 @@ impl Spec {
             parameter("default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
         let by = self.by.unwrap_or_default();
         let config = Config { by, band_of: band_of(by, bands, default_band)?, default_band };
-        for (band, nested) in bands.iter().zip(self.nested()) {
-            nested.check(NAME, &self.inner_site(band, site))?;
-        }
+        let placed = self.placed(site);
+        placed.iter().try_for_each(|(nested, site)| nested.check(site))?;
+        check_slots(NAME, &placed)?;
         Ok(config)
     }
 
@@ -147,31 +147,28 @@ impl Spec {
         self.band.as_deref().unwrap_or(&ONE_BAND)
     }
 
-    /// The disciplines inside.
-    pub(crate) fn nested(&self) -> Vec<Nested<'_>> {
-        let nested = |band| {
-            let Band { discipline, parameters, .. }: &Band = band;
-            let name = name_or(discipline, "tail-drop");
-            Nested { name, parameters: parameters.as_deref(), ecn: self.ecn }
-        };
-        self.bands().iter().map(nested).collect()
-    }
-
-    fn inner_site<'a>(&self, band: &Band, site: &Site<'a>) -> Site<'a> {
+    /// The disciplines inside, and where they work.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();
-        let part = || part_of(whole, sharing, site.packet_bytes);
-        Site { buffer: band.buffer.map_or_else(part, |buffer| buffer.0), ..*site }
+        let part = part_of(whole, sharing, site.packet_bytes);
+        let placed = |band: &'a Band| {
+            let name = name_or(&band.discipline, "tail-drop");
+            let parameters = band.parameters.as_deref();
+            let nested = Nested { name, parameters, ecn: self.ecn, typed_as: parameter("band") };
+            (nested, Site { buffer: band.buffer.map_or(part, |buffer| buffer.0), ..*site })
+        };
+        self.bands().iter().map(placed).collect()
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
         let mut bands = Vec::with_capacity(self.bands().len());
-        for ((band, nested), number) in self.bands().iter().zip(self.nested()).zip(1..) {
+        for ((nested, inner_site), number) in self.placed(site).into_iter().zip(1..) {
             let stream = format!("{}/band {number}", site.stream);
-            let site = Site { stream: &stream, ..self.inner_site(band, site) };
-            bands.push(nested.build(NAME, &site)?);
+            let site = Site { stream: &stream, ..inner_site };
+            bands.push(nested.build(&site)?);
         }
         Ok(Box::new(Prio::new(config, bands)))
     }

@@ -27,7 +27,8 @@
 //!
 //! # Where we differ
 //! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out: the packet that deficit mode
-//! sends before it is paid. Times are rounded to a nanosecond, with the remainder carried.
+//! sends before it is paid. Times are rounded to a nanosecond, with the remainder carried. The bucket begins to fill at
+//! time zero.
 //!
 //! # Example
 //! ```toml
@@ -37,9 +38,9 @@
 //! parameters = { red = { gentle = true } }
 //! ```
 
-use super::nested::{Nested, name_or};
+use super::nested::{Nested, check_slots, name_or};
 use crate::catalogue::{About, Family, Parameters};
-use crate::error::BuildError;
+use crate::error::{BuildError, Parameter};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
@@ -86,13 +87,20 @@ pub struct Spec {
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        self.nested().check(NAME, &self.inner_site(site))
+        self.nested().check(&self.inner_site(site))?;
+        Ok(check_slots(NAME, &self.placed(site))?)
     }
 
     /// The discipline inside.
-    pub(crate) fn nested(&self) -> Nested<'_> {
+    fn nested(&self) -> Nested<'_> {
         let (name, parameters) = (name_or(&self.discipline, "tail-drop"), self.parameters.as_deref());
-        Nested { name, parameters, ecn: self.ecn }
+        let typed_as = Parameter { discipline: NAME, name: "discipline" };
+        Nested { name, parameters, ecn: self.ecn, typed_as }
+    }
+
+    /// The discipline inside, and where it works.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        vec![(self.nested(), self.inner_site(site))]
     }
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
@@ -103,7 +111,7 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let inner_site = self.inner_site(site);
-        let inner = self.nested().build(NAME, &inner_site)?;
+        let inner = self.nested().build(&inner_site)?;
         let burst = burst_time(self.burst, inner_site.rate, site.packet_bytes);
         Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(inner_site.rate, burst))))
     }

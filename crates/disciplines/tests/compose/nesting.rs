@@ -42,13 +42,17 @@ fn at_most_eight_stand_inside_each_other() {
 #[test]
 fn an_error_names_the_parameter_of_the_discipline_inside() {
     for (name, typed, message) in [
-        ("shaper", "discipline = 'rde'", "there is no discipline `rde`; did you mean `red`?"),
+        (
+            "shaper",
+            "discipline = 'rde'",
+            "`discipline` of `shaper` is `rde` (`red`?); allowed: the name of a discipline in the catalogue",
+        ),
         (
             "conditioner",
             "discipline = 'red'\nparameters = { red = { weight = 2 } }",
             "`weight` of `red` is 2; allowed: a number above 0, at most 1",
         ),
-        ("prio", "band = [{ discipline = 'rde' }]", "there is no discipline `rde`;"),
+        ("prio", "band = [{ discipline = 'rde' }]", "`band` of `prio` is `rde` (`red`?);"),
         (
             "classful",
             "class = [{ id = 1, discipline = 'faba', parameters = { faba = { alpha = -1 } } }]",
@@ -89,6 +93,29 @@ band = [{ of = [0], buffer = '3 packets' }, { discipline = 'red', parameters = {
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     let written = toml::to_string(&parameters).expect("plain data");
     assert_eq!(toml::from_str::<Parameters>(&written).expect("what we write"), parameters);
+}
+
+#[test]
+fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
+    let bands = |packets: u32| {
+        let band = format!(
+            "{{ discipline = 'shaper', parameters = {{ shaper = {{ discipline = 'red', \
+             parameters = {{ red = {{ buffer = '{packets} packets' }} }} }} }} }}"
+        );
+        let classes = format!(
+            "[{{ id = 1, discipline = 'prio', parameters = {{ prio = {{ band = [{band}, {band}] }} }} }}, \
+             {{ id = 2, buffer = '{packets} packets' }}]"
+        );
+        toml::from_str::<Parameters>(&format!("[classful]\nclass = {classes}")).expect("well-formed")
+    };
+    // 2^24 in all.
+    assert!(catalogue::check("classful", &bands(5_592_405), &site()).is_ok());
+    let message = catalogue::check("classful", &bands(5_592_406), &site()).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "`buffer` of `classful` is room for 16777218 packets in all disciplines inside; \
+         allowed: room for 16777216 packets"
+    );
 }
 
 /// Marks and early drops of ECN-capable packets under steady overload.

@@ -128,3 +128,30 @@ fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
     assert_eq!(run(discipline("shaper", "[shaper]\nrate = '1 Tbit/s'\ndiscipline = 'faba'")), inside);
     assert!(inside.1.iter().any(|(_, cause)| *cause != Cause::Overflow), "the law was at work");
 }
+
+#[test]
+fn an_empty_discipline_is_told_that_it_idles_although_nothing_is_paid_yet() {
+    // One packet takes 80 ms at 100 kbit/s. RED inside hears of the idle link at once and decays from there.
+    let typed = "[shaper]
+rate = '100 kbit/s'
+burst = '0 B'
+discipline = 'red'
+parameters = { red = { weight = 0.5 } }";
+    let mut shaper = discipline("shaper", typed);
+    let average = |shaper: &dyn Discipline| {
+        let mut found = 0.0;
+        shaper
+            .inspect(&mut |name: &str, _, value: f64| found = if name == "average" { value } else { found });
+        found
+    };
+    let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+    for frame in 0..2 {
+        shaper.enqueue(packet(frame, 1000, 0, at(0)), at(0), &mut Ignore);
+    }
+    assert_eq!(average(&*shaper), 0.5, "half of the one that waited");
+    let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
+    assert_eq!(sent, [true, false, true, false]);
+    // Idle since 81 ms: three packets could have gone, and then the new one met an empty queue.
+    shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
+    assert_eq!(average(&*shaper), 0.5 * 0.5f64.powi(4));
+}

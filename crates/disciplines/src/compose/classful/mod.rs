@@ -57,7 +57,7 @@ mod tree;
 
 pub use tree::{Classful, Contents};
 
-use super::nested::{Nested, name_or, part_of};
+use super::nested::{Nested, check_slots, name_or, part_of};
 use super::shaper::burst_time;
 use crate::catalogue::{About, Family, Parameters};
 use crate::class_tree::{Branch, ClassTree};
@@ -68,6 +68,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Transmitter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -225,11 +226,12 @@ impl Spec {
         for (place, is_leaf) in is_leaf.iter().enumerate() {
             let class = &classes[config.tree.typed[place]];
             if *is_leaf {
-                self.nested_in(class).check(NAME, &self.inner_site(class, place, &config, site))?;
+                self.nested_in(class).check(&self.inner_site(class, place, &config, site))?;
             } else {
                 refuse_contents(class)?;
             }
         }
+        check_slots(NAME, &self.placed(site))?;
         Ok(config)
     }
 
@@ -271,14 +273,21 @@ impl Spec {
         }
     }
 
-    /// The disciplines inside.
-    pub(crate) fn nested(&self) -> Vec<Nested<'_>> {
-        self.classes().iter().map(|class| self.nested_in(class)).collect()
+    /// The disciplines inside, and where they work, but for the ceilings on the way to the root.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
+        let leaves = || self.classes().iter().filter(|class| !parents.contains(&class.id));
+        let sharing = leaves().filter(|class| class.buffer.is_none()).count();
+        let part = part_of(whole, sharing, site.packet_bytes);
+        let buffer = |class: &Class| class.buffer.map_or(part, |buffer| buffer.0);
+        leaves().map(|class| (self.nested_in(class), Site { buffer: buffer(class), ..*site })).collect()
     }
 
     fn nested_in<'a>(&'a self, class: &'a Class) -> Nested<'a> {
         let name = name_or(&class.discipline, "tail-drop");
-        Nested { name, parameters: class.parameters.as_deref(), ecn: self.ecn }
+        let parameters = class.parameters.as_deref();
+        Nested { name, parameters, ecn: self.ecn, typed_as: parameter("class") }
     }
 
     /// Where the leaf at `place` works: at the most that it can ever get.
@@ -303,7 +312,7 @@ impl Spec {
             let label = format!("class {}", class.id);
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
-            let inner = if is_leaf { Some(self.nested_in(class).build(NAME, &site)?) } else { None };
+            let inner = if is_leaf { Some(self.nested_in(class).build(&site)?) } else { None };
             contents.push(Contents { label, inner });
         }
         Ok(Box::new(Classful::new(config, contents)))
