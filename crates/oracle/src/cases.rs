@@ -1,0 +1,309 @@
+//! The cases, as data: a discipline of ours, its counterpart in the kernel, the traffic, and what may differ and why.
+
+use crate::compare::{Figure, Tolerance};
+use crate::frame::FIRST_PORT;
+use crate::trace::{Flow, Traffic};
+use fairwire_core::{Ecn, Rate};
+
+/// The rate of the link: one byte in one microsecond, so that service times are exact on both sides.
+pub const RATE: Rate = match Rate::from_bps(8_000_000) {
+    Some(rate) => rate,
+    None => panic!("not zero"),
+};
+
+/// One case.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    /// Our discipline.
+    pub ours: &'static str,
+    /// Its parameters, as in a scenario file.
+    pub parameters: &'static str,
+    /// The kernel's discipline and its parameters, as `tc` takes them.
+    pub kernel: &'static str,
+    /// Further lines for `tc`, said for each flow: FLOW is its number from 1 on, PORT its source port.
+    pub per_flow: &'static [&'static str],
+    /// The modules that the kernel needs for it.
+    pub modules: &'static [&'static str],
+    /// The traffic.
+    pub traffic: &'static Traffic,
+    /// Runs, each under a seed of its own.
+    pub runs: u64,
+    /// What may differ, by how much, and why. A figure without a tolerance is shown for information.
+    pub tolerances: &'static [Tolerance],
+}
+
+impl Case {
+    /// The lines for `tc` that make the kernel's discipline under the shaper; DEV stands for the interface.
+    pub fn commands(&self) -> Vec<String> {
+        let mut lines = vec![format!("qdisc add dev DEV parent 1:1 handle 10: {}", self.kernel)];
+        for flow in 0..self.traffic.flows.len() {
+            let (number, port) = ((flow + 1).to_string(), (usize::from(FIRST_PORT) + flow).to_string());
+            lines.extend(
+                self.per_flow.iter().map(|line| line.replace("FLOW", &number).replace("PORT", &port)),
+            );
+        }
+        lines
+    }
+}
+
+/// The case called `name`.
+pub fn find(name: &str) -> Option<&'static Case> {
+    CASES.iter().find(|case| case.name == name)
+}
+
+const fn flow(bytes: u32, mean_gap_us: u64, ecn: Ecn) -> Flow {
+    Flow { bytes, mean_gap_us, ecn, from_ms: 0, until_ms: u64::MAX }
+}
+
+/// Packets of many sizes, half of the flows ECN-capable. A greedy flow comes for six seconds and takes the load from 0.9 to 1.4.
+pub static OVERLOAD: Traffic = Traffic {
+    duration_ms: 12_000,
+    flows: &[
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        Flow { from_ms: 2_000, until_ms: 8_000, ..flow(1024, 2_000, Ecn::NotEct) },
+        flow(256, 5_120, Ecn::NotEct),
+        flow(1408, 14_080, Ecn::Ect0),
+        flow(512, 5_120, Ecn::NotEct),
+    ],
+};
+
+/// As [`OVERLOAD`], with packets of one size.
+pub static ONE_SIZE: Traffic = Traffic {
+    duration_ms: 12_000,
+    flows: &[
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        Flow { from_ms: 2_000, until_ms: 8_000, ..flow(1024, 2_000, Ecn::NotEct) },
+        flow(1024, 20_480, Ecn::NotEct),
+        flow(1024, 10_240, Ecn::Ect0),
+        flow(1024, 10_240, Ecn::NotEct),
+    ],
+};
+
+/// As [`ONE_SIZE`] and shorter, for disciplines that draw and so need many runs.
+pub static SHORT: Traffic = Traffic {
+    duration_ms: 6_000,
+    flows: &[
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        Flow { from_ms: 1_000, until_ms: 5_000, ..flow(1024, 2_000, Ecn::NotEct) },
+        flow(1024, 20_480, Ecn::NotEct),
+        flow(1024, 10_240, Ecn::Ect0),
+        flow(1024, 10_240, Ecn::NotEct),
+    ],
+};
+
+/// Puts each flow into a queue of its own, so that no two meet in one by the kernel's random hash.
+const FILTER: &str =
+    "filter add dev DEV parent 10: protocol ip prio 1 u32 match ip sport PORT 0xffff flowid 10:FLOW";
+
+const SAME: Tolerance = Tolerance {
+    figure: Figure::Decisions,
+    allowed: 0.0,
+    deviations: 0.0,
+    because: "nothing is drawn and nothing is rounded: each packet must meet the same fate",
+};
+
+const SAME_ORDER: Tolerance = Tolerance {
+    figure: Figure::Departure,
+    allowed: 0.002,
+    deviations: 0.0,
+    because: "the guest's clock moves in steps of 256 ns and its shaper in ticks of 64 ns; an exchange of two packets would \
+              be 0.3 ms for each",
+};
+
+/// Every case.
+pub static CASES: &[Case] = &[
+    Case {
+        name: "pfifo",
+        ours: "tail-drop",
+        parameters: "[tail-drop]\nbuffer = '50 packets'",
+        kernel: "pfifo limit 50",
+        per_flow: &[],
+        modules: &[],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[SAME, SAME_ORDER],
+    },
+    Case {
+        name: "bfifo",
+        ours: "tail-drop",
+        parameters: "[tail-drop]\nbuffer = '50000 B'",
+        kernel: "bfifo limit 50000",
+        per_flow: &[],
+        modules: &[],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[SAME, SAME_ORDER],
+    },
+    Case {
+        name: "red",
+        ours: "red",
+        parameters: "[red]\nbuffer = '150 packets'\nmin_threshold = '20 packets'\nmax_threshold = '60 packets'\n\
+                     max_probability = 0.1\nweight = 0.015625\ngentle = false\nwait = false\nspare_short_queue = false",
+        kernel: "red limit 153600 min 20480 max 61440 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit",
+        per_flow: &[],
+        modules: &["sch_red"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "red-ecn",
+        ours: "red",
+        parameters: "[red]\nbuffer = '150 packets'\nmin_threshold = '20 packets'\nmax_threshold = '60 packets'\n\
+                     max_probability = 0.1\nweight = 0.015625\ngentle = false\nwait = false\nspare_short_queue = false\n\
+                     ecn = 'mark'",
+        kernel: "red limit 153600 min 20480 max 61440 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit ecn harddrop",
+        per_flow: &[],
+        modules: &["sch_red"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "drr",
+        ours: "drr",
+        parameters: "",
+        kernel: "drr",
+        per_flow: &[
+            "class add dev DEV parent 10: classid 10:FLOW drr quantum 1514",
+            "qdisc add dev DEV parent 10:FLOW handle 2FLOW: pfifo limit 4000",
+            FILTER,
+        ],
+        modules: &["sch_drr"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[SAME, SAME_ORDER],
+    },
+    Case {
+        name: "sfq",
+        ours: "drr+lqd",
+        parameters: "",
+        kernel: "sfq limit 100 depth 100 quantum 1514 divisor 1024",
+        per_flow: &[FILTER],
+        modules: &["sch_sfq"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "codel",
+        ours: "codel",
+        parameters: "[codel]\nbuffer = '1000 packets'",
+        kernel: "codel limit 1000 target 5ms interval 100ms noecn",
+        per_flow: &[],
+        modules: &["sch_codel"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "codel-ecn",
+        ours: "codel",
+        parameters: "[codel]\nbuffer = '1000 packets'\necn = 'mark'",
+        kernel: "codel limit 1000 target 5ms interval 100ms ecn",
+        per_flow: &[],
+        modules: &["sch_codel"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "fq-codel",
+        ours: "fq-codel",
+        parameters: "[fq-codel]\nbuffer = '1000 packets'",
+        kernel: "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 1",
+        per_flow: &[FILTER],
+        modules: &["sch_fq_codel"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "fq-codel-ecn",
+        ours: "fq-codel",
+        parameters: "[fq-codel]\nbuffer = '1000 packets'\necn = 'mark'",
+        kernel: "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 1",
+        per_flow: &[FILTER],
+        modules: &["sch_fq_codel"],
+        traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "pie",
+        ours: "pie",
+        parameters: "[pie]\nbuffer = '1000 packets'",
+        kernel: "pie limit 1000 target 15ms tupdate 20ms alpha 2 beta 20",
+        per_flow: &[],
+        modules: &["sch_pie"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "choke",
+        ours: "choke",
+        parameters: "[choke]\nbuffer = '150 packets'",
+        kernel: "choke limit 150 min 20 max 60 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit",
+        per_flow: &[],
+        modules: &["sch_choke"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "sfb",
+        ours: "sfb",
+        parameters: "[sfb]\nbuffer = '150 packets'",
+        kernel: "sfb limit 150 max 25 target 20 increment 0.0005 decrement 0.00005 penalty_rate 10 penalty_burst 20 rehash 600000 db 60000",
+        per_flow: &[],
+        modules: &["sch_sfb"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "cobalt",
+        ours: "cobalt",
+        parameters: "",
+        kernel: "cake unlimited besteffort flowblind rtt 100ms memlimit 10mb raw",
+        per_flow: &[],
+        modules: &["sch_cake"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "cake",
+        ours: "cake-like",
+        parameters: "",
+        kernel: "cake unlimited besteffort flows rtt 100ms memlimit 10mb raw",
+        per_flow: &[],
+        modules: &["sch_cake"],
+        traffic: &SHORT,
+        runs: 6,
+        tolerances: &[],
+    },
+    Case {
+        name: "hhf",
+        ours: "afd-nft",
+        parameters: "",
+        kernel: "hhf limit 150",
+        per_flow: &[],
+        modules: &["sch_hhf"],
+        traffic: &SHORT,
+        runs: 2,
+        tolerances: &[],
+    },
+];
