@@ -39,6 +39,12 @@ schema: build ## write the JSON schemas of scenarios and results into docs/schem
 	@$(fairwire) schema results > docs/schema/results.json
 	@git --no-pager diff --stat -- docs/schema
 
+.PHONY: reference
+reference: build ## write the reference page of each discipline into docs/reference, from the documentation in the code
+	@rm -f docs/reference/*.md
+	@$(fairwire) describe --out docs/reference
+	@git --no-pager diff --stat -- docs/reference
+
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 where it is installed
 	@cargo bench --locked -p fairwire-disciplines --bench packet

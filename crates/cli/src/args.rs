@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::command::describe::Look;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -28,6 +29,12 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
   fairwire list disciplines --format json";
+
+const DESCRIBE_EXAMPLES: &str = "\
+Examples:
+  fairwire describe faba
+  fairwire describe red --format markdown
+  fairwire describe --out docs/reference   # a page for each, and an index";
 
 const SHARE_EXAMPLES: &str = "\
 Examples:
@@ -74,6 +81,9 @@ pub enum Command {
         #[command(subcommand)]
         list: List,
     },
+    /// Tell everything of one discipline: what it does, its parameters with unit, default and source, an example.
+    #[command(after_help = DESCRIBE_EXAMPLES)]
+    Describe(DescribeArgs),
     /// Contests with this machine's own network stack.
     #[command(after_help = SHARE_EXAMPLES)]
     Lab {
@@ -146,6 +156,18 @@ pub enum List {
         #[arg(long, default_value = "table")]
         format: Format,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct DescribeArgs {
+    /// Its name.
+    pub name: Option<String>,
+    /// How to print it.
+    #[arg(long, default_value = "text")]
+    pub format: Look,
+    /// Write the pages of all disciplines into this folder, in Markdown.
+    #[arg(long, value_name = "DIR", conflicts_with = "name")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

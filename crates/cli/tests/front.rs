@@ -4,6 +4,9 @@ mod common;
 
 use common::{code, run, stderr, stdout};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 #[test]
 fn every_command_has_help_with_examples() {
@@ -50,6 +53,44 @@ fn disciplines_are_listed_in_every_format() {
         assert!(table.contains(name) && csv.contains(name), "{name}");
     }
     assert_eq!(csv.lines().count(), names.len() + 1);
+}
+
+#[test]
+fn a_discipline_is_described_with_its_parameters_and_an_example() {
+    let text = stdout(&run(&["describe", "drop-tail"]));
+    for part in
+        ["tail-drop\n\nTail-drop.", "WHY", "buffer (amount; default: the site's)", "[discipline.tail-drop]"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let markdown = stdout(&run(&["describe", "red", "--format", "markdown"]));
+    assert!(markdown == include_str!("../../../docs/reference/red.md"));
+    for (args, message) in [
+        (&["describe", "rde"][..], "did you mean `red`?"),
+        (&["describe"], "describe takes the name of a discipline"),
+        (&["describe", "red", "--out", "x"], "cannot be used with"),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 2, "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_committed_reference_pages_say_what_the_code_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&["describe", "--out", folder.path().to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let files = |folder: &Path| -> BTreeMap<_, _> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        entries.map(|entry| (entry.file_name(), fs::read_to_string(entry.path()).unwrap())).collect()
+    };
+    let committed = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference"));
+    let made = files(folder.path());
+    assert!(committed.keys().eq(made.keys()), "docs/reference has other pages: `make reference`");
+    for (name, text) in made {
+        assert!(committed[&name] == text, "docs/reference/{} is stale: `make reference`", name.display());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The catalogue: every discipline there is, once.
 
 use crate::error::BuildError;
+use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
 use core::fmt;
 use fairwire_core::Discipline;
@@ -30,6 +31,14 @@ pub struct Entry {
     build: Builder,
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
+    page: fn() -> Result<Page, BadDocumentation>,
+}
+
+impl Entry {
+    /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
+    pub fn page(&self) -> Result<Page, BadDocumentation> {
+        (self.page)()
+    }
 }
 
 /// What a discipline's own file tells the catalogue of it.
@@ -128,6 +137,7 @@ macro_rules! catalogue {
                     None => Ok($($module)::+::Spec::default().check(site).map(drop)?),
                 },
                 own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
+                page: || Page::of::<$($module)::+::Spec>($name, concat!($("::", stringify!($module)),+)),
             }
         }),+];
     };

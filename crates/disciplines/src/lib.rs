@@ -31,6 +31,7 @@ pub mod catalogue;
 pub mod class_tree;
 pub mod dropper;
 pub mod error;
+pub mod page;
 pub mod scheduler;
 pub mod site;
 pub mod spec;

@@ -115,6 +115,8 @@ fn flow_plan(flow: &FlowSpec, number: u32, seed: Seed) -> FlowPlan {
         access: access(&flow.access),
         start: flow.start.draw(&mut starts),
         group: flow.group.clone(),
+        class: flow.class.unwrap_or(0),
+        dscp: flow.dscp.unwrap_or(0),
         name,
     }
 }

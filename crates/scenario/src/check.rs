@@ -10,7 +10,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::BuildError;
 use fairwire_disciplines::catalogue;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -230,6 +230,8 @@ impl Check<'_> {
         self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
         self.within(&format!("{path}.access.delay"), flow.access.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
+        self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MOST_CLASSES - 1)?;
+        self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
         if flow.start.latest >= self.spec.duration.0 {
             return self.refuse(Refusal {
                 path: &format!("{path}.start"),

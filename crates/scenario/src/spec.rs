@@ -89,6 +89,10 @@ pub struct FlowSpec {
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
     #[serde(default)]
     pub start: Start,
+    /// The class of its packets, for disciplines that share between classes, hosts or subscribers. Default: 0.
+    pub class: Option<u32>,
+    /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
+    pub dscp: Option<u8>,
     /// Constants of the TCP; only for `source = "bulk"`.
     pub tcp: Option<TcpSpec>,
     /// Bits per second on the wire; only for `source = "cbr"`.

@@ -19,6 +19,8 @@ fn main() {
         source,
         access: Access { rate: rate(100_000_000), delay: Duration::from_ms(3) },
         start: Duration::from_ms(start_ms),
+        class: 0,
+        dscp: 0,
     };
     let tcp = Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) };
     let cbr = Source::Cbr { rate: rate(5_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.0 };

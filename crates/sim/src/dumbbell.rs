@@ -115,7 +115,7 @@ impl Run {
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
         let flow = &self.flows[frame.flow as usize];
-        let packet = Packet::new(slot, flow.wire_bytes(frame), flow.hash, now);
+        let packet = flow.packet(frame, slot, now);
         let asked_at = self.link.asks_at();
         let departure = self.link.offer(packet, now, &mut self.ledger);
         self.go_on(departure, asked_at);
@@ -249,7 +249,15 @@ mod tests {
 
     fn flow(name: &str, source: Source) -> FlowPlan {
         let access = Access { rate: rate(100_000_000), delay: Duration::from_ms(3) };
-        FlowPlan { name: name.into(), group: "all".into(), source, access, start: Duration::ZERO }
+        FlowPlan {
+            name: name.into(),
+            group: "all".into(),
+            source,
+            access,
+            start: Duration::ZERO,
+            class: 0,
+            dscp: 0,
+        }
     }
 
     fn bulk(name: &str) -> FlowPlan {

@@ -3,12 +3,14 @@
 use crate::event::{Event, EventQueue};
 use crate::frames::{Frame, Frames};
 use crate::plan::{Access, FlowPlan, Source};
-use fairwire_core::{Duration, FlowHash, Rate, Rng, Time, Transmitter};
+use fairwire_core::{Duration, FlowHash, Packet, Rate, Rng, Time, Transmitter};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
 
 /// One flow.
 pub(crate) struct Flow {
     pub(crate) hash: FlowHash,
+    class: u32,
+    dscp: u8,
     way: Way,
     endpoint: Endpoint,
     wakes_at: Time, // the one pending wake that counts; MAX when there is none
@@ -76,6 +78,8 @@ impl Flow {
         };
         Flow {
             hash,
+            class: plan.class,
+            dscp: plan.dscp,
             way: Way {
                 index,
                 data_bytes,
@@ -93,6 +97,13 @@ impl Flow {
     /// Schedules the start.
     pub(crate) fn begin(&mut self, at: Time, events: &mut EventQueue) {
         self.wake_at(at, events);
+    }
+
+    /// What the bottleneck is told of the packet that `frame`, kept in `slot`, is.
+    #[inline]
+    pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
+        let len = self.wire_bytes(frame);
+        Packet { class: self.class, dscp: self.dscp, ..Packet::new(slot, len, self.hash, now) }
     }
 
     /// Bytes on the wire of the packet that `frame` is.

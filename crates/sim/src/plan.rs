@@ -36,6 +36,10 @@ pub struct FlowPlan {
     pub access: Access,
     /// When it starts.
     pub start: Duration,
+    /// The class of its packets: a subscriber, a host, a leaf of a tree of classes; 0 for none.
+    pub class: u32,
+    /// The differentiated-services codepoint of its packets, 0 to 63.
+    pub dscp: u8,
 }
 
 /// A link of one flow's own, never congested by others.

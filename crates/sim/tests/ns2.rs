@@ -39,6 +39,8 @@ fn simulated(case: &Case) -> (f64, u64) {
             source: Source::Bulk { tcp },
             access: Access { rate: rate(100_000_000), delay: Duration::from_ms(3) },
             start: Duration::ZERO,
+            class: 0,
+            dscp: 0,
         }],
     };
     let settings = Settings {

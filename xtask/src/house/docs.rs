@@ -12,10 +12,10 @@ pub const QUOTES: &str = "quotes";
 /// The name of the rule on fields.
 pub const FIELDS: &str = "fields";
 
-/// Each JSON schema, and the page that describes its fields.
-const DESCRIBED: &[(&str, &str)] = &[
-    ("docs/schema/results.json", "docs/results-schema.md"),
-    ("docs/schema/scenario.json", "docs/scenario.md"),
+/// Each JSON schema, the page that describes its fields, and a folder with more such pages.
+const DESCRIBED: &[(&str, &str, Option<&str>)] = &[
+    ("docs/schema/results.json", "docs/results-schema.md", None),
+    ("docs/schema/scenario.json", "docs/scenario.md", Some("docs/reference/")),
 ];
 
 const QUOTE: &str = "<!-- quote: ";
@@ -85,10 +85,10 @@ fn misquote(tree: &Tree, page: &File, at: usize) -> Option<Breach> {
 
 /// Every field of a schema is named, in backquotes, on the page that describes it.
 pub fn check_fields(tree: &Tree) -> Vec<Breach> {
-    DESCRIBED.iter().flat_map(|(schema, page)| undescribed(tree, schema, page)).collect()
+    DESCRIBED.iter().flat_map(|(schema, page, more)| undescribed(tree, schema, page, *more)).collect()
 }
 
-fn undescribed(tree: &Tree, schema: &str, page: &str) -> Vec<Breach> {
+fn undescribed(tree: &Tree, schema: &str, page: &str, more: Option<&str>) -> Vec<Breach> {
     let breach = |path: &str, message| Breach { rule: FIELDS, path: path.into(), line: 0, message };
     let Some(file) = tree.file(schema) else {
         return vec![breach(schema, "is missing (run `make schema`)".into())];
@@ -104,7 +104,10 @@ fn undescribed(tree: &Tree, schema: &str, page: &str) -> Vec<Breach> {
     if names.is_empty() {
         return vec![breach(schema, "names no field (run `make schema`)".into())];
     }
-    let unnamed = names.into_iter().filter(|name| !names_field(&page.text, name));
+    let more: Vec<&File> =
+        pages(tree).filter(|page| more.is_some_and(|more| page.path.starts_with(more))).collect();
+    let is_named = |name: &str| [page].iter().chain(&more).any(|page| names_field(&page.text, name));
+    let unnamed = names.into_iter().filter(|name| !is_named(name));
     unnamed.map(|name| breach(&page.path, format!("does not describe `{name}` of {schema}"))).collect()
 }
 
@@ -162,17 +165,21 @@ mod tests {
     #[test]
     fn a_field_that_no_page_describes_is_found() {
         let schema = r#"{"properties": {"rate": {"items": {"properties": {"min_rto": {}}}}}}"#;
-        let check =
-            |page| undescribed(&Tree::of_files(&[("s.json", schema), ("p.md", page)]), "s.json", "p.md");
+        let check = |page| {
+            undescribed(&Tree::of_files(&[("s.json", schema), ("p.md", page)]), "s.json", "p.md", None)
+        };
         assert_eq!(check("`rate = \"10 Mbit/s\"` and `min_rto`"), []);
         assert_eq!(check("`rate` and min_rto").len(), 1);
         assert_eq!(check("`rate` and `min_rtos`").len(), 1);
+        let files = [("s.json", schema), ("p.md", "`rate`"), ("more/q.md", "`min_rto`")];
+        assert_eq!(undescribed(&Tree::of_files(&files), "s.json", "p.md", Some("more/")), []);
     }
 
     #[test]
     fn a_missing_schema_or_page_is_found() {
         assert_eq!(check_fields(&Tree::default()).len(), DESCRIBED.len());
-        let check = |files: &[(&str, &str)]| undescribed(&Tree::of_files(files), "s.json", "p.md").len();
+        let check =
+            |files: &[(&str, &str)]| undescribed(&Tree::of_files(files), "s.json", "p.md", None).len();
         assert_eq!(check(&[("s.json", "{}")]), 1);
         assert_eq!(check(&[("s.json", "{}"), ("p.md", "")]), 1, "a schema without fields describes nothing");
     }

@@ -20,9 +20,10 @@ pub fn list(list: &List) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-const COLUMNS: [&str; 7] = ["name", "also", "family", "what it does", "state", "cost per packet", "source"];
+const COLUMNS: [&str; 8] =
+    ["name", "also", "family", "what it does", "state", "cost per packet", "early signals", "source"];
 
-fn row(entry: &Entry) -> [String; 7] {
+fn row(entry: &Entry) -> [String; 8] {
     [
         entry.name.into(),
         entry.aliases.join(", "),
@@ -30,6 +31,7 @@ fn row(entry: &Entry) -> [String; 7] {
         entry.summary.into(),
         entry.state.into(),
         entry.cost.into(),
+        if entry.marks { "drop or ECN mark" } else { "none" }.into(),
         entry.source.into(),
     ]
 }
@@ -49,6 +51,7 @@ fn as_json(entry: &Entry) -> serde_json::Value {
         "summary": entry.summary,
         "state": entry.state,
         "cost": entry.cost,
+        "signals_early": entry.marks,
         "source": entry.source,
     })
 }

@@ -2,6 +2,7 @@
 
 pub mod completions;
 pub mod demo;
+pub mod describe;
 pub mod lab;
 pub mod list;
 pub mod run;

@@ -10,19 +10,19 @@
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (`drop`): whether an early signal marks ECN-capable packets; forced drops always drop.
-//! - `scheduler` (`fcfs`): which packet leaves next; see [`Service`].
-//! - `measure` (`packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; forced drops always drop.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next; with `fbfq` this is the FQ-RED of Suter et al.
+//! - `measure` (choice; `packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length. FABA's and Suter's papers use packets.
-//! - `min_threshold`, `max_threshold` (amounts; a quarter and half of the buffer): FABA, section 5.
+//! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): FABA, section 5.
 //! - `max_probability` (1; 0.02): FABA, section 5; ns-1. ns-2 2.35 has 0.1.
 //! - `weight` (1; 0.002): w_q, Floyd and Jacobson; ns-2 until 2001-12-29.
-//! - `gentle` (true): above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold
+//! - `gentle` (yes or no; true): above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold
 //!   (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
-//! - `wait` (true): the rule that spreads signals; see [`Spreading`]. True is ns-2's default, and what the calibration of
+//! - `wait` (yes or no; true): the rule that spreads signals; see [`Spreading`]. True is ns-2's default, and what the calibration of
 //!   FABA's RED row ran with; the paper of 1993 is `false`, which signals three times as often at the same average.
-//! - `idle_rule` (`ns2`): how the average decays while the link idles; see [`IdleRule`]. The difference is negligible.
-//! - `spare_short_queue` (true): no early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
+//! - `idle_rule` (choice; `ns2`): how the average decays while the link idles; see [`IdleRule`]. The difference is negligible.
+//! - `spare_short_queue` (yes or no; true): no early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
 //! - `mark_limit` (1; none): ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by
 //!   itself; instead a signal at a probability above this limit drops where it would mark.
 //!
@@ -38,6 +38,15 @@
 //! - No number is drawn where the probability is 0 or 1.
 //! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's `victim`.
 //! - While the link idles and is polled repeatedly, idle time counts from the first poll that found nothing.
+//!
+//! # Example
+//! ```toml
+//! [discipline.red]
+//! min_threshold = "20 packets"
+//! max_threshold = "60 packets"
+//! max_probability = 0.1
+//! ecn = "mark"
+//! ```
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};

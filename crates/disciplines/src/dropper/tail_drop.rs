@@ -9,7 +9,7 @@
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (`drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -19,6 +19,12 @@
 //!
 //! # Where we differ
 //! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly B.
+//!
+//! # Example
+//! ```toml
+//! [discipline.tail-drop]
+//! buffer = "100 ms"
+//! ```
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};

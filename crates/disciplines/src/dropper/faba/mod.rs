@@ -12,11 +12,11 @@
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): B. Tokens count packets: a buffer in bytes counts as so many typical packets.
-//! - `ecn` (`drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
 //! - `alpha` (tokens per packet of buffer; 1): T = alpha B. Section 5; figure 5 sweeps 1 to 1.5.
-//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
+//! - `lambda1`, `lambda2` (1; 0.5 and 0.25): the knees of the profile, as parts of the height. Section 5.
 //! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
-//! - `beta_rule` (`abs`): how many tokens are dealt out per departure; see [`BetaRule`].
+//! - `beta_rule` (choice; `abs`): how many tokens are dealt out per departure; see [`BetaRule`].
 //! - `beta_max` (tokens; 16): at most so many per departure. Not in the paper, where one departure may move T tokens.
 //! - `max_flows` (flows; 4096 or 4 T, whichever is more): at most so many buckets. Not in the paper.
 //!
@@ -39,6 +39,13 @@
 //! - No bucket is made for a packet that cannot enter.
 //! - The number of buckets is bounded; at the bound a random bucket goes first.
 //! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.faba]
+//! buffer = "780 packets"
+//! max_probability = 0.02
+//! ```
 
 pub mod accounts;
 pub mod profile;

@@ -1,0 +1,123 @@
+//! `fairwire describe`.
+
+use crate::args::DescribeArgs;
+use crate::failure::{Ending, Failure};
+use crate::report;
+use crate::tell::tell;
+use fairwire_disciplines::catalogue;
+use fairwire_disciplines::page::{Page, ParameterPage};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use textwrap::{Options, WordSplitter};
+
+/// As wide as the documentation in the code, which is printed as it stands.
+const COLUMNS: usize = 120;
+
+/// How a page is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Look {
+    /// For people.
+    Text,
+    /// As in docs/reference.
+    Markdown,
+}
+
+/// Prints one page, or writes all of them.
+pub fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
+    match (&args.name, &args.out) {
+        (Some(name), None) => {
+            let page = page(name)?;
+            let text = match args.format {
+                Look::Text => text(&page),
+                Look::Markdown => page.markdown(),
+            };
+            report::print(text.as_bytes())?;
+        }
+        (None, Some(folder)) => write_all(folder)?,
+        _ => {
+            let message = "describe takes the name of a discipline, or --out DIR for all of them";
+            return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
+        }
+    }
+    Ok(Ending::Done)
+}
+
+fn page(name: &str) -> Result<Page, Failure> {
+    let unknown = |error| Failure::user(error, "`fairwire list disciplines` tells more of them");
+    let entry = catalogue::find(name).map_err(unknown)?;
+    entry.page().map_err(|error| Failure::Ours(error.to_string()))
+}
+
+fn write_all(folder: &Path) -> Result<(), Failure> {
+    let mut index = String::from(
+        "<!-- Made by `make reference` from the documentation in the code; change it there. -->\n\n\
+         # The disciplines\n\n| name | family | what it does | source |\n|---|---|---|---|\n",
+    );
+    let mut files = Vec::new();
+    for entry in catalogue::all() {
+        let name = entry.name;
+        writeln!(
+            index,
+            "| [`{name}`]({name}.md) | {} | {} | {} |",
+            entry.family, entry.summary, entry.source
+        )
+        .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), page(name)?.markdown()));
+    }
+    files.push(("README.md".into(), index));
+    let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");
+    fs::create_dir_all(folder).map_err(refuse)?;
+    for (name, text) in &files {
+        fs::write(folder.join(name), text).map_err(refuse)?;
+    }
+    tell(format_args!("wrote {} pages into {}", files.len(), folder.display()));
+    Ok(())
+}
+
+fn text(page: &Page) -> String {
+    let mut text = format!("{}\n\n{}\n", page.name, page.title);
+    let mut section = |heading: &str, body: &str| {
+        write!(text, "\n{}\n\n{}\n", heading.to_uppercase(), plain(body))
+            .expect("writing to a string succeeds");
+    };
+    section("What it does", &page.what);
+    section("Why", &page.why);
+    section("Parameters", &parameters(page));
+    section("State and cost", &page.state_and_cost);
+    section("Source", &page.source);
+    section("Where we differ", &page.where_we_differ);
+    section("Example, in a scenario file", &page.example);
+    text
+}
+
+fn plain(markdown: &str) -> String {
+    markdown.replace('`', "")
+}
+
+/// Name, unit and default on a line, and under it what it is, what is allowed, and where the default comes from.
+fn parameters(page: &Page) -> String {
+    let mut text = String::new();
+    for parameter in &page.parameters {
+        let ParameterPage { name, unit, default, notes, allowed, choices } = parameter;
+        let mut line = |indent: &str, words: &str| {
+            if words.is_empty() {
+                return;
+            }
+            let options = Options::new(COLUMNS)
+                .initial_indent(indent)
+                .subsequent_indent(indent)
+                .word_splitter(WordSplitter::NoHyphenation);
+            writeln!(text, "{}", textwrap::fill(&plain(words), options))
+                .expect("writing to a string succeeds");
+        };
+        line("", &format!("{name} ({unit}; default: {default})"));
+        line("    ", allowed);
+        line("    ", notes);
+        for (word, what) in choices {
+            line("      ", &format!("{word}: {what}"));
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
