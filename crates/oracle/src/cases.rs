@@ -3,7 +3,7 @@
 use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
 use crate::trace::{Flow, Traffic};
-use fairwire_core::{Ecn, Rate};
+use fairwire_core::{Duration, Ecn, Rate};
 
 /// The rate of the link: one byte in one microsecond, so that service times are exact on both sides.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {
@@ -24,6 +24,8 @@ pub struct Case {
     pub kernel: &'static str,
     /// Further lines for `tc`, said for each flow: FLOW is its number from 1 on, PORT its source port.
     pub per_flow: &'static [&'static str],
+    /// What limits the rate on the kernel's side.
+    pub shaper: Shaper,
     /// The modules that the kernel needs for it.
     pub modules: &'static [&'static str],
     /// The traffic.
@@ -34,10 +36,40 @@ pub struct Case {
     pub tolerances: &'static [Tolerance],
 }
 
+/// What limits the rate on the kernel's side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shaper {
+    /// HTB, with the discipline as its only class.
+    Htb,
+    /// The discipline itself.
+    Itself,
+}
+
+impl Shaper {
+    /// How much lost time it makes up for. One byte of burst is the smallest that `tc` takes for HTB: 1 us at this rate, in
+    /// ticks of 64 ns.
+    pub const fn credit(self) -> Duration {
+        match self {
+            Shaper::Htb => Duration::from_ns(960),
+            Shaper::Itself => Duration::ZERO,
+        }
+    }
+}
+
 impl Case {
-    /// The lines for `tc` that make the kernel's discipline under the shaper; DEV stands for the interface.
+    /// The lines for `tc` that make the kernel's discipline and its shaper; DEV stands for the interface.
     pub fn commands(&self) -> Vec<String> {
-        let mut lines = vec![format!("qdisc add dev DEV parent 1:1 handle 10: {}", self.kernel)];
+        let rate = RATE.bps();
+        let mut lines = match self.shaper {
+            Shaper::Itself => vec![format!("qdisc add dev DEV root handle 10: {}", self.kernel)],
+            Shaper::Htb => vec![
+                "qdisc add dev DEV root handle 1: htb default 1".to_owned(),
+                format!(
+                    "class add dev DEV parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
+                ),
+                format!("qdisc add dev DEV parent 1:1 handle 10: {}", self.kernel),
+            ],
+        };
         for flow in 0..self.traffic.flows.len() {
             let (number, port) = ((flow + 1).to_string(), (usize::from(FIRST_PORT) + flow).to_string());
             lines.extend(
@@ -102,6 +134,46 @@ pub static SHORT: Traffic = Traffic {
     ],
 };
 
+/// As [`SHORT`], with a load of 1.05: an average queue between thresholds can stay there.
+pub static MILD: Traffic = Traffic {
+    duration_ms: 6_000,
+    flows: &[
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        Flow { from_ms: 500, ..flow(1024, 6_400, Ecn::NotEct) },
+        flow(1024, 20_480, Ecn::NotEct),
+        flow(1024, 10_240, Ecn::Ect0),
+        flow(1024, 10_240, Ecn::NotEct),
+    ],
+};
+
+const fn burst(from_ms: u64) -> Flow {
+    Flow { from_ms, until_ms: from_ms + 100, ..flow(1024, 1_280, Ecn::NotEct) }
+}
+
+/// A load of 0.64, and ten bursts of 100 ms in which it is 1.44.
+pub static BURSTS: Traffic = Traffic {
+    duration_ms: 11_000,
+    flows: &[
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        flow(1024, 6_400, Ecn::NotEct),
+        flow(1024, 6_400, Ecn::Ect0),
+        burst(1_000),
+        burst(2_000),
+        burst(3_000),
+        burst(4_000),
+        burst(5_000),
+        burst(6_000),
+        burst(7_000),
+        burst(8_000),
+        burst(9_000),
+        burst(10_000),
+    ],
+};
+
 /// Puts each flow into a queue of its own, so that no two meet in one by the kernel's random hash.
 const FILTER: &str =
     "filter add dev DEV parent 10: protocol ip prio 1 u32 match ip sport PORT 0xffff flowid 10:FLOW";
@@ -129,6 +201,7 @@ pub static CASES: &[Case] = &[
         parameters: "[tail-drop]\nbuffer = '50 packets'",
         kernel: "pfifo limit 50",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &[],
         traffic: &OVERLOAD,
         runs: 1,
@@ -140,6 +213,7 @@ pub static CASES: &[Case] = &[
         parameters: "[tail-drop]\nbuffer = '50000 B'",
         kernel: "bfifo limit 50000",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &[],
         traffic: &OVERLOAD,
         runs: 1,
@@ -152,8 +226,9 @@ pub static CASES: &[Case] = &[
                      max_probability = 0.1\nweight = 0.015625\ngentle = false\nwait = false\nspare_short_queue = false",
         kernel: "red limit 153600 min 20480 max 61440 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_red"],
-        traffic: &SHORT,
+        traffic: &MILD,
         runs: 6,
         tolerances: &[],
     },
@@ -165,21 +240,26 @@ pub static CASES: &[Case] = &[
                      ecn = 'mark'",
         kernel: "red limit 153600 min 20480 max 61440 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit ecn harddrop",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_red"],
-        traffic: &SHORT,
+        traffic: &MILD,
         runs: 6,
         tolerances: &[],
     },
     Case {
         name: "drr",
-        ours: "drr",
-        parameters: "",
+        ours: "tail-drop",
+        parameters: r#"
+[tail-drop]
+buffer = '8000 packets'
+scheduler = { name = 'drr', quantum = '1514 B' }"#,
         kernel: "drr",
         per_flow: &[
             "class add dev DEV parent 10: classid 10:FLOW drr quantum 1514",
             "qdisc add dev DEV parent 10:FLOW handle 2FLOW: pfifo limit 4000",
             FILTER,
         ],
+        shaper: Shaper::Htb,
         modules: &["sch_drr"],
         traffic: &OVERLOAD,
         runs: 1,
@@ -187,43 +267,86 @@ pub static CASES: &[Case] = &[
     },
     Case {
         name: "sfq",
-        ours: "drr+lqd",
-        parameters: "",
+        ours: "lqd",
+        parameters: r#"
+[lqd]
+buffer = '100 packets'
+scheduler = { name = 'drr', quantum = '1514 B' }"#,
         kernel: "sfq limit 100 depth 100 quantum 1514 divisor 1024",
         per_flow: &[FILTER],
+        shaper: Shaper::Htb,
         modules: &["sch_sfq"],
         traffic: &OVERLOAD,
         runs: 1,
         tolerances: &[],
     },
     Case {
+        name: "codel-bursts",
+        ours: "codel",
+        parameters: "[codel]\nbuffer = '10240 packets'",
+        kernel: "codel limit 10240 target 5ms interval 100ms noecn",
+        per_flow: &[],
+        shaper: Shaper::Htb,
+        modules: &["sch_codel"],
+        traffic: &BURSTS,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
         name: "codel",
         ours: "codel",
-        parameters: "[codel]\nbuffer = '1000 packets'",
-        kernel: "codel limit 1000 target 5ms interval 100ms noecn",
+        parameters: "[codel]\nbuffer = '10240 packets'",
+        kernel: "codel limit 10240 target 5ms interval 100ms noecn",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_codel"],
         traffic: &OVERLOAD,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
+        name: "codel-ecn-bursts",
+        ours: "codel",
+        parameters: "[codel]\nbuffer = '10240 packets'\necn = 'mark'",
+        kernel: "codel limit 10240 target 5ms interval 100ms ecn",
+        per_flow: &[],
+        shaper: Shaper::Htb,
+        modules: &["sch_codel"],
+        traffic: &BURSTS,
         runs: 1,
         tolerances: &[],
     },
     Case {
         name: "codel-ecn",
         ours: "codel",
-        parameters: "[codel]\nbuffer = '1000 packets'\necn = 'mark'",
-        kernel: "codel limit 1000 target 5ms interval 100ms ecn",
+        parameters: "[codel]\nbuffer = '10240 packets'\necn = 'mark'",
+        kernel: "codel limit 10240 target 5ms interval 100ms ecn",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_codel"],
         traffic: &OVERLOAD,
         runs: 1,
         tolerances: &[],
     },
     Case {
+        name: "fq-codel-bursts",
+        ours: "fq-codel",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 1",
+        per_flow: &[FILTER],
+        shaper: Shaper::Htb,
+        modules: &["sch_fq_codel"],
+        traffic: &BURSTS,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
         name: "fq-codel",
         ours: "fq-codel",
-        parameters: "[fq-codel]\nbuffer = '1000 packets'",
-        kernel: "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 1",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 1",
         per_flow: &[FILTER],
+        shaper: Shaper::Htb,
         modules: &["sch_fq_codel"],
         traffic: &OVERLOAD,
         runs: 1,
@@ -232,9 +355,10 @@ pub static CASES: &[Case] = &[
     Case {
         name: "fq-codel-ecn",
         ours: "fq-codel",
-        parameters: "[fq-codel]\nbuffer = '1000 packets'\necn = 'mark'",
-        kernel: "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 1",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'\necn = 'mark'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 1",
         per_flow: &[FILTER],
+        shaper: Shaper::Htb,
         modules: &["sch_fq_codel"],
         traffic: &OVERLOAD,
         runs: 1,
@@ -243,9 +367,14 @@ pub static CASES: &[Case] = &[
     Case {
         name: "pie",
         ours: "pie",
-        parameters: "[pie]\nbuffer = '1000 packets'",
-        kernel: "pie limit 1000 target 15ms tupdate 20ms alpha 2 beta 20",
+        parameters: r#"
+[pie]
+buffer = '10240 packets'
+target = '15 ms'
+update = '30 ms'"#,
+        kernel: "pie limit 10240 target 15ms tupdate 20ms alpha 2 beta 20",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_pie"],
         traffic: &SHORT,
         runs: 6,
@@ -257,6 +386,7 @@ pub static CASES: &[Case] = &[
         parameters: "[choke]\nbuffer = '150 packets'",
         kernel: "choke limit 150 min 20 max 60 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_choke"],
         traffic: &SHORT,
         runs: 6,
@@ -265,34 +395,67 @@ pub static CASES: &[Case] = &[
     Case {
         name: "sfb",
         ours: "sfb",
-        parameters: "[sfb]\nbuffer = '150 packets'",
-        kernel: "sfb limit 150 max 25 target 20 increment 0.0005 decrement 0.00005 penalty_rate 10 penalty_burst 20 rehash 600000 db 60000",
+        parameters: r#"
+[sfb]
+buffer = '150 packets'
+levels = 8
+bins = 16
+bin_size = '20 packets'
+bin_limit = '25 packets'
+increase = 0.0050050
+decrease = 0.00050355
+penalty_rate = 10
+penalty_burst = 20"#,
+        kernel: "sfb limit 150 max 25 target 20 increment 0.0050050 decrement 0.00050355 penalty_rate 10 penalty_burst 20 rehash 600000 db 60000",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_sfb"],
         traffic: &SHORT,
         runs: 6,
         tolerances: &[],
     },
     Case {
+        name: "cobalt-bursts",
+        ours: "cobalt",
+        parameters: r#"
+[cobalt]
+buffer = '4000 packets'
+ecn = 'mark'
+target = '5 ms'"#,
+        kernel: "cake bandwidth 8mbit besteffort flowblind rtt 100ms memlimit 10mb raw",
+        per_flow: &[],
+        shaper: Shaper::Itself,
+        modules: &["sch_cake"],
+        traffic: &BURSTS,
+        runs: 1,
+        tolerances: &[],
+    },
+    Case {
         name: "cobalt",
         ours: "cobalt",
-        parameters: "",
-        kernel: "cake unlimited besteffort flowblind rtt 100ms memlimit 10mb raw",
+        parameters: r#"
+[cobalt]
+buffer = '4000 packets'
+ecn = 'mark'
+target = '5 ms'"#,
+        kernel: "cake bandwidth 8mbit besteffort flowblind rtt 100ms memlimit 10mb raw",
         per_flow: &[],
+        shaper: Shaper::Itself,
         modules: &["sch_cake"],
-        traffic: &SHORT,
-        runs: 6,
+        traffic: &OVERLOAD,
+        runs: 1,
         tolerances: &[],
     },
     Case {
         name: "cake",
         ours: "cake-like",
-        parameters: "",
-        kernel: "cake unlimited besteffort flows rtt 100ms memlimit 10mb raw",
+        parameters: "[cake-like]\nbuffer = '4000 packets'\necn = 'mark'",
+        kernel: "cake bandwidth 8mbit besteffort flows rtt 100ms memlimit 10mb raw",
         per_flow: &[],
+        shaper: Shaper::Itself,
         modules: &["sch_cake"],
-        traffic: &SHORT,
-        runs: 6,
+        traffic: &OVERLOAD,
+        runs: 1,
         tolerances: &[],
     },
     Case {
@@ -301,6 +464,7 @@ pub static CASES: &[Case] = &[
         parameters: "",
         kernel: "hhf limit 150",
         per_flow: &[],
+        shaper: Shaper::Htb,
         modules: &["sch_hhf"],
         traffic: &SHORT,
         runs: 2,

@@ -138,6 +138,11 @@ fn standard_error(values: &[f64]) -> f64 {
 }
 
 impl Pair {
+    /// The first packet whose fate differs, in the order of arrival.
+    pub fn first_apart(&self) -> Option<usize> {
+        self.kernel.fates.iter().zip(&self.ours.fates).position(|(a, b)| !a.is_decided_as(*b))
+    }
+
     /// The kernel's value of a figure, and ours.
     fn values(&self, figure: Figure, flow: Option<usize>) -> (f64, f64) {
         let both = |of: &dyn Fn(&Outcome) -> f64| (of(&self.kernel), of(&self.ours));
@@ -165,7 +170,7 @@ fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{self, ONE_SIZE, RATE};
+    use crate::cases::{self, ONE_SIZE, RATE, Shaper};
     use crate::outcome::Fate;
     use crate::replay::replay;
     use fairwire_core::Seed;
@@ -185,7 +190,7 @@ mod tests {
                 stream: "oracle",
             };
             let mut discipline = build(name, &Parameters::default(), &site).expect("defaults build");
-            replay(&mut *discipline, RATE, &arrivals, &came)
+            replay(&mut *discipline, Shaper::Htb, &arrivals, &came)
         };
         Pair { kernel: run(seeds.0), ours: run(seeds.1), arrivals }
     }

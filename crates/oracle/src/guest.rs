@@ -1,7 +1,7 @@
 //! The guest's side: the first and only process of User Mode Linux. It makes a link with the kernel's discipline, sends the
 //! trace into it, and writes down what comes out.
 
-use crate::cases::{self, Case, RATE};
+use crate::cases::{self, Case};
 use crate::frame;
 use crate::modules::Modules;
 use crate::outcome::{Fate, Outcome};
@@ -122,15 +122,6 @@ fn measure(case: &Case, seed: u64, modules: &Modules) -> Fallible<Result> {
         modules.load(name)?;
     }
     let _ = command("tc", &format!("qdisc del dev {SENDING} root")); // none at first
-    let rate = RATE.bps();
-    for line in [
-        "qdisc add dev DEV root handle 1: htb default 1".to_owned(),
-        format!(
-            "class add dev DEV parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
-        ),
-    ] {
-        command("tc", &line.replace("DEV", SENDING))?;
-    }
     for line in case.commands() {
         command("tc", &line.replace("DEV", SENDING))?;
     }

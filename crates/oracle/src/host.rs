@@ -1,6 +1,8 @@
 //! The host's side: finds User Mode Linux, starts it with a job, and waits.
 
 use crate::guest::{self, FAILURE, JOB_VARIABLE, Job, Run};
+use crate::outcome::Outcome;
+use crate::trace::Arrival;
 use fairwire_gateway::clock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
@@ -126,6 +128,16 @@ pub fn result(folder: &Path, run: &Run) -> Result<guest::Result, HostError> {
     let file = folder.join(run.file());
     let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
     serde_json::from_slice(&text).map_err(|error| HostError::Guest(format!("{}: {error}", run.file())))
+}
+
+/// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
+pub fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), HostError> {
+    let file = folder.join(format!("ours-{}", run.file()));
+    let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
+    let bytes: Vec<u32> = arrivals.iter().map(|arrival| arrival.bytes).collect();
+    let kept = serde_json::json!({ "flows": flows, "bytes": bytes, "outcome": ours });
+    let text = serde_json::to_vec(&kept).expect("plain data");
+    fs::write(&file, text).map_err(|error| system("writing", &file, error))
 }
 
 /// A guest at work.

@@ -1,22 +1,20 @@
 //! Our side: the same arrivals through a discipline of ours, behind a server like the kernel's.
 
+use crate::cases::{RATE, Shaper as Kind};
 use crate::outcome::{Fate, Outcome};
 use crate::trace::Arrival;
 use fairwire_core::rng::mix;
-use fairwire_core::{Cause, Discipline, Duration, Packet, Rate, Signals, Time, Transmitter};
+use fairwire_core::{Cause, Discipline, Packet, Signals, Time, Transmitter};
 
-/// A shaper as HTB has it: deficit mode, at most [`CREDIT`] made up for, and a question only where something waits.
+/// A shaper as the kernel's: deficit mode, a little lost time made up for, and a question only where something waits.
 ///
 /// It differs from `fairwire_core::Server` in these last two. HTB takes an empty class off its list and never asks it, so
-/// under it no discipline of the kernel learns that the link went idle.
+/// under it no discipline of the kernel learns that the link went idle; CAKE does not look either when it is empty.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
     ledger: Ledger<'a>,
 }
-
-/// What one byte of burst is worth at 8 Mbit/s, the smallest that `tc` takes: 1 us, in the kernel's ticks of 64 ns.
-pub const CREDIT: Duration = Duration::from_ns(960);
 
 struct Ledger<'a> {
     arrivals: &'a [Arrival],
@@ -57,13 +55,13 @@ impl Shaper<'_> {
     }
 }
 
-/// What `discipline` makes of `arrivals` that come at the times `came_ns`, in front of a link of `rate`.
+/// What `discipline` makes of `arrivals` that come at the times `came_ns`, in front of a shaper such as the kernel's.
 ///
 /// # Panics
 /// When a discipline holds on to packets although it is asked for them.
-pub fn replay(discipline: &mut dyn Discipline, rate: Rate, arrivals: &[Arrival], came_ns: &[u64]) -> Outcome {
+pub fn replay(discipline: &mut dyn Discipline, kind: Kind, arrivals: &[Arrival], came_ns: &[u64]) -> Outcome {
     let ledger = Ledger { arrivals, fates: vec![Fate::Dropped; arrivals.len()] };
-    let transmitter = Transmitter::with_catch_up(rate, CREDIT);
+    let transmitter = Transmitter::with_catch_up(RATE, kind.credit());
     let mut shaper = Shaper { discipline, transmitter, ledger };
     for (number, (arrival, &came)) in arrivals.iter().zip(came_ns).enumerate() {
         let now = Time::from_ns(came);
@@ -98,7 +96,7 @@ mod tests {
     fn packets_leave_one_service_time_apart_and_a_full_queue_drops() {
         let (arrivals, came) = arrivals(&[0, 1, 2, 3]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
-        let outcome = replay(&mut queue, crate::cases::RATE, &arrivals, &came); // 1 byte = 1 us
+        let outcome = replay(&mut queue, Kind::Htb, &arrivals, &came); // 1 byte = 1 us
         let expected = [Fate::Sent(0), Fate::Sent(128_000), Fate::Sent(256_000), Fate::Dropped];
         assert_eq!(outcome.fates, expected);
     }
@@ -107,7 +105,7 @@ mod tests {
     fn an_idle_shaper_keeps_no_more_than_its_credit() {
         let (arrivals, came) = arrivals(&[0, 10_000, 10_001]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
-        let outcome = replay(&mut queue, crate::cases::RATE, &arrivals, &came);
-        assert_eq!(outcome.fates[2], Fate::Sent(10_128_000 - CREDIT.ns()));
+        let outcome = replay(&mut queue, Kind::Htb, &arrivals, &came);
+        assert_eq!(outcome.fates[2], Fate::Sent(10_128_000 - Kind::Htb.credit().ns()));
     }
 }

@@ -1,7 +1,7 @@
 //! What is shown of the comparison.
 
 use crate::cases::Case;
-use crate::compare::Row;
+use crate::compare::{Pair, Row, compare};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -34,18 +34,24 @@ pub struct Finding {
     pub arrivals: usize,
     /// What came of it.
     pub verdict: Verdict,
+    /// Of the first run: the first packet whose fate differs, by its number.
+    pub first_apart: Option<usize>,
     /// The figures; none where ours is missing.
     pub rows: Vec<Row>,
 }
 
 impl Finding {
     /// The finding of a case that was compared, or of one that could not be.
-    pub fn new(case: &Case, arrivals: usize, compared: Result<Vec<Row>, Verdict>) -> Finding {
-        let (verdict, rows) = match compared {
-            Ok(rows) if rows.iter().all(Row::holds) => (Verdict::Agrees, rows),
-            Ok(rows) => (Verdict::Differs, rows),
-            Err(verdict) => (verdict, Vec::new()),
+    pub fn new(case: &Case, compared: Result<&[Pair], Verdict>) -> Finding {
+        let pairs = compared.as_deref().unwrap_or_default();
+        let rows = if pairs.is_empty() { Vec::new() } else { compare(pairs, case.tolerances) };
+        let verdict = match &compared {
+            Ok(_) if rows.iter().all(Row::holds) => Verdict::Agrees,
+            Ok(_) => Verdict::Differs,
+            Err(verdict) => verdict.clone(),
         };
+        let arrivals = pairs.iter().map(|pair| pair.arrivals.len()).sum();
+        let first_apart = pairs.first().and_then(Pair::first_apart);
         Finding {
             case: case.name,
             ours: case.ours,
@@ -53,6 +59,7 @@ impl Finding {
             runs: case.runs,
             arrivals,
             verdict,
+            first_apart,
             rows,
         }
     }
@@ -93,6 +100,9 @@ impl Finding {
                 text,
                 "  {name:<22}{kernel:>10.4}{ours:>10.4}{difference:>+12.4}{allowed:>10}{flag}"
             );
+        }
+        if let Some(number) = self.first_apart {
+            let _ = writeln!(text, "  the first packet of another fate is number {number} of the first run");
         }
         for row in &self.rows {
             if let Some(because) = row.because {
