@@ -248,11 +248,11 @@ pub static CASES: &[Case] = &[
     },
     Case {
         name: "drr",
-        ours: "tail-drop",
+        ours: "drr",
         parameters: r#"
-[tail-drop]
+[drr]
 buffer = '8000 packets'
-scheduler = { name = 'drr', quantum = '1514 B' }"#,
+quantum = '1514 B'"#,
         kernel: "drr",
         per_flow: &[
             "class add dev DEV parent 10: classid 10:FLOW drr quantum 1514",
@@ -267,12 +267,13 @@ scheduler = { name = 'drr', quantum = '1514 B' }"#,
     },
     Case {
         name: "sfq",
-        ours: "lqd",
+        ours: "drr",
         parameters: r#"
-[lqd]
+[drr]
 buffer = '100 packets'
-scheduler = { name = 'drr', quantum = '1514 B' }"#,
-        kernel: "sfq limit 100 depth 100 quantum 1514 divisor 1024",
+quantum = '1514 B'
+dropper = 'lqd'"#,
+        kernel: "sfq limit 100 depth 100 quantum 1514 divisor 1024 headdrop",
         per_flow: &[FILTER],
         shaper: Shaper::Htb,
         modules: &["sch_sfq"],
@@ -383,7 +384,14 @@ update = '30 ms'"#,
     Case {
         name: "choke",
         ours: "choke",
-        parameters: "[choke]\nbuffer = '150 packets'",
+        parameters: r#"
+[choke]
+buffer = '150 packets'
+min_threshold = '20 packets'
+max_threshold = '60 packets'
+max_probability = 0.1
+weight = 0.015625
+spare_short_queue = false"#,
         kernel: "choke limit 150 min 20 max 60 avpkt 1024 burst 55 probability 0.1 bandwidth 8mbit",
         per_flow: &[],
         shaper: Shaper::Htb,
@@ -400,12 +408,14 @@ update = '30 ms'"#,
 buffer = '150 packets'
 levels = 8
 bins = 16
-bin_size = '20 packets'
-bin_limit = '25 packets'
+bin_size = '19 packets'
+bin_limit = '24 packets'
 increase = 0.0050050
 decrease = 0.00050355
 penalty_rate = 10
-penalty_burst = 20"#,
+penalty_burst = 20
+ecn = 'mark'
+mark_limit = 0.5"#,
         kernel: "sfb limit 150 max 25 target 20 increment 0.0050050 decrement 0.00050355 penalty_rate 10 penalty_burst 20 rehash 600000 db 60000",
         per_flow: &[],
         shaper: Shaper::Htb,
