@@ -162,6 +162,7 @@ pub struct Buffer {
     flows: Box<[Flow]>,
     backlogged: Vec<u32>,
     by_hash: FlowIndex,
+    changed: u32,
 }
 
 impl Buffer {
@@ -194,6 +195,7 @@ impl Buffer {
             flows: (0..per_flow).map(flow).collect(),
             backlogged: Vec::with_capacity(per_flow as usize),
             by_hash: FlowIndex::new(per_flow as usize),
+            changed: 0,
         }
     }
 
@@ -284,6 +286,7 @@ impl Buffer {
         let hash = self.queues.of(packet);
         let found = self.by_hash.find(hash, |i| self.flows[i].hash == hash);
         let index = found.unwrap_or_else(|| self.begin_flow(hash, key));
+        self.changed = index as u32;
         let flow = &mut self.flows[index];
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
@@ -342,6 +345,7 @@ impl Buffer {
     #[inline]
     fn leave_flow(&mut self, key: Key, len: u32) {
         let Links { older, newer, flow: index } = self.links[key.index()];
+        self.changed = index;
         let flow = &mut self.flows[index as usize];
         flow.packets -= 1;
         flow.bytes -= u64::from(len);
@@ -434,10 +438,28 @@ impl Buffer {
         self.by_hash.find(hash, |i| self.flows[i].hash == hash).map(|i| FlowKey(i as u32))
     }
 
+    /// The backlogged flow whose [`FlowKey::index`] this is.
+    #[inline]
+    pub fn flow_at(&self, index: usize) -> FlowKey {
+        debug_assert!(self.flows[index].packets > 0, "no flow is backlogged at index {index}");
+        FlowKey(index as u32)
+    }
+
     /// The flow that the waiting packet `key` belongs to.
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {
         FlowKey(self.links[key.index()].flow)
+    }
+
+    /// The flow whose packet came in or went out last, for accounts of what each flow has waiting. Nothing may wait there any
+    /// more: then its backlog is zero, and its key is soon another flow's.
+    ///
+    /// Looking the flow of a packet up again will not do. Where queues are taken over, a flow may have another queue by the
+    /// time its packet leaves the one that it was put into.
+    #[inline]
+    pub fn changed_flow(&self) -> FlowKey {
+        assert!(self.needs.flows, "a flow was asked of a buffer built without");
+        FlowKey(self.changed)
     }
 
     /// A uniformly random backlogged flow.
@@ -597,6 +619,35 @@ mod tests {
         }
         assert!((900..1100).contains(&packets), "{packets}"); // 1000 +- 3.3 sd
         assert!((4835..5165).contains(&flows), "{flows}"); // 5000 +- 3.3 sd
+    }
+
+    #[test]
+    fn the_changed_flow_is_the_queue_that_a_packet_was_in_whoever_has_that_queue_now() {
+        let mut buffer = Buffer::with(Limit::packets(4), Needs::FLOWS, Queues::least_recently_used(2));
+        let arrive = |buffer: &mut Buffer, flow| {
+            buffer.arriving(&packet(0, flow, 100));
+            buffer.push(packet(0, flow, 100))
+        };
+        let first = arrive(&mut buffer, 7);
+        let was_in = buffer.changed_flow();
+        arrive(&mut buffer, 8);
+        assert_ne!(buffer.changed_flow(), was_in);
+        arrive(&mut buffer, 9); // takes over the queue of flow 7
+        assert_eq!(buffer.changed_flow(), was_in);
+        arrive(&mut buffer, 7); // and flow 7 that of flow 8
+        let gone = buffer.remove(first);
+        assert_ne!(buffer.flow(&gone), Some(was_in));
+        assert_eq!(buffer.changed_flow(), was_in);
+        assert_eq!(buffer.flow_backlog(was_in).packets, 1);
+    }
+
+    #[test]
+    fn the_changed_flow_has_no_backlog_once_its_last_packet_has_left() {
+        let mut buffer = Buffer::new(Limit::packets(4));
+        let only = buffer.push(packet(0, 7, 100));
+        buffer.push(packet(1, 8, 100));
+        buffer.remove(only);
+        assert_eq!(buffer.flow_backlog(buffer.changed_flow()), Backlog::default());
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub trait Dropper: Send {
     }
 
     /// `packet` has just come in (`inside`) or gone out by any path; `buffer` already shows it. Accounts that must
-    /// balance, such as tokens, are kept here.
+    /// balance, such as tokens, are kept here; [`Buffer::changed_flow`] is the queue that it came into or left.
     fn tracked(&mut self, _packet: &Packet, _inside: bool, _buffer: &Buffer) {}
 
     /// The transmitter asked for a packet and nothing waited: the link goes idle at `now`.

@@ -125,6 +125,7 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if u64::from(packet.len) > self.buffer.limit().max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
+        self.scheduler.clock(now);
         self.buffer.arriving(&packet);
         let verdict = self.dropper.on_arrival(&packet, &self.buffer, now);
         if verdict != Verdict::Pass {
@@ -145,6 +146,7 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.scheduler.clock(now);
         while let Some(key) = self.scheduler.next(&self.buffer) {
             let mut packet = self.buffer.remove(key);
             self.dropper.tracked(&packet, false, &self.buffer);

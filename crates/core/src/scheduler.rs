@@ -3,6 +3,7 @@
 use crate::buffer::{Buffer, Key, Needs};
 use crate::packet::Packet;
 use crate::probe::Probe;
+use crate::time::Time;
 
 /// Picks the packet that leaves next. Knows nothing of drops.
 pub trait Scheduler: Send {
@@ -11,6 +12,10 @@ pub trait Scheduler: Send {
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
+
+    /// It is `now`: told before all else at each arrival and at each request, for schedulers whose virtual time runs on while
+    /// a packet is being sent.
+    fn clock(&mut self, _now: Time) {}
 
     /// A packet has just been put into the buffer.
     fn inserted(&mut self, _key: Key, _buffer: &Buffer) {}

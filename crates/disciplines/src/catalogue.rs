@@ -147,6 +147,34 @@ catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
     red: "red" () => crate::dropper::red;
     faba: "faba" () => crate::dropper::faba;
+    drop_front: "drop-front" () => crate::dropper::drop_front;
+    choke: "choke" () => crate::dropper::choke;
+    lqd: "lqd" () => crate::dropper::lqd;
+    rnd: "rnd" () => crate::dropper::rnd;
+    alqd: "alqd" () => crate::dropper::alqd;
+    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
+    drr: "drr" () => crate::scheduler::drr;
+    fbfq: "fbfq" () => crate::scheduler::fbfq;
+    scfq: "scfq" () => crate::scheduler::scfq;
+    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
+    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
+    fred: "fred" () => crate::dropper::fred;
+    afd_sb: "afd-sb" () => crate::dropper::afd::sb;
+    afd_ft: "afd-ft" () => crate::dropper::afd::ft;
+    afd_nft: "afd-nft" () => crate::dropper::afd::nft;
+    afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
+    rqm: "rqm" () => crate::dropper::rqm;
+    rem: "rem" () => crate::dropper::rem;
+    blue: "blue" () => crate::dropper::blue;
+    avq: "avq" () => crate::dropper::avq;
+    sfb: "sfb" () => crate::dropper::sfb;
+    codel: "codel" () => crate::dropper::codel;
+    pie: "pie" () => crate::dropper::pie;
+    cobalt: "cobalt" () => crate::dropper::cobalt;
+    fq_codel: "fq-codel" () => crate::compose::fq_codel;
+    fq_pie: "fq-pie" () => crate::compose::fq_pie;
+    cake_like: "cake-like" () => crate::compose::cake_like;
+    dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
 }
 
 /// Every discipline, in the order in which it is listed to people.

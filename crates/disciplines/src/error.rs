@@ -2,6 +2,7 @@
 
 use crate::catalogue::UnknownDiscipline;
 use core::fmt::Display;
+use fairwire_core::Duration;
 
 /// A discipline that could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -61,6 +62,11 @@ impl Parameter {
         } else {
             Err(self.refuse(value, format_args!("a number from 0 to {most}")))
         }
+    }
+
+    /// `value`, if it is longer than no time at all.
+    pub fn some_time(self, value: Duration) -> Result<Duration, BadParameter> {
+        if value.is_zero() { Err(self.refuse(value, "a time above zero")) } else { Ok(value) }
     }
 
     /// `value`, if it is a count from 1 to `most`.

@@ -29,6 +29,7 @@
 
 pub mod catalogue;
 pub mod class_tree;
+pub mod compose;
 pub mod dropper;
 pub mod error;
 pub mod page;

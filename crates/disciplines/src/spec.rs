@@ -212,6 +212,14 @@ impl WeightOf {
         self.by_class.get(class as usize).copied().unwrap_or(1.0)
     }
 
+    /// The different weights that a class can have, in ascending order.
+    pub(crate) fn distinct(&self) -> Box<[f64]> {
+        let mut weights: Vec<f64> = self.by_class.iter().copied().chain([1.0]).collect();
+        weights.sort_by(f64::total_cmp);
+        weights.dedup();
+        weights.into()
+    }
+
     /// Do all have the weight 1, so that weights need not be looked at?
     pub fn is_equal(&self) -> bool {
         self.by_class.iter().all(|&weight| weight == 1.0)

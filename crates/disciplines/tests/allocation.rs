@@ -23,7 +23,7 @@ fn main() {
                     seed: Seed(1),
                     stream: "link/allocation",
                 };
-                let typed = format!("[{}]\necn = \"{ecn}\"", entry.name);
+                let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
                 let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
                 let mut queue = build(entry.name, &parameters, &site).expect("the defaults are allowed");
                 let before = ALLOCATOR.allocations();

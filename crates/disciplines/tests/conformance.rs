@@ -20,9 +20,61 @@ fn site(buffer: Amount) -> Site<'static> {
     }
 }
 
+/// Settings without which the contest would not reach a discipline's decisions.
+const OWN_SETTINGS: &[(&str, &str)] = &[
+    // 40 packets take 16 ms: so little above PIE's 15 ms that a second is not enough for one signal.
+    ("pie", "target = '5 ms'"),
+    // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and jumps.
+    ("fq-pie", "target = '1 ms'\nupdate = '5 ms'"),
+];
+
 /// Builds any entry under either ECN policy, by way of what a user would type.
 fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    let typed = format!("[{}]\necn = \"{ecn}\"", entry.name);
+    make_variant(entry, &format!("ecn = \"{ecn}\""), buffer)
+}
+
+/// Builds an entry with some of its parameters typed.
+fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+    let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
+        .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
+    let built = build(entry.name, &parameters, &site(buffer));
+    Driver::new(built.unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name)))
+}
+
+/// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in each measure that it
+/// knows, and with each way of sharing queues among flows.
+fn variants(entry: &Entry) -> Vec<String> {
+    let page = entry.page().expect("documented");
+    let choices = |name: &str| -> Vec<String> {
+        let parameter = page.parameters.iter().find(|parameter| parameter.name == name);
+        parameter
+            .map(|parameter| parameter.choices.iter().map(|(word, _)| word.clone()).collect())
+            .unwrap_or_default()
+    };
+    let mut variants = Vec::new();
+    for measure in choices("measure") {
+        variants.push(format!("ecn = \"mark\"\nmeasure = \"{measure}\""));
+    }
+    for scheduler in choices("scheduler") {
+        let mut push = |more: &str| {
+            variants.push(format!("ecn = \"mark\"\nscheduler = {{ name = \"{scheduler}\"{more} }}"));
+        };
+        push("");
+        push(", weights = { 1 = 4.0, 2 = 0.25 }");
+        push(", per = \"class\"");
+        for sharing in ["hash", "set-associative", "least-recently-used", "random-replacement"] {
+            push(&format!(", queues = 3, sharing = \"{sharing}\""));
+        }
+    }
+    variants
+    let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
+    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and those before a full buffer. With
+    // TCP's growth at a round-trip time of 20 ms all of its law is at work.
+    let more =
+        if entry.name == "rqm" { "\nalpha_units = \"per-rtt\"\nreference_rtt = \"20 ms\"" } else { "" };
+    let typed = format!("[{}]\necn = \"{ecn}\"{more}", entry.name);
+    let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
+    let typed = format!("[{}]\necn = \"{ecn}\"\n{own}", entry.name);
     let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
     Driver::new(build(entry.name, &parameters, &site(buffer)).expect("the defaults are allowed"))
 }
@@ -57,6 +109,46 @@ proptest! {
                     drive(make(entry, ecn, buffer), &sequence);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_pair_of_scheduler_and_dropper_conserves_packets(sequence in operations(Shape::default())) {
+        for entry in catalogue::all() {
+            for variant in variants(entry) {
+                for buffer in [Amount::Packets(2), Amount::Packets(25), Amount::Bytes(9_000)] {
+                    drive(make_variant(entry, &variant, buffer), &sequence);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
+    for entry in catalogue::all() {
+        for variant in variants(entry).iter().filter(|variant| !variant.contains("sharing")) {
+            for n in 0..4096 {
+                let mut driver = make_variant(entry, variant, Amount::Packets(2));
+                nth_sequence(n).into_iter().for_each(|operation| driver.apply(operation));
+                driver.finish();
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
+    for entry in catalogue::all() {
+        for variant in variants(entry) {
+            let run = || drive(make_variant(entry, &variant, Amount::Packets(40)), &contest(20));
+            let outcome = run();
+            assert_eq!(outcome, run(), "{}: {variant}", entry.name);
+            assert!((8_000..=8_120).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
     }
 }
@@ -143,7 +235,9 @@ fn overload_fills_the_link_and_loses_a_third() {
         let outcome = drive(make(entry, "drop", Amount::Packets(40)), &contest(20));
         // Two requests for three of 12000 offers, and at most 40 packets left for each of the three pauses: 8120 at most. Each
         // request comes right after an offer, so one in vain would be an empty queue that refused a packet.
-        assert!((8_000..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
+        // AVQ lets less and less through to senders who do not listen: 0.98 of the rate at first, three quarters at the end.
+        let least = if entry.name == "avq" { 7_000 } else { 8_000 };
+        assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
 }
 
@@ -155,6 +249,35 @@ const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 13_395_319_866_645_433_253),
     ("red", 10_751_429_357_254_637_991),
     ("faba", 4_055_218_775_099_151_042),
+    // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
+    ("drop-front", 17_020_215_906_615_053_266),
+    ("choke", 2_753_952_013_321_535_028),
+    ("lqd", 17_020_215_906_615_053_266),
+    ("rnd", 13_246_817_075_591_461_866),
+    ("alqd", 17_020_215_906_615_053_266),
+    ("lqd-binned", 6_422_546_493_980_696_793),
+    ("drr", 8_725_907_771_239_077_660),
+    ("fbfq", 6_104_514_705_075_281_536),
+    ("scfq", 5_599_604_951_893_796_947),
+    ("sfq-start", 1_939_851_746_316_503_964),
+    ("wf2q+", 6_104_514_705_075_281_536),
+    ("fred", 4_844_939_351_613_014_716),
+    ("afd-sb", 8_503_404_702_752_916_495),
+    ("afd-ft", 16_678_264_931_748_199_884),
+    ("afd-nft", 496_228_230_509_933_118),
+    ("afd-exact", 5_666_280_300_546_936_902),
+    ("rqm", 7_006_741_564_567_774_423),
+    ("rem", 4_525_617_789_102_931_420),
+    ("blue", 12_496_689_495_781_874_603),
+    ("avq", 9_584_747_251_117_374_059),
+    ("sfb", 7_402_751_256_857_533_851),
+    ("codel", 5_126_306_573_200_694_929),
+    ("pie", 2_777_678_100_261_507_795),
+    ("cobalt", 8_026_191_582_903_822_716),
+    ("fq-codel", 1_285_425_096_613_481_005),
+    ("fq-pie", 15_868_617_278_703_190_589),
+    ("cake-like", 2_960_802_300_939_799_274),
+    ("dualpi2", 8_345_487_947_246_497_056),
 ];
 
 #[test]

@@ -4,23 +4,26 @@ use fairwire_core::rng::mix;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed, Signals, Time,
-    Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed,
+    Signals, Time, Verdict,
 };
 use fairwire_disciplines::Site;
-use fairwire_disciplines::dropper::red::{Config, IdleRule, Ramp, Red, Spec, Spreading};
+use fairwire_disciplines::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
 use fairwire_disciplines::spec::Measure;
 use std::collections::VecDeque;
 
-fn config() -> Config {
-    let site = Site {
+fn site() -> Site<'static> {
+    Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
         buffer: Amount::Packets(40),
         packet_bytes: 512,
         seed: Seed(1),
         stream: "red",
-    };
-    Spec::default().check(&site).expect("the defaults are allowed")
+    }
+}
+
+fn config() -> Config {
+    Spec::default().check(&site()).expect("the defaults are allowed")
 }
 
 #[test]
@@ -113,6 +116,8 @@ struct Plain {
     count_bytes: f64,
     old: bool,
     idle_since: Option<u64>,
+    max_p: f64,
+    adapts: u64,
 }
 
 #[derive(Debug, PartialEq)]
@@ -142,6 +147,7 @@ impl Plain {
                 };
             }
         }
+        self.adapt(now);
         self.count += 1.0;
         self.count_bytes += f64::from(len);
         let mut fate = Fate::In;
@@ -182,9 +188,21 @@ impl Plain {
         fate
     }
 
+    /// Adaptive RED, figure 1: every interval, with the average as it is.
+    fn adapt(&mut self, now: u64) {
+        let Some(rule) = self.config.adaptation else { return };
+        while now >= self.adapts + rule.interval.ns() {
+            self.adapts += rule.interval.ns();
+            if self.avg > rule.target_to && self.max_p <= 0.5 {
+                self.max_p += f64::min(rule.increase, self.max_p / 4.0);
+            } else if self.avg < rule.target_from && self.max_p >= 0.01 {
+                self.max_p *= rule.decrease;
+            }
+        }
+    }
+
     fn pb(&self) -> f64 {
-        let (mp, th_min, th_max) =
-            (self.config.ramp.max_probability, self.config.ramp.min, self.config.ramp.max);
+        let (mp, th_min, th_max) = (self.max_p, self.config.ramp.min, self.config.ramp.max);
         if self.avg < th_max {
             mp * (self.avg - th_min) / (th_max - th_min)
         } else if self.config.ramp.gentle {
@@ -247,6 +265,8 @@ fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
         count_bytes: 0.0,
         old: false,
         idle_since: None,
+        max_p: config.ramp.max_probability,
+        adapts: 0,
     };
     let (mut now, mut fates) = (0, [0; 5]);
     let mut traffic = Seed(seed).stream("traffic");
@@ -272,6 +292,7 @@ fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
         // thousand steps cannot add up to more than this.
         let average = queue.dropper().average();
         assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
+        assert_eq!(queue.dropper().max_probability(), plain.max_p);
         fates[fate as usize] += 1;
     }
     fates
@@ -293,6 +314,14 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
             spare_short_queue: on(4),
             mark_limit: on(5).then_some(0.1),
+            // In every third combination; often, so that a short run goes up and down. No pause has 64 intervals.
+            adaptation: switches.is_multiple_of(3).then_some(Adaptation {
+                interval: Duration::from_ms(20),
+                increase: 0.01,
+                decrease: 0.9,
+                target_from: 9.6 * scale,
+                target_to: 11.4 * scale,
+            }),
             ..base
         };
         for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
@@ -302,6 +331,51 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         }
     }
     assert!(met.iter().all(|&n| n > 1000), "some branch was hardly met: {met:?}");
+}
+
+#[test]
+fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
+    // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and 20, needs a probability of
+    // 0.1 here, so max_p must come to 0.2.
+    let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
+    let config = spec.check(&site()).expect("allowed");
+    assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
+    for start in [0.011, 0.5] {
+        let ramp = Ramp { max_probability: start, ..config.ramp };
+        let mut red = Red::new(Config { ramp, ..config }, Seed(1).stream("loop"));
+        let mut queue = 15.0f64;
+        for round in 0..400u64 {
+            let p = Ramp { max_probability: red.max_probability(), ..ramp }.probability(queue);
+            queue = (queue + 5.0 * (0.1 - p)).clamp(0.0, 39.0);
+            let mut buffer = Buffer::new(Limit::packets(40));
+            (0..queue.round() as u32).for_each(|frame| {
+                buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+            });
+            let now = Time::from_ns(round * 500_000_000);
+            red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
+        }
+        // The band is from 14 to 16, and whole packets stand for up to half a packet more or less: p is 0.1 at
+        // (13.5 - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of it.
+        assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
+        assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
+    }
+}
+
+#[test]
+fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silence() {
+    let spec = Spec { adaptive: Some(true), max_probability: Some(0.5), ..Spec::default() };
+    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(1).stream("bounds"));
+    let empty = Buffer::new(Limit::packets(40));
+    let mut at = |s: u64| {
+        let now = Time::from_ns(s * 1_000_000_000);
+        red.on_arrival(&Packet::new(0, 512, 0.into(), now), &empty, now);
+        red.max_probability()
+    };
+    assert_eq!(at(0), 0.5);
+    assert_eq!(at(1), 0.5 * 0.9 * 0.9);
+    let low = at(1_000_000_000);
+    assert!((0.009..0.01).contains(&low), "{low}"); // the first value below 0.01
+    assert_eq!(at(2_000_000_000), low);
 }
 
 #[test]
@@ -326,13 +400,7 @@ fn an_idle_link_forgets() {
 
 #[test]
 fn what_is_not_allowed_is_told() {
-    let site = Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(40),
-        packet_bytes: 512,
-        seed: Seed(1),
-        stream: "red",
-    };
+    let site = site();
     let amount = |packets| Some(Amount::Packets(packets).into());
     for (spec, message) in [
         (
@@ -346,6 +414,11 @@ fn what_is_not_allowed_is_told() {
         (
             Spec { mark_limit: Some(-0.1), ..Spec::default() },
             "`mark_limit` of `red` is -0.1; allowed: a number from 0 to 1",
+        ),
+        (
+            // Also where it is not used.
+            Spec { adapt_interval: Some(Duration::ZERO.into()), ..Spec::default() },
+            "`adapt_interval` of `red` is 0 ns; allowed: a time above zero",
         ),
         (
             Spec { min_threshold: amount(30), ..Spec::default() },

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The system's allocator, with a count of how often memory was asked for.
+/// The system's allocator, with a count of how often memory was asked for and of how much is in use.
 ///
 /// It counts for the whole process, so the test that uses it must be alone in its file and in one thread:
 ///
@@ -20,17 +20,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 ///     assert_eq!(ALLOCATOR.allocations(), before);
 ///     let boxed = Box::new(sum);
 ///     assert_eq!(ALLOCATOR.allocations(), before + 1, "{boxed}");
+///     let live = ALLOCATOR.live_bytes();
+///     drop(boxed);
+///     assert_eq!(ALLOCATOR.live_bytes(), live - 4);
 /// }
 /// ```
 #[derive(Debug)]
 pub struct CountingAllocator {
     allocations: AtomicU64,
+    live: AtomicU64,
 }
 
 impl CountingAllocator {
     /// An allocator that has not been asked yet.
     pub const fn new() -> Self {
-        CountingAllocator { allocations: AtomicU64::new(0) }
+        CountingAllocator { allocations: AtomicU64::new(0), live: AtomicU64::new(0) }
     }
 
     /// How often memory was asked for so far, growth of what there was included.
@@ -38,8 +42,18 @@ impl CountingAllocator {
         self.allocations.load(Relaxed)
     }
 
-    fn count(&self) {
+    /// Bytes asked for and not given back.
+    pub fn live_bytes(&self) -> u64 {
+        self.live.load(Relaxed)
+    }
+
+    fn count(&self, bytes: usize) {
         self.allocations.fetch_add(1, Relaxed);
+        self.live.fetch_add(bytes as u64, Relaxed);
+    }
+
+    fn given_back(&self, bytes: usize) {
+        self.live.fetch_sub(bytes as u64, Relaxed);
     }
 }
 
@@ -53,24 +67,26 @@ impl Default for CountingAllocator {
 // beside it neither allocates nor unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.count();
+        self.count(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        self.count();
+        self.count(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        self.count();
+        self.count(size);
+        self.given_back(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`; `old` came from `System` by this allocator.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        self.given_back(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`; `old` came from `System` by this allocator.
         unsafe { System.dealloc(old, layout) }
     }

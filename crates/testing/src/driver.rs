@@ -102,6 +102,11 @@ impl Signals for Ledger {
     }
 }
 
+/// Gives `packet` the class, the codepoint and the colour of its flow: four classes, of which 0 is none, all codepoints, all colours.
+fn of_flow(flow: u64, packet: Packet) -> Packet {
+    Packet { class: (flow % 4) as u32, dscp: (flow % 64) as u8, color: (flow % 3) as u8, ..packet }
+}
+
 impl<D: Discipline> Driver<D> {
     /// Drives `discipline`, which must be empty, from time zero.
     pub fn new(discipline: D) -> Self {
@@ -162,7 +167,7 @@ impl<D: Discipline> Driver<D> {
         self.ledger.outcome.offered += 1;
         self.ledger.bytes += u64::from(len);
         self.ledger.held.insert(frame, Held { flow, len, arrived, ecn });
-        let packet = Packet { ecn, ..Packet::new(frame, len, flow.into(), arrived) };
+        let packet = Packet { ecn, ..of_flow(flow, Packet::new(frame, len, flow.into(), arrived)) };
         self.discipline.enqueue(packet, self.now, &mut self.ledger);
     }
 

@@ -14,9 +14,10 @@
 //! - `scheduler` (choice; `fcfs`): which packet leaves next; with `fbfq` this is the FQ-RED of Suter et al.
 //! - `measure` (choice; `packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length. FABA's and Suter's papers use packets.
-//! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): FABA, section 5.
-//! - `max_probability` (1; 0.02): FABA, section 5; ns-1. ns-2 2.35 has 0.1.
-//! - `weight` (1; 0.002): w_q, Floyd and Jacobson; ns-2 until 2001-12-29.
+//! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): no signal below the one, and
+//!   `max_probability` at the other: FABA, section 5.
+//! - `max_probability` (1; 0.02): the probability of a signal at the upper threshold: FABA, section 5; ns-1. ns-2 2.35 has 0.1.
+//! - `weight` (1; 0.002): w_q, the weight of each arrival's queue in the average: Floyd and Jacobson; ns-2 until 2001-12-29.
 //! - `gentle` (yes or no; true): above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold
 //!   (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
 //! - `wait` (yes or no; true): the rule that spreads signals; see [`Spreading`]. True is ns-2's default, and what the calibration of
@@ -25,19 +26,30 @@
 //! - `spare_short_queue` (yes or no; true): no early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
 //! - `mark_limit` (1; none): ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by
 //!   itself; instead a signal at a probability above this limit drops where it would mark.
+//! - `adaptive` (bool; false): whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so
+//!   that the average stays near the middle of the thresholds: Adaptive RED, section 3.
+//! - `adapt_interval` (time; 0.5 s): the time between two steps of that: Adaptive RED, figure 1.
+//! - `adapt_increase` (1; 0.01): the largest step up; it is at most a quarter of `max_probability`: Adaptive RED, figure 1.
+//! - `adapt_decrease` (1; 0.9): the factor of a step down: Adaptive RED, figure 1.
+//! - `target_band` (1; 0.2): the width of the band about the middle in which `max_probability` stands still, as a part of the
+//!   distance of the thresholds: Adaptive RED, figure 1, whose band is from 0.4 to 0.6.
 //!
 //! # State and cost
 //! One average and two counters for all flows; O(1) per packet, a power only after the link was idle.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, figure 2
-//! and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details as ns-2 2.35 has them.
+//! and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker,
+//! "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, section 3 and figure 1.
 //!
 //! # Where we differ
 //! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets the last packet overshoot.
 //! - No number is drawn where the probability is 0 or 1.
 //! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's `victim`.
 //! - While the link idles and is polled repeatedly, idle time counts from the first poll that found nothing.
+//! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2. Where several intervals have
+//!   passed, as many steps are made with that average, at most 64; ns-2 makes one. Its automatic `weight` and thresholds
+//!   are not here: they are to be typed.
 //!
 //! # Example
 //! ```toml
@@ -48,6 +60,12 @@
 //! ecn = "mark"
 //! ```
 
+mod adaptive;
+
+pub use adaptive::Adaptation;
+
+use adaptive::Steps;
+
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::Service;
@@ -55,7 +73,8 @@ use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
+    Victim,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,6 +134,21 @@ pub struct Spec {
     /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
+    /// Let `max_probability` follow the load. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<bool>,
+    /// The time between two steps of `max_probability`, above zero. Default: 0.5 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt_interval: Option<Quantity<Duration>>,
+    /// The largest step up, above 0 and at most 1. Default: 0.01.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt_increase: Option<f64>,
+    /// The factor of a step down, above 0 and at most 1. Default: 0.9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt_decrease: Option<f64>,
+    /// The width of the band in which it stands still, as a part of the distance of the thresholds, from 0 to 1. Default: 0.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_band: Option<f64>,
 }
 
 /// How the average decays while the link idles.
@@ -211,8 +245,10 @@ pub struct Config {
     pub limit: Limit,
     /// What the queue is counted in; the thresholds are in the same.
     pub measure: Measure,
-    /// The probability as a function of the average.
+    /// The probability as a function of the average; with an adaptation, as it is at the start.
     pub ramp: Ramp,
+    /// How its `max_probability` moves.
+    pub adaptation: Option<Adaptation>,
     /// w_q.
     pub weight: f64,
     /// How signals are spread.
@@ -234,11 +270,14 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
+        let ramp = self.ramp(&room, site)?;
+        let adaptation = self.adaptation(&ramp)?;
         let mark_limit = self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?;
         Ok(Config {
             limit: room.limit,
             measure: self.measure.unwrap_or_default(),
-            ramp: self.ramp(&room, site)?,
+            ramp,
+            adaptation: self.adaptive.unwrap_or(false).then_some(adaptation),
             weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
             spreading: if self.wait.unwrap_or(true) { Spreading::AtLeast } else { Spreading::AtMost },
             idle_rule: self.idle_rule.unwrap_or_default(),
@@ -264,6 +303,20 @@ impl Spec {
         let max_probability =
             parameter("max_probability").above_zero(self.max_probability.unwrap_or(0.02), 1.0)?;
         Ok(Ramp { min, max, max_probability, gentle: self.gentle.unwrap_or(true) })
+    }
+
+    /// Checked also where it is not used.
+    fn adaptation(&self, ramp: &Ramp) -> Result<Adaptation, BadParameter> {
+        let interval = self.adapt_interval.map_or(Duration::from_ms(500), |typed| typed.0);
+        let band = parameter("target_band").zero_or_more(self.target_band.unwrap_or(0.2), 1.0)?;
+        let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
+        Ok(Adaptation {
+            interval: parameter("adapt_interval").some_time(interval)?,
+            increase: parameter("adapt_increase").above_zero(self.adapt_increase.unwrap_or(0.01), 1.0)?,
+            decrease: parameter("adapt_decrease").above_zero(self.adapt_decrease.unwrap_or(0.9), 1.0)?,
+            target_from: at(0.5 - band / 2.0),
+            target_to: at(0.5 + band / 2.0),
+        })
     }
 
     /// The thresholds are the wrong way round: blames one that was typed, and tells the other.
@@ -307,17 +360,59 @@ pub struct Red {
     /// Was the average above the lower threshold at the last arrival? The first arrival above it is never dropped.
     is_above: bool,
     idle_since: Option<Time>,
+    steps: Option<Steps>,
 }
 
 impl Red {
     /// A RED that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        Red { config, rng, average: 0.0, count: 0, count_bytes: 0, is_above: false, idle_since: None }
+        Red {
+            config,
+            rng,
+            average: 0.0,
+            count: 0,
+            count_bytes: 0,
+            is_above: false,
+            idle_since: None,
+            steps: config.adaptation.map(Steps::new),
+        }
     }
 
     /// The average queue, in packets or bytes as configured.
     pub fn average(&self) -> f64 {
         self.average
+    }
+
+    /// Brings the average up to date with what an arrival meets, and gives what it meets, in packets or bytes as configured.
+    #[inline]
+    pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
+        let queue = self.queue(buffer);
+        self.update_average(queue, now);
+        queue
+    }
+
+    /// Is there no early signal for an arrival that meets `queue`?
+    #[inline]
+    pub(crate) fn spares(&self, queue: f64) -> bool {
+        self.average < self.config.ramp.min || (self.config.spare_short_queue && queue <= 1.0)
+    }
+
+    /// The early decision on an arrival that met `queue`.
+    #[inline]
+    pub(crate) fn test(&mut self, packet: &Packet, queue: f64, buffer: &Buffer) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(packet.len);
+        let verdict = self.judge(packet, queue);
+        if verdict != Verdict::Pass {
+            self.forget_count();
+        }
+        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+    }
+
+    /// The probability of a signal at the upper threshold: as configured, or as adapted so far.
+    pub fn max_probability(&self) -> f64 {
+        self.config.ramp.max_probability
     }
 
     #[inline]
@@ -353,8 +448,8 @@ impl Red {
 
     #[inline]
     fn judge(&mut self, packet: &Packet, queue: f64) -> Verdict {
-        let Config { ramp, mark_limit, spare_short_queue, .. } = self.config;
-        if self.average < ramp.min || (spare_short_queue && queue <= 1.0) {
+        let Config { ramp, mark_limit, .. } = self.config;
+        if self.spares(queue) {
             self.is_above = false;
             return Verdict::Pass;
         }
@@ -397,16 +492,11 @@ impl Red {
 impl Dropper for Red {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        let queue = self.queue(buffer);
-        self.update_average(queue, now);
-        self.count += 1;
-        self.count_bytes += u64::from(packet.len);
-        let verdict = self.judge(packet, queue);
-        if verdict != Verdict::Pass {
-            self.forget_count();
+        let queue = self.meet(buffer, now);
+        if let Some(steps) = &mut self.steps {
+            steps.keep_up(&mut self.config.ramp.max_probability, self.average, now);
         }
-        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
-        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+        self.test(packet, queue, buffer)
     }
 
     fn victim(&mut self, _: &Packet, _: &Buffer, _: Time) -> Victim {
@@ -425,5 +515,6 @@ impl Dropper for Red {
         };
         probe.gauge("average", unit, self.average);
         probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));
+        probe.gauge("max_probability", Unit::One, self.config.ramp.max_probability);
     }
 }

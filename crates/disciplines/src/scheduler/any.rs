@@ -1,8 +1,8 @@
 //! The schedulers by name, and one type that is any of them.
 
-use crate::scheduler::Fcfs;
+use crate::scheduler::{Drr, Fbfq, Fcfs, Scfq, Sfq, Wf2qPlus};
 use crate::spec::WeightOf;
-use fairwire_core::{Buffer, Key, Limit, Needs, Packet, Probe, Scheduler};
+use fairwire_core::{Buffer, Key, Limit, Needs, Packet, Probe, Scheduler, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,17 @@ pub enum Kind {
     /// First come, first served.
     #[default]
     Fcfs,
+    /// Frame-based fair queueing, the fair queueing of Suter et al.
+    Fbfq,
+    /// Deficit round robin.
+    Drr,
+    /// Self-clocked fair queueing.
+    Scfq,
+    /// Start-time fair queueing.
+    Sfq,
+    /// Worst-case fair weighted fair queueing.
+    #[serde(rename = "wf2q+")]
+    Wf2qPlus,
 }
 
 /// What any scheduler is built from.
@@ -33,13 +44,28 @@ pub struct Terms {
 pub enum AnyScheduler {
     /// First come, first served.
     Fcfs(Fcfs),
+    /// Frame-based fair queueing.
+    Fbfq(Fbfq),
+    /// Deficit round robin.
+    Drr(Drr),
+    /// Self-clocked fair queueing.
+    Scfq(Scfq),
+    /// Start-time fair queueing.
+    Sfq(Sfq),
+    /// Worst-case fair weighted fair queueing.
+    Wf2qPlus(Wf2qPlus),
 }
 
 impl AnyScheduler {
     /// The scheduler of that kind.
-    pub fn new(kind: Kind, _terms: &Terms) -> Self {
+    pub fn new(kind: Kind, terms: &Terms) -> Self {
         match kind {
             Kind::Fcfs => AnyScheduler::Fcfs(Fcfs),
+            Kind::Fbfq => AnyScheduler::Fbfq(Fbfq::new(terms)),
+            Kind::Drr => AnyScheduler::Drr(Drr::new(terms)),
+            Kind::Scfq => AnyScheduler::Scfq(Scfq::new(terms)),
+            Kind::Sfq => AnyScheduler::Sfq(Sfq::new(terms)),
+            Kind::Wf2qPlus => AnyScheduler::Wf2qPlus(Wf2qPlus::new(terms)),
         }
     }
 }
@@ -49,6 +75,11 @@ macro_rules! each {
     ($self:expr, $scheduler:ident => $call:expr) => {
         match $self {
             AnyScheduler::Fcfs($scheduler) => $call,
+            AnyScheduler::Fbfq($scheduler) => $call,
+            AnyScheduler::Drr($scheduler) => $call,
+            AnyScheduler::Scfq($scheduler) => $call,
+            AnyScheduler::Sfq($scheduler) => $call,
+            AnyScheduler::Wf2qPlus($scheduler) => $call,
         }
     };
 }
@@ -56,6 +87,9 @@ macro_rules! each {
 impl Scheduler for AnyScheduler {
     fn needs(&self) -> Needs {
         each!(self, scheduler => scheduler.needs())
+    }
+    fn clock(&mut self, now: Time) {
+        each!(self, scheduler => scheduler.clock(now));
     }
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
         each!(self, scheduler => scheduler.inserted(key, buffer));

@@ -189,7 +189,6 @@ impl CheckedService {
         let queues = self.queues();
         match self.kind {
             Kind::Fcfs => Box::new(Queue::with_queues(limit, queues, Fcfs, dropper).with_ecn(ecn.into())),
-            #[expect(unreachable_patterns, reason = "the other schedulers are being written")]
             kind => {
                 let scheduler = AnyScheduler::new(kind, &self.terms(limit));
                 Box::new(Queue::with_queues(limit, queues, scheduler, dropper).with_ecn(ecn.into()))

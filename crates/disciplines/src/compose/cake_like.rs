@@ -1,0 +1,162 @@
+//! CAKE's queues: hosts share equally, then the flows of each host.
+//!
+//! # What it does
+//! Flows are given queues by a set-associative hash, so that they seldom meet; queues are served by deficit round robin, new
+//! ones first, with a quantum divided by the number of their host's bulky queues ([DRR++](crate::scheduler::drr_plus_plus) with
+//! hosts); each queue has its own [COBALT](crate::dropper::cobalt); a full buffer drops from the head of the fattest queue. A
+//! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
+//!
+//! # Why
+//! Between flows alone, whoever opens ten connections gets ten shares. Between hosts first, opening more of them gains nothing.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in all queues together.
+//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
+//! - `target` (time; 5 ms): COBALT's target. CAKE.
+//! - `interval` (time; 100 ms): COBALT's interval. CAKE.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
+//! - `queues` (queues; 1024): in sets of eight, so a multiple of 8. CAKE.
+//! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round of a host's only bulky flow. CAKE.
+//! - `batch` (packets; 1): the most that one overflow drops. CAKE drops just enough.
+//!
+//! # State and cost
+//! 90 bytes per queue, and an entry per bulky host. O(1) per packet while few flows of a host are bulky: a host's n bulky
+//! queues take n rounds to earn a quantum each. An overflow takes a look at each backlogged queue.
+//!
+//! # Source (section, equation)
+//! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
+//! IEEE LANMAN 2018, section III.
+//!
+//! # Where we differ
+//! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the kind of host by the classifier.
+//! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its hash picks.
+//! - CAKE keeps a heap for the fattest queue; here a look at each backlogged queue finds it.
+//! - See the parts for theirs.
+//!
+//! # Example
+//! ```toml
+//! [discipline.cake-like]
+//! ecn = "mark"
+//! queues = 1024
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::compose::fq_codel::{MOST_QUEUES, quantum};
+use crate::compose::per_flow::PerFlow;
+use crate::dropper::cobalt::{self, Cobalt};
+use crate::dropper::fattest::Fattest;
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Duration, Limit, Queue, Queues, Rng};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "hosts share equally, then the flows of each host, each under COBALT",
+    state: "90 bytes per queue, 1024 queues, and an entry per bulky host",
+    cost: "O(1) amortised while a host has few bulky flows; on overflow O(backlogged queues)",
+    marks: true,
+    source: "Hoiland-Jorgensen, Taht, Morton 2018, section III",
+};
+
+const NAME: &str = "cake-like";
+
+/// What was typed for `cake-like`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in all queues together. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// COBALT's target, from 1 us to 1 h. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Quantity<Duration>>,
+    /// COBALT's interval, from 1 us to 1 h. Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Quantity<Size>>,
+    /// How many queues there are, a multiple of 8 from 8 to 65536. Default: 1024.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The most packets that one overflow drops, from 1. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait in all queues together.
+    pub limit: Limit,
+    /// COBALT's parameters.
+    pub terms: cobalt::Terms,
+    /// How many queues there are.
+    pub queues: u32,
+    /// Bytes of credit per round.
+    pub quantum: u32,
+    /// The most packets that one overflow drops.
+    pub batch: u32,
+}
+
+/// CAKE's queues as built: each part is an algorithm of its own.
+pub type CakeLike = Queue<DrrPlusPlus, PerFlow<Cobalt, Fattest>>;
+
+/// Queues per set.
+const WAYS: u32 = 8;
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let cobalt = cobalt::Spec {
+            ecn: self.ecn,
+            target: self.target,
+            interval: self.interval,
+            mtu: self.mtu,
+            ..cobalt::Spec::default()
+        };
+        let queues = parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?;
+        if !queues.is_multiple_of(WAYS) {
+            return Err(parameter("queues").refuse(queues, format_args!("a multiple of {WAYS}")));
+        }
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: cobalt.terms(NAME, site)?,
+            queues,
+            quantum: quantum(parameter("quantum"), self.quantum, site)?,
+            batch: parameter("batch").count(self.batch.unwrap_or(1), u32::MAX)?,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        Ok(Box::new(self.check(site)?.queue(site.rng(NAME))))
+    }
+}
+
+impl Config {
+    /// The discipline, which draws from `rng`.
+    pub fn queue(&self, mut rng: Rng) -> CakeLike {
+        let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
+        let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
+        let common = cobalt::Common { terms: self.terms, rng };
+        let dropper = PerFlow::new(self.queues, common, Fattest::new(self.batch));
+        Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}

@@ -1,0 +1,179 @@
+//! FQ-CoDel: flow queueing with CoDel.
+//!
+//! # What it does
+//! Flows are hashed into queues; queues are served by deficit round robin, new ones first
+//! ([DRR++](crate::scheduler::drr_plus_plus)); each queue has its own [CoDel](crate::dropper::codel); and a full buffer drops
+//! from the head of the [fattest queue](crate::dropper::fattest), up to half of it at once.
+//!
+//! # Why
+//! Flows are kept apart, so that each has its own share and its own delay, and a flow that sends little waits for nobody.
+//! CoDel then keeps each bulky flow's own queue short. It is the default of most Linux distributions.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.1, has 10240 packets.
+//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well.
+//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.3.
+//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.2.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.4.
+//! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
+//! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
+//! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
+//!   8290, section 5.2.4.
+//! - `batch` (packets; 64): the most that one overflow drops. RFC 8290, section 4.1.
+//!
+//! # State and cost
+//! 64 bytes per queue, and each packet's links. O(1) per packet; an overflow takes a look at each backlogged queue and makes
+//! room for up to `batch` packets.
+//!
+//! # Source (section, equation)
+//! RFC 8290, sections 4 and 5.
+//!
+//! # Where we differ
+//! - The buffer is the site's, so that disciplines are compared under one limit.
+//! - In Linux a queue's CoDel counts packets that overflow took from it; in the RFC, and here, it does not.
+//! - Overflow is settled before the arrival is in, which counts as if it were.
+//! - See the parts for theirs.
+//!
+//! # Example
+//! ```toml
+//! [discipline.fq-codel]
+//! buffer = "10240 packets"
+//! ecn = "mark"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::compose::per_flow::PerFlow;
+use crate::dropper::codel::{self, Codel};
+use crate::dropper::fattest::Fattest;
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "hashed queues served in turn, new ones first, each under CoDel",
+    state: "64 bytes per queue, 1024 queues",
+    cost: "O(1); on overflow O(backlogged queues) for up to 64 packets",
+    marks: true,
+    source: "RFC 8290",
+};
+
+const NAME: &str = "fq-codel";
+
+/// What was typed for `fq-codel`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in all queues together. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// CoDel's target, from 1 us to 1 h. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Quantity<Duration>>,
+    /// CoDel's interval, from 1 us to 1 h. Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// CoDel's longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Quantity<Size>>,
+    /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Quantity<Duration>>,
+    /// Into how many queues flows are hashed, from 1 to 65536. Default: 1024.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The most packets that one overflow drops, from 1. Default: 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait in all queues together.
+    pub limit: Limit,
+    /// CoDel's parameters.
+    pub terms: codel::Terms,
+    /// Into how many queues flows are hashed.
+    pub queues: u32,
+    /// Bytes of credit per round.
+    pub quantum: u32,
+    /// The most packets that one overflow drops.
+    pub batch: u32,
+}
+
+/// FQ-CoDel as built: each part is an algorithm of its own.
+pub type FqCodel = Queue<DrrPlusPlus, PerFlow<Codel, Fattest>>;
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let codel = codel::Spec {
+            ecn: self.ecn,
+            target: self.target,
+            interval: self.interval,
+            mtu: self.mtu,
+            ce_threshold: self.ce_threshold,
+            ..codel::Spec::default()
+        };
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: codel.terms(NAME, site)?,
+            queues: parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?,
+            quantum: quantum(parameter("quantum"), self.quantum, site)?,
+            batch: parameter("batch").count(self.batch.unwrap_or(64), u32::MAX)?,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        Ok(Box::new(config.queue(site.rng(NAME).next_u64())))
+    }
+}
+
+impl Config {
+    /// The discipline; `salt` decides which flows meet.
+    pub fn queue(&self, salt: u64) -> FqCodel {
+        let scheduler = DrrPlusPlus::new(self.queues, self.quantum);
+        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.batch));
+        let queues = Queues::hashed(self.queues, salt);
+        Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// More queues than this would take megabytes for no fewer collisions that matter.
+pub(crate) const MOST_QUEUES: u32 = 1 << 16;
+
+/// The range of a quantum: below it a packet takes many rounds, above it service only gets burstier.
+const QUANTA: core::ops::RangeInclusive<u64> = 256..=1 << 20;
+
+/// A quantum, as typed or else what a typical packet takes.
+pub(crate) fn quantum(
+    parameter: Parameter,
+    typed: Option<Quantity<Size>>,
+    site: &Site<'_>,
+) -> Result<u32, BadParameter> {
+    let quantum = typed.map_or(u64::from(site.packet_bytes.clamp(1514, 1 << 20)), |typed| typed.0.0);
+    if QUANTA.contains(&quantum) {
+        Ok(quantum as u32)
+    } else {
+        Err(parameter.refuse(Size(quantum), "from 256 B to 1 MiB"))
+    }
+}

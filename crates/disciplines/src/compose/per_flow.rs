@@ -1,0 +1,107 @@
+//! One law for each of many queues.
+//!
+//! [`PerFlow`] gives each queue of a buffer whose queues are counted a law of its own, and leaves it to another dropper
+//! to make room. The law of a queue that loses a packet to make room is told so.
+
+use crate::dropper::law::Law;
+use fairwire_core::{
+    Backlog, Buffer, Dropper, FlowHash, Key, Needs, Packet, Probe, Time, Unit, Verdict, Victim,
+};
+
+/// A law for each queue, and `R` to make room. See the [module](self).
+#[derive(Debug)]
+pub struct PerFlow<L: Law, R> {
+    laws: Box<[L]>,
+    common: L::Common,
+    room: R,
+}
+
+impl<L: Law, R: Dropper> PerFlow<L, R> {
+    /// Laws for `queues` queues.
+    pub fn new(queues: u32, common: L::Common, room: R) -> Self {
+        PerFlow { laws: vec![L::default(); queues as usize].into(), common, room }
+    }
+
+    /// The law of the queue of that number, for tests of its invariants.
+    pub fn law(&self, queue: u32) -> &L {
+        &self.laws[queue as usize]
+    }
+
+    /// The number of the queue that packets like `packet` are put into, and what waits there.
+    #[inline]
+    fn queue(packet: &Packet, buffer: &Buffer) -> (usize, Backlog) {
+        let number = buffer.queue_of(packet);
+        let backlog = buffer.find(number).map(|flow| buffer.flow_backlog(flow));
+        (place(number), backlog.unwrap_or_default())
+    }
+
+    /// Tells the law of the queue that loses the waiting packet `key`.
+    fn tell(&mut self, key: Key, buffer: &Buffer, now: Time) {
+        let flow = buffer.flow_of(key);
+        let law = &mut self.laws[place(buffer.flow_hash(flow))];
+        law.overflowed(&mut self.common, buffer.flow_backlog(flow), now);
+    }
+}
+
+fn place(queue: FlowHash) -> usize {
+    queue.0 as usize
+}
+
+impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS | self.room.needs()
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if !buffer.fits(packet.len) {
+            return Verdict::Pass; // `victim` settles who goes
+        }
+        let (place, backlog) = Self::queue(packet, buffer);
+        self.laws[place].on_arrival(&mut self.common, packet, backlog, now)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let (place, backlog) = Self::queue(packet, buffer);
+        let law = &mut self.laws[place];
+        let verdict = law.on_departure(&mut self.common, packet, backlog, now);
+        if backlog.is_empty() {
+            law.emptied(&mut self.common, now);
+        }
+        verdict
+    }
+
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        let victim = self.room.victim(packet, buffer, now);
+        match victim {
+            Victim::Waiting(key) => self.tell(key, buffer, now),
+            Victim::Arrival => {
+                let (place, backlog) = Self::queue(packet, buffer);
+                self.laws[place].overflowed(&mut self.common, backlog, now);
+            }
+        }
+        victim
+    }
+
+    fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
+        let another = self.room.another(packet, buffer, now);
+        if let Some((key, _)) = another {
+            self.tell(key, buffer, now);
+        }
+        another
+    }
+
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.room.tracked(packet, inside, buffer);
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.room.idle(now);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("queues", Unit::Flows, self.laws.len() as f64);
+        self.room.inspect(probe);
+    }
+}

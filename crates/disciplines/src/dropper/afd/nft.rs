@@ -1,0 +1,300 @@
+//! AFD-NFT: approximate fair dropping with a flow table, and without bias.
+//!
+//! # What it does
+//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When samples have to make place it
+//! draws a set of a few flows at random, and takes the next u samples from these, each from one of them in proportion to
+//! their counts; u is a small part of what they have together. Then it draws another set.
+//!
+//! # Why
+//! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but a set with more samples is
+//! kept for longer, so that over b updates a flow loses m_i samples on average, as it would from the shadow buffer.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a
+//!   sample counts its packet's length. The paper has packets, its companion both.
+//! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
+//!   Not in the paper.
+//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. "Of the
+//!   order of 50 packets": Pan et al. 2003 (CCR). The quarter is ours, for small buffers.
+//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue. Pan et
+//!   al. 2003 (CCR) have 1.7 and 1.8.
+//! - `interval` (time; 6.25 ms): the time between two steps of m_fair. 160 steps a second: Pan et
+//!   al. 2003 (CCR).
+//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the rate
+//!   of all arrivals.
+//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR paper
+//!   sample about one packet in five.
+//! - `set_size` (flows; 5): s, of how many flows one is chosen. All experiments of the paper.
+//! - `reuse` (1; 0.06): a, the part of its samples that a set of flows loses before another is drawn. All experiments of
+//!   the paper.
+//!
+//! # State and cost
+//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index;
+//! and the set. O(s), with s = `set_size` fixed: one draw and one look-up per arrival, one further draw where it is sampled, and s
+//! where that needs another set.
+//!
+//! # Source (section, equation)
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
+//! "New flow table design" and "Analysis".
+//!
+//! # Where we differ
+//! - "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
+//! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper does not say how it is
+//!   rounded; rounding down gives its 180 sets per b updates in table 1, where rounding up would give 153.
+//! - A flow that has lost its last sample leaves the set; a set without flows is replaced before its time.
+//! - With no more flows than `set_size` the set is all of them.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as in
+//!   the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
+//! - Gains and sampling frequency are not in this paper but in its companion in CCR 33(1); p is in neither.
+//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
+//!   packets count, or what is sampled if that is more.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - A sampled packet counts as at most 65535 bytes.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - The memory that the paper computes at its end is off by ten: b/4 is 2.5 R / r_fair, 44 600 flows in its example.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-nft]
+//! samples = 2000
+//! weights = { 1 = 2.0 }
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration, Probe, Rng, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "as afd-sb without its samples: one table of counts, without bias",
+    state: "at most 32 bytes per flow in the sample, bounded by the number of samples",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003, \"New flow table design\"",
+};
+
+const NAME: &str = "afd-nft";
+
+/// What was typed for `afd-nft`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in. Default: `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// The weights of classes: a flow may have so many times the fair rate. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// The queue that is aimed at, at most the buffer. Default: 50 packets, or a quarter of the buffer if that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q_target: Option<Quantity<Amount>>,
+    /// The gain of the last queue's distance from the target, from 0 to 1000. Default: 1.7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// b: how many samples are kept, from 1 to 1048576. Default: 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// p: the probability that an arrival is sampled, above 0 and at most 1. Default: 0.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<f64>,
+    /// s: of how many flows one is chosen to lose a sample, from 1 to 64. Default: 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_size: Option<u32>,
+    /// a: the part of its samples that a set of flows loses before another is drawn, above 0 and at most 1. Default: 0.06.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<f64>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How arrivals are sampled.
+    pub sampling: Sampling,
+    /// s: of how many flows one is chosen to lose a sample.
+    pub set_size: u32,
+    /// a: the part of its samples that a set loses before another is drawn.
+    pub reuse: f64,
+}
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Sampled<FlowSet>> {
+        let record = FlowSet::new(self.set_size, self.reuse);
+        Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        let common = self.typed().check(site)?;
+        let sampling = Sampling::check(NAME, self.samples, self.sampling, common.typical(site))?;
+        let reuse = Parameter { discipline: NAME, name: "reuse" };
+        let reuse = reuse.above_zero(self.reuse.unwrap_or(0.06), 1.0)?;
+        Ok(Config { common, sampling, set_size: FlowSet::check_size(NAME, self.set_size)?, reuse })
+    }
+
+    fn typed(&self) -> afd::Typed<'_> {
+        afd::Typed {
+            name: NAME,
+            buffer: self.buffer,
+            measure: self.measure.unwrap_or_default(),
+            weights: &self.weights,
+            q_target: self.q_target,
+            alpha: self.alpha,
+            beta: self.beta,
+            interval: self.interval.map_or(INTERVAL, |typed| typed.0),
+        }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}
+
+/// The paper's sets have fewer than 10 flows; drawing one costs the square of its size.
+const MOST_IN_SET: usize = 64;
+
+/// S: a few flows, drawn at random, that lose samples for a while.
+#[derive(Debug)]
+pub struct FlowSet {
+    size: u32,
+    reuse: f64,
+    /// Places in the table of counts.
+    places: [u32; MOST_IN_SET],
+    len: usize,
+    /// Updates for which the set will still be used.
+    left: u32,
+    drawn: u64,
+}
+
+impl FlowSet {
+    /// Sets of `size` flows (at most 64), each used until it has lost the part `reuse` of its samples; at least once.
+    pub fn new(size: u32, reuse: f64) -> Self {
+        let size = size.min(MOST_IN_SET as u32);
+        FlowSet { size, reuse, places: [0; MOST_IN_SET], len: 0, left: 0, drawn: 0 }
+    }
+
+    /// The checked size of sets of `discipline`, of what was typed for `set_size`.
+    pub(super) fn check_size(discipline: &'static str, typed: Option<u32>) -> Result<u32, BadParameter> {
+        Parameter { discipline, name: "set_size" }.count(typed.unwrap_or(5), MOST_IN_SET as u32)
+    }
+
+    /// The places, in the table of counts, of the flows in the set.
+    pub fn places(&self) -> &[u32] {
+        &self.places[..self.len]
+    }
+
+    /// u: updates for which the set will still be used.
+    pub fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// Sets drawn so far.
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Draws a set of distinct flows, each as likely as any other: R. W. Floyd's way (Bentley, "Programming pearls: a
+    /// sample of brilliance", CACM 30(9), 1987), which needs no more room than the set.
+    fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
+        let flows = counts.flows() as u32;
+        self.len = 0;
+        for last in flows.saturating_sub(self.size)..flows {
+            // With no more flows than the set has room for, all are in it and nothing is drawn.
+            let place = if flows <= self.size { last } else { rng.below(last + 1) };
+            let place = if self.places().contains(&place) { last } else { place };
+            self.places[self.len] = place;
+            self.len += 1;
+        }
+        self.drawn += 1;
+        self.left = ((self.reuse * f64::from(self.samples(counts))) as u32).max(1);
+    }
+
+    /// What the flows of the set have together.
+    #[inline]
+    fn samples(&self, counts: &Counts) -> u32 {
+        self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
+    }
+
+    /// Where in the set the flow stands that has the sample numbered `nth`, counting through its flows.
+    #[inline]
+    fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
+        let mut at = 0;
+        loop {
+            let samples = counts.samples_at(self.places[at] as usize);
+            if nth < samples {
+                return at;
+            }
+            nth -= samples;
+            at += 1;
+        }
+    }
+
+    /// The flow that stands at `at` in the set left the table, where the last, from place `flows`, took its place.
+    fn leave(&mut self, at: usize, flows: usize) {
+        let gone = self.places[at];
+        self.len -= 1;
+        self.places[at] = self.places[self.len];
+        for place in &mut self.places[..self.len] {
+            if *place == flows as u32 {
+                *place = gone;
+            }
+        }
+    }
+}
+
+impl Record for FlowSet {
+    fn append(&mut self, _: Sample) {}
+
+    #[inline]
+    fn replace(&mut self, _: Sample, counts: &mut Counts, rng: &mut Rng) {
+        if self.left == 0 || self.len == 0 {
+            self.draw(counts, rng);
+        }
+        self.left -= 1;
+        let nth = rng.below(self.samples(counts));
+        let at = self.owner(nth, counts);
+        if counts.take_mean(self.places[at] as usize) {
+            self.leave(at, counts.flows());
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("sets_drawn", Unit::One, self.drawn as f64);
+    }
+}

@@ -1,0 +1,194 @@
+//! AFD-SB: approximate fair dropping with a shadow buffer.
+//!
+//! # What it does
+//! Keeps a random sample of recent arrivals, the shadow buffer, and drops each flow's packets with the probability that
+//! brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow i has m_i of the samples. m_fair follows
+//! the queue.
+//!
+//! # Why
+//! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to the few fast flows: most
+//! slow flows are not in the sample, and are not dropped. This is the design that AFD-FT and AFD-NFT approximate.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a
+//!   sample counts its packet's length. The paper has packets, its companion both.
+//! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
+//!   Not in the paper.
+//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. "Of the
+//!   order of 50 packets": Pan et al. 2003 (CCR). The quarter is ours, for small buffers.
+//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue. Pan et
+//!   al. 2003 (CCR) have 1.7 and 1.8.
+//! - `interval` (time; 6.25 ms): the time between two steps of m_fair. 160 steps a second: Pan et
+//!   al. 2003 (CCR).
+//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the rate
+//!   of all arrivals.
+//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR paper
+//!   sample about one packet in five.
+//!
+//! # State and cost
+//! b samples of 16 bytes, and for each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
+//! 32 bytes with its index. O(1): one draw and one look-up per arrival, and another two of each where it is sampled.
+//!
+//! # Source (section, equation)
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
+//! "Approximate fair dropping" and "Implementing AFD".
+//!
+//! # Where we differ
+//! - Gains and sampling frequency are not in this paper but in its companion in CCR 33(1); p is in neither.
+//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
+//!   packets count, or what is sampled if that is more.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - A sampled packet counts as at most 65535 bytes.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-sb]
+//! samples = 2000
+//! q_target = "10 ms"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration, Rng};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "drops each flow down to the fair rate, rates told by a random sample of arrivals",
+    state: "16 bytes per sample, and at most 32 per flow in the sample, bounded by the number of samples",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003, \"Implementing AFD\"",
+};
+
+const NAME: &str = "afd-sb";
+
+/// What was typed for `afd-sb`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in. Default: `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// The weights of classes: a flow may have so many times the fair rate. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// The queue that is aimed at, at most the buffer. Default: 50 packets, or a quarter of the buffer if that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q_target: Option<Quantity<Amount>>,
+    /// The gain of the last queue's distance from the target, from 0 to 1000. Default: 1.7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// b: how many samples are kept, from 1 to 1048576. Default: 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// p: the probability that an arrival is sampled, above 0 and at most 1. Default: 0.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<f64>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How arrivals are sampled.
+    pub sampling: Sampling,
+}
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Sampled<ShadowBuffer>> {
+        let record = ShadowBuffer::new(self.sampling.samples);
+        Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        let common = self.typed().check(site)?;
+        let sampling = Sampling::check(NAME, self.samples, self.sampling, common.typical(site))?;
+        Ok(Config { common, sampling })
+    }
+
+    fn typed(&self) -> afd::Typed<'_> {
+        afd::Typed {
+            name: NAME,
+            buffer: self.buffer,
+            measure: self.measure.unwrap_or_default(),
+            weights: &self.weights,
+            q_target: self.q_target,
+            alpha: self.alpha,
+            beta: self.beta,
+            interval: self.interval.map_or(INTERVAL, |typed| typed.0),
+        }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}
+
+/// The shadow buffer: every sample, so that each can be replaced with the same probability.
+#[derive(Debug)]
+pub struct ShadowBuffer {
+    samples: Vec<Sample>,
+}
+
+impl ShadowBuffer {
+    /// An empty one with room for `capacity` samples.
+    pub fn new(capacity: u32) -> Self {
+        ShadowBuffer { samples: Vec::with_capacity(capacity as usize) }
+    }
+
+    /// The samples, in no particular order.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+}
+
+impl Record for ShadowBuffer {
+    fn append(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    /// Random rather than oldest first: the paper's, against synchronisation.
+    #[inline]
+    fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng) {
+        let slot = rng.below(self.samples.len() as u32) as usize;
+        counts.take(core::mem::replace(&mut self.samples[slot], sample));
+    }
+}

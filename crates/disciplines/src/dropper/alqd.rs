@@ -1,0 +1,174 @@
+//! ALQD: approximated longest queue drop.
+//!
+//! # What it does
+//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is compared with the one remembered:
+//! if it is the same, its length is brought up to date; if it is longer, it is remembered instead. When the buffer is full, the queue
+//! remembered loses its oldest packet, and the arrival gets in.
+//!
+//! # Why
+//! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or sorted.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): B, how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next. Its `weights` by class also decide the parts of the buffer, b = B w /
+//!   sum of w; the paper has equal ones, b = B/n (section II.B).
+//! - `measure` (choice; `bytes` where the buffer is in bytes or time, else `packets`): what queues are counted in. The paper's
+//!   simulations count packets; its section IV allows for bytes.
+//! - `drop` (choice; `front`): whether the oldest or the newest packet of that queue goes. The paper drops from the front, so
+//!   that TCP retransmits sooner (section II.B).
+//!
+//! # State and cost
+//! One register for all queues, and with weights 8 bytes per packet of buffer. O(1) per packet.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: section II.B.3.
+//!
+//! # Where we differ
+//! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here that is so exactly when nothing waits
+//!   in the queue remembered.
+//! - With weights, queues are compared by what they hold above their parts, q - b, with the parts as they are at the time.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//!
+//! # Example
+//! ```toml
+//! [discipline.alqd]
+//! buffer = "64 KiB"
+//! scheduler = { name = "fcfs", queues = 128, sharing = "random-replacement" }
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::push_out::{Config, End, Shares, Typed};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Time, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of the longest queue seen lately",
+    state: "one register; 8 bytes per packet of buffer with weights",
+    cost: "O(1)",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.3",
+};
+
+const NAME: &str = "alqd";
+
+/// What was typed for `alqd`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in. Default: `bytes` where the buffer is in bytes or time, else `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped. Default: `front`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<End>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Spec { buffer, scheduler, measure, drop, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, Alqd::new(config)))
+    }
+}
+
+/// Approximated longest queue drop. See the [module](self).
+#[derive(Debug)]
+pub struct Alqd {
+    config: Config,
+    shares: Shares,
+    register: Option<Register>,
+}
+
+/// The longest queue as far as known; something waits there.
+#[derive(Clone, Copy, Debug)]
+struct Register {
+    flow: FlowKey,
+    length: u64,
+}
+
+impl Alqd {
+    /// An ALQD that remembers no queue yet.
+    pub fn new(config: Config) -> Self {
+        Alqd { shares: Shares::new(&config), config, register: None }
+    }
+
+    /// The queue that would make room, with its length in packets or bytes as configured.
+    pub fn longest_known(&self) -> Option<(FlowKey, u64)> {
+        self.register.map(|register| (register.flow, register.length))
+    }
+
+    /// Is `queue` further above its part than `other`?
+    #[inline]
+    fn is_further(&self, queue: Register, other: Register, buffer: &Buffer) -> bool {
+        if self.shares.are_equal() {
+            return queue.length > other.length;
+        }
+        let unit = self.shares.unit(buffer);
+        let above = |of: Register| of.length as f64 - unit * self.shares.weight(of.flow);
+        above(queue) > above(other)
+    }
+}
+
+impl Dropper for Alqd {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        match self.register {
+            Some(Register { flow, .. }) => self.config.victim(flow, packet, buffer),
+            None => Victim::Arrival,
+        }
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
+        let flow = buffer.changed_flow();
+        let queue = Register { flow, length: self.config.length(flow, buffer) };
+        let becomes = match self.register {
+            Some(known) if known.flow == flow => true,
+            // With weights an empty queue may be less below its part than the one known, yet has nothing to give.
+            Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
+            None => true,
+        };
+        if becomes {
+            // An empty queue is as good as none: whatever changes next is longer.
+            self.register = (queue.length > 0).then_some(queue);
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let length = self.register.map_or(0, |register| register.length);
+        probe.gauge("longest_queue_known", self.config.unit(), length as f64);
+    }
+}

@@ -1,0 +1,296 @@
+//! COBALT: CoDel and BLUE, alternated.
+//!
+//! # What it does
+//! CoDel gives its signals on departure, with a count that steps back at the same pace when the wait is short again. Beside it
+//! BLUE keeps a drop probability that grows when the buffer overflows and shrinks when the queue runs empty.
+//!
+//! # Why
+//! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the same. BLUE takes care of
+//! those: an overflow says that signals were not heard. And CoDel's count, which jumps when signalling begins anew, here finds
+//! its place by stepping up and down.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `target` (time; 5 ms): the wait that may stand; at least what four packets of `mtu` take at the link's rate. CAKE.
+//! - `interval` (time; 100 ms): how long the wait may be above the target. CAKE.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
+//! - `increase`, `decrease` (1; 1/256 and 1/4096): what BLUE's probability gains by an overflow and loses by an empty queue, at
+//!   most once per target each. CAKE.
+//!
+//! # State and cost
+//! 40 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
+//!
+//! # Source (section, equation)
+//! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T. Hoiland-Jorgensen, D. Taht
+//! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III; RFC 8289 for CoDel.
+//!
+//! # Where we differ
+//! - CAKE also raises the target with the number of backlogged flows; a law here knows one queue.
+//! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
+//! - The last packet of a queue is always sent.
+//! - A queue counts as run empty when its last packet has left, or when the link asks in vain; in CAKE when its turn comes.
+//! - The count steps back at most 1024 times per packet, and the schedule then starts at that packet.
+//!
+//! # Example
+//! ```toml
+//! [discipline.cobalt]
+//! interval = "100 ms"
+//! increase = 0.004
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::law::{self, Law, OneQueue};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "CoDel against standing queues, and BLUE against senders that do not listen",
+    state: "40 bytes",
+    cost: "O(1)",
+    marks: true,
+    source: "Palmei and others 2019; CAKE",
+};
+
+const NAME: &str = "cobalt";
+
+/// What was typed for `cobalt`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// The wait that may stand, from 1 us to 1 h. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Quantity<Duration>>,
+    /// How long the wait may be above the target, from 1 us to 1 h. Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Quantity<Size>>,
+    /// What BLUE's probability gains by an overflow, from 0 to 1. Default: 1/256.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increase: Option<f64>,
+    /// What BLUE's probability loses by an empty queue, from 0 to 1. Default: 1/4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decrease: Option<f64>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// The law's parameters.
+    pub terms: Terms,
+}
+
+/// The parameters of the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// The wait that may stand.
+    pub target: Duration,
+    /// How long the wait may be above the target.
+    pub interval: Duration,
+    /// What four of the longest packets take: less never is a standing queue.
+    pub four_packets: Duration,
+    /// What BLUE's probability gains by an overflow.
+    pub increase: f64,
+    /// What BLUE's probability loses by an empty queue.
+    pub decrease: f64,
+    /// Whether capable packets are marked.
+    pub ecn: EcnPolicy,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms: self.terms(NAME, site)? })
+    }
+
+    /// The parameters of the law, for whichever `discipline` uses it.
+    pub(crate) fn terms(&self, discipline: &'static str, site: &Site<'_>) -> Result<Terms, BadParameter> {
+        let parameter = |name| Parameter { discipline, name };
+        let mtu = self.mtu.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
+        if mtu > 1 << 30 {
+            return Err(parameter("mtu").refuse(Size(mtu), "at most 1 GiB"));
+        }
+        Ok(Terms {
+            target: law::time(parameter("target"), self.target, Duration::from_ms(5))?,
+            interval: law::time(parameter("interval"), self.interval, Duration::from_ms(100))?,
+            four_packets: site.rate.time_to_send(4 * mtu),
+            increase: parameter("increase").zero_or_more(self.increase.unwrap_or(1.0 / 256.0), 1.0)?,
+            decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(1.0 / 4096.0), 1.0)?,
+            ecn: self.ecn.unwrap_or_default().into(),
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let cobalt = OneQueue::<Cobalt>::new(Common { terms: config.terms, rng: site.rng(NAME) });
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), cobalt))
+    }
+}
+
+/// What all queues under COBALT have in common.
+#[derive(Debug)]
+pub struct Common {
+    /// The parameters.
+    pub terms: Terms,
+    /// Where BLUE's drops are drawn from.
+    pub rng: Rng,
+}
+
+/// Steps of the count in one call.
+const MOST_STEPS: u32 = 1024;
+
+/// The law for one queue. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Cobalt {
+    /// BLUE's probability.
+    probability: f64,
+    /// When it was last changed.
+    changed: Time,
+    /// When the count moves next.
+    next: Time,
+    /// CoDel's signals, stepped back while none are needed.
+    count: u32,
+    is_signalling: bool,
+}
+
+impl Cobalt {
+    /// BLUE's probability, from 0 to 1.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// CoDel's count.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The schedule moves on by a gap, which the count decides.
+    fn advance(&mut self, terms: &Terms) {
+        self.next += terms.gap(self.count);
+    }
+
+    /// Moves BLUE's probability, at most once per target.
+    fn change(&mut self, terms: &Terms, by: f64, now: Time) {
+        if now.since(self.changed) > terms.target {
+            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.changed = now;
+        }
+    }
+
+    /// The wait is short: the count steps back as often as the schedule says.
+    fn step_back(&mut self, terms: &Terms, now: Time) {
+        let mut steps = 0;
+        while self.count > 0 && now >= self.next {
+            self.count -= 1;
+            self.advance(terms);
+            steps += 1;
+            if steps == MOST_STEPS {
+                self.next = now;
+                return;
+            }
+        }
+    }
+
+    /// CoDel's part: is a signal due?
+    #[inline]
+    fn is_due(&mut self, terms: &Terms, sojourn: Duration, now: Time) -> bool {
+        let is_due = self.count > 0 && now >= self.next;
+        let is_above = sojourn > terms.target && sojourn > terms.four_packets;
+        if is_above && !self.is_signalling {
+            self.next = now + terms.gap(self.count);
+        }
+        self.is_signalling = is_above;
+        if !is_above {
+            self.step_back(terms, now);
+            return false;
+        }
+        self.count = self.count.max(1);
+        if is_due {
+            self.count = self.count.saturating_add(1);
+            self.advance(terms);
+        }
+        is_due
+    }
+}
+
+impl Terms {
+    fn gap(&self, count: u32) -> Duration {
+        Duration::from_ns((self.interval.ns() as f64 / f64::from(count.max(1)).sqrt()) as u64)
+    }
+}
+
+impl Law for Cobalt {
+    type Common = Common;
+
+    #[inline]
+    fn on_departure(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let terms = &common.terms;
+        let is_due = self.is_due(terms, now.since(packet.arrived), now);
+        let is_hit = self.probability > 0.0 && common.rng.chance(self.probability);
+        let marks = terms.ecn == EcnPolicy::Mark && packet.ecn.is_capable();
+        if self.count == 0 {
+            self.next = now + terms.interval;
+        } else if now > self.next && !is_hit && (!is_due || marks) {
+            self.next = now; // nothing was dropped, so the schedule does not run behind
+        }
+        let is_last = queue.is_empty();
+        if is_hit && !is_last {
+            Verdict::Drop(Cause::Forced)
+        } else if is_due && (marks || !is_last) {
+            Verdict::Signal(Cause::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn overflowed(&mut self, common: &mut Common, _: Backlog, now: Time) {
+        self.change(&common.terms, common.terms.increase, now);
+        self.is_signalling = true;
+        self.next = now;
+        self.count = self.count.max(1);
+    }
+
+    fn emptied(&mut self, common: &mut Common, now: Time) {
+        if self.probability > 0.0 {
+            self.change(&common.terms, -common.terms.decrease, now);
+        }
+        self.is_signalling = false;
+        if self.count > 0 && now >= self.next {
+            self.count -= 1;
+            self.advance(&common.terms);
+        }
+    }
+
+    fn inspect(&self, _: &Common, probe: &mut dyn Probe) {
+        probe.gauge("overflow_probability", Unit::One, self.probability);
+        probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling)));
+        probe.gauge("signals_in_phase", Unit::One, f64::from(self.count));
+    }
+}

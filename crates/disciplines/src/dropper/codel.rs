@@ -1,0 +1,283 @@
+//! CoDel: controlled delay.
+//!
+//! # What it does
+//! Looks at how long each packet waited when it leaves. Once no packet waited less than the target for a whole interval, it
+//! drops one, and then the next ever sooner (after an interval divided by the square root of the number of drops) until a
+//! packet again waited less than the target.
+//!
+//! # Why
+//! A queue that drains within a round trip is a useful cushion; one that stands is only delay. The least wait within an
+//! interval tells them apart, whatever the link's rate and the size of the buffer, so there is nothing to tune.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets or drops them as well.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, section 4.4.
+//! - `interval` (time; 100 ms): how long the wait may be above the target, a round trip of the slower senders. RFC 8289,
+//!   section 4.3.
+//! - `mtu` (bytes; 1514, or the typical packet if that is longer): no signal when no more than this is left behind. RFC 8289,
+//!   section 5.4, "maxpacket".
+//! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
+//!   Linux; for DCTCP and the like.
+//!
+//! # State and cost
+//! 40 bytes; O(1) per packet, a square root per signal.
+//!
+//! # Source (section, equation)
+//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012.
+//!
+//! # Where we differ
+//! - RFC 8289 only drops. A mark stands for a drop as in Linux: a marked packet is sent, so at most one signal is given per
+//!   packet sent.
+//! - Times are nanoseconds; the control law rounds down to one.
+//! - A drop that comes to be due several times at one moment is given to the packets that leave at that moment, as in the
+//!   RFC's loop. Under another scheduler than `fcfs` those are the packets that would leave next.
+//!
+//! # Example
+//! ```toml
+//! [discipline.codel]
+//! target = "5 ms"
+//! interval = "100 ms"
+//! ecn = "mark"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::law::{self, Law, OneQueue};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops on departure while the least wait of an interval stays above a target",
+    state: "40 bytes",
+    cost: "O(1)",
+    marks: true,
+    source: "RFC 8289, section 5",
+};
+
+const NAME: &str = "codel";
+
+/// What was typed for `codel`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// The wait that may stand, from 1 us to 1 h. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Quantity<Duration>>,
+    /// How long the wait may be above the target, from 1 us to 1 h. Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// No signal when no more than this is left behind, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Quantity<Size>>,
+    /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Quantity<Duration>>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// The law's parameters.
+    pub terms: Terms,
+}
+
+/// The parameters of the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The wait that may stand.
+    pub target: Duration,
+    /// How long the wait may be above the target.
+    pub interval: Duration,
+    /// No signal when no more bytes than this are left behind.
+    pub mtu: u64,
+    /// Whether capable packets are marked: a marked packet is sent, which the law must know.
+    pub ecn: EcnPolicy,
+    /// Capable packets that waited longer are marked.
+    pub ce_threshold: Option<Duration>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms: self.terms(NAME, site)? })
+    }
+
+    /// The parameters of the law, for whichever `discipline` uses it.
+    pub(crate) fn terms(&self, discipline: &'static str, site: &Site<'_>) -> Result<Terms, BadParameter> {
+        let parameter = |name| Parameter { discipline, name };
+        let mtu = self.mtu.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
+        if mtu > 1 << 30 {
+            return Err(parameter("mtu").refuse(Size(mtu), "at most 1 GiB"));
+        }
+        Ok(Terms {
+            target: law::time(parameter("target"), self.target, Duration::from_ms(5))?,
+            interval: law::time(parameter("interval"), self.interval, Duration::from_ms(100))?,
+            mtu,
+            ecn: self.ecn.unwrap_or_default().into(),
+            ce_threshold: self
+                .ce_threshold
+                .map(|typed| law::time(parameter("ce_threshold"), Some(typed), typed.0))
+                .transpose()?,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let codel = OneQueue::<Codel>::new(config.terms);
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), codel))
+    }
+}
+
+/// The law for one queue. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Codel {
+    /// From when on a signal may be given; `None` while the wait is below the target.
+    due: Option<Time>,
+    /// When the next signal is due in the phase of signals.
+    next: Time,
+    count: u32,
+    last_count: u32,
+    phase: Phase,
+}
+
+/// Where the law stands between two packets. The RFC's loop looks at the packet behind one that it drops; here that packet
+/// comes by in a call of its own, and the last two phases say what awaits it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// No signals are given.
+    #[default]
+    Calm,
+    /// Signals are given whenever one is due.
+    Signalling,
+    /// The first packet was dropped: the one behind it is sent, and signalling begins.
+    Begun,
+    /// A packet was dropped: the one behind it tells whether signalling goes on.
+    Dropped,
+}
+
+impl Codel {
+    /// Signals of the phase that is on, or of the last one: the drop rate follows its square root.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Are signals being given?
+    pub fn is_signalling(&self) -> bool {
+        self.phase != Phase::Calm
+    }
+
+    /// Has the wait been above the target for an interval? Keeps track of that.
+    #[inline]
+    fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
+        if sojourn < terms.target || queue.bytes <= terms.mtu {
+            self.due = None;
+            return false;
+        }
+        now >= *self.due.get_or_insert(now + terms.interval)
+    }
+
+    /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next packet decides.
+    #[inline]
+    fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
+        let (begins, marks) = (self.phase == Phase::Calm, terms.marks(packet));
+        match (begins, marks) {
+            (true, true) => self.begin(terms, now),
+            (true, false) => self.phase = Phase::Begun,
+            (false, true) => self.advance(terms),
+            (false, false) => self.phase = Phase::Dropped,
+        }
+        Verdict::Signal(Cause::Early)
+    }
+
+    /// Signalling begins. If it ended only a while ago, it takes up about where it was.
+    fn begin(&mut self, terms: &Terms, now: Time) {
+        let delta = self.count - self.last_count;
+        let is_recent = now.since(self.next) < terms.interval * 16;
+        self.count = if delta > 1 && is_recent { delta } else { 1 };
+        self.last_count = self.count;
+        self.next = now + terms.gap(self.count);
+        self.phase = Phase::Signalling;
+    }
+
+    /// A signal was given: the next one is due sooner after it.
+    fn advance(&mut self, terms: &Terms) {
+        self.count = self.count.saturating_add(1);
+        self.next += terms.gap(self.count);
+        self.phase = Phase::Signalling;
+    }
+}
+
+impl Terms {
+    /// The time between signals after `count` of them.
+    fn gap(&self, count: u32) -> Duration {
+        // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
+        Duration::from_ns((self.interval.ns() as f64 / f64::from(count).sqrt()) as u64)
+    }
+
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
+    }
+}
+
+impl Law for Codel {
+    type Common = Terms;
+
+    #[inline]
+    fn on_departure(&mut self, terms: &mut Terms, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let sojourn = now.since(packet.arrived);
+        let is_above = self.is_above(terms, sojourn, queue, now);
+        match self.phase {
+            Phase::Begun => self.begin(terms, now),
+            Phase::Calm if is_above => return self.signal(terms, packet, now),
+            Phase::Calm => {}
+            _ if !is_above => self.phase = Phase::Calm,
+            phase => {
+                if phase == Phase::Dropped {
+                    self.advance(terms);
+                }
+                if now >= self.next {
+                    return self.signal(terms, packet, now);
+                }
+            }
+        }
+        match terms.ce_threshold {
+            Some(threshold) if sojourn > threshold && terms.marks(packet) => Verdict::Signal(Cause::Forced),
+            _ => Verdict::Pass,
+        }
+    }
+
+    fn emptied(&mut self, _: &mut Terms, _: Time) {
+        self.due = None;
+        self.phase = Phase::Calm;
+    }
+
+    fn inspect(&self, _: &Terms, probe: &mut dyn Probe) {
+        probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling())));
+        probe.gauge("signals_in_phase", Unit::One, f64::from(self.count));
+    }
+}

@@ -1,0 +1,100 @@
+//! Drop-front: a full buffer drops what has waited longest.
+//!
+//! # What it does
+//! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the arrival fits.
+//!
+//! # Why
+//! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP retransmits sooner; and what is sent
+//! is always the freshest. Whoever sends most still holds most of the buffer: it is blind to flows.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next. Under any scheduler it is the oldest packet of all that is dropped.
+//!
+//! # State and cost
+//! No state beyond the buffer; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP over ATM and its Interworking with other
+//! Control Features", INFOCOM 1996, pp. 1242-1250. What is done here is all of it that Suter et al. 1998, section II.B, cites.
+//!
+//! # Where we differ
+//! - The paper drops cells of whole ATM frames; here a packet is one thing.
+//! - Where packets differ in size, one arrival may push several out.
+//!
+//! # Example
+//! ```toml
+//! [discipline.drop-front]
+//! buffer = "100 packets"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Baseline,
+    summary: "a full buffer drops its oldest packet",
+    state: "none",
+    cost: "O(1)",
+    marks: false,
+    source: "Lakshman, Neidhardt, Ott 1996",
+};
+
+const NAME: &str = "drop-front";
+
+/// What was typed for `drop-front`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), DropFront))
+    }
+}
+
+/// Drops what has waited longest. See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DropFront;
+
+impl Dropper for DropFront {
+    #[inline]
+    fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        buffer.oldest().map_or(Victim::Arrival, Victim::Waiting)
+    }
+}

@@ -1,0 +1,102 @@
+//! Laws: how one queue is controlled, whether it is the only one or one of many.
+//!
+//! CoDel, PIE and COBALT look at a packet, at what waits in its queue, and at the time; they do not care whose queue it is. So
+//! each is a [`Law`], written once: [`OneQueue`] lets it judge the whole buffer, and
+//! [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
+
+use crate::error::{BadParameter, Parameter};
+use crate::spec::Quantity;
+use core::fmt::Debug;
+use fairwire_core::{Backlog, Buffer, Dropper, Duration, Packet, Probe, Time, Verdict, Victim};
+
+/// How one queue is controlled. The value is the queue's state; what all queues have in common, parameters and the random
+/// stream, is handed in.
+pub trait Law: Clone + Debug + Default + Send {
+    /// What all queues under this law have in common.
+    type Common: Debug + Send;
+
+    /// Judges an arrival for which there is room, before it is in the queue.
+    fn on_arrival(&mut self, _: &mut Self::Common, _packet: &Packet, _queue: Backlog, _now: Time) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Judges a packet that has just been taken out to be sent; `queue` is what it leaves behind.
+    fn on_departure(
+        &mut self,
+        _: &mut Self::Common,
+        _packet: &Packet,
+        _queue: Backlog,
+        _now: Time,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The buffer is full, and a packet of this queue is the one that goes; it is still counted in `queue` if it waited.
+    fn overflowed(&mut self, _: &mut Self::Common, _queue: Backlog, _now: Time) {}
+
+    /// Nothing waits in this queue any more.
+    fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
+
+    /// Shows gauges.
+    fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
+}
+
+/// The whole buffer under one law; what does not fit is refused.
+#[derive(Debug)]
+pub struct OneQueue<L: Law> {
+    law: L,
+    common: L::Common,
+}
+
+impl<L: Law> OneQueue<L> {
+    /// A dropper that has the buffer controlled.
+    pub fn new(common: L::Common) -> Self {
+        OneQueue { law: L::default(), common }
+    }
+
+    /// The law's state, for tests of its invariants.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+}
+
+impl<L: Law> Dropper for OneQueue<L> {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if !buffer.fits(packet.len) {
+            return Verdict::Pass; // `victim` will refuse it and tell the law
+        }
+        self.law.on_arrival(&mut self.common, packet, buffer.backlog(), now)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.law.on_departure(&mut self.common, packet, buffer.backlog(), now)
+    }
+
+    fn victim(&mut self, _: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        self.law.overflowed(&mut self.common, buffer.backlog(), now);
+        Victim::Arrival
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.law.emptied(&mut self.common, now);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.law.inspect(&self.common, probe);
+    }
+}
+
+/// The range of a law's times: no clock ticks finer, and nobody waits longer.
+const TIMES: core::ops::RangeInclusive<u64> = 1_000..=3_600_000_000_000;
+
+/// A time of a law, as typed or else its default.
+pub(crate) fn time(
+    parameter: Parameter,
+    typed: Option<Quantity<Duration>>,
+    default: Duration,
+) -> Result<Duration, BadParameter> {
+    let time = typed.map_or(default, |typed| typed.0);
+    if TIMES.contains(&time.ns()) { Ok(time) } else { Err(parameter.refuse(time, "a time from 1 us to 1 h")) }
+}

@@ -1,0 +1,236 @@
+//! LQD with bins: nearly the longest queue drop, in O(1).
+//!
+//! # What it does
+//! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7 and so on. When the buffer is
+//! full, a queue of the highest bin in use loses its oldest packet, and the arrival gets in.
+//!
+//! # Why
+//! The queue that loses is more than half as long as the longest, always, for a few operations per packet. A single register, as of
+//! ALQD, has no such bound.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): B, how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next. Its `weights` by class also decide the parts of the buffer, b = B w /
+//!   sum of w; the paper has equal ones, b = B/n (section II.B).
+//! - `measure` (choice; `bytes` where the buffer is in bytes or time, else `packets`): what queues are counted in. The paper's
+//!   simulations count packets; its section IV allows for bytes.
+//! - `drop` (choice; `front`): whether the oldest or the newest packet of that queue goes. The paper drops from the front, so
+//!   that TCP retransmits sooner (section II.B).
+//!
+//! # State and cost
+//! A link of 20 bytes per packet of buffer (28 with weights), and 80 bins for all. O(1) per packet and per push-out.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: section IV.
+//!
+//! # Where we differ
+//! - The paper takes any queue of the highest bin. Here it is the one that has been there longest without giving a packet up, so that
+//!   queues of about the same length take turns and none loses many packets in a row.
+//! - The paper leaves the widths open. They double here, which makes the bin a matter of one instruction.
+//! - A queue moves by at most one bin in the paper. Where bytes are counted it may pass several; the bin follows from the length.
+//! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q - b: the parts change
+//!   with each queue that comes or goes, and no bin could follow.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//!
+//! # Example
+//! ```toml
+//! [discipline.lqd-binned]
+//! buffer = "780 packets"
+//! drop = "tail"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::push_out::{Config, End, Shares, Typed};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Time, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of a queue at least half as long as the longest",
+    state: "20 bytes per packet of buffer; 28 with weights",
+    cost: "O(1)",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section IV",
+};
+
+const NAME: &str = "lqd-binned";
+
+/// What was typed for `lqd-binned`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in. Default: `bytes` where the buffer is in bytes or time, else `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped. Default: `front`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<End>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Spec { buffer, scheduler, measure, drop, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, LqdBinned::new(config)))
+    }
+}
+
+/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20.
+const LOWEST: i32 = -20;
+/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60.
+const BINS: usize = 80;
+
+/// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
+#[inline]
+fn bin_of(length: u64) -> u8 {
+    (length.ilog2() as i32 - LOWEST) as u8
+}
+
+/// The same in units of its weight.
+#[inline]
+fn bin_of_weighted(length: u64, weight: f64) -> u8 {
+    let exponent = ((length as f64 / weight).to_bits() >> 52) as i32 - 1023; // of a number above zero, and not subnormal
+    (exponent - LOWEST).clamp(0, BINS as i32 - 1) as u8
+}
+
+/// A queue among those of its bin.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: Option<FlowKey>,
+    after: Option<FlowKey>,
+    bin: u8,
+}
+
+/// The first and the last queue of a bin.
+type Ends = Option<(FlowKey, FlowKey)>;
+
+/// Longest queue drop by bins. See the [module](self).
+#[derive(Debug)]
+pub struct LqdBinned {
+    config: Config,
+    shares: Shares,
+    links: Box<[Link]>,
+    bins: [Ends; BINS],
+    /// A bit for each bin in use.
+    used: u128,
+}
+
+impl LqdBinned {
+    /// An LQD whose bins are empty.
+    pub fn new(config: Config) -> Self {
+        let link = Link { before: None, after: None, bin: 0 };
+        let links = vec![link; config.limit.max_packets() as usize].into();
+        LqdBinned { shares: Shares::new(&config), config, links, bins: [None; BINS], used: 0 }
+    }
+
+    /// The highest bin in use.
+    #[inline]
+    fn highest(&self) -> Option<u8> {
+        self.used.checked_ilog2().map(|bin| bin as u8)
+    }
+
+    #[inline]
+    fn link(&mut self, flow: FlowKey, bin: u8) {
+        let ends = self.bins[usize::from(bin)];
+        let before = ends.map(|(_, last)| last);
+        self.links[flow.index()] = Link { before, after: None, bin };
+        if let Some(last) = before {
+            self.links[last.index()].after = Some(flow);
+        }
+        self.bins[usize::from(bin)] = Some((ends.map_or(flow, |(first, _)| first), flow));
+        self.used |= 1 << bin;
+    }
+
+    #[inline]
+    fn unlink(&mut self, flow: FlowKey) {
+        let Link { before, after, bin } = self.links[flow.index()];
+        if let Some(before) = before {
+            self.links[before.index()].after = after;
+        }
+        if let Some(after) = after {
+            self.links[after.index()].before = before;
+        }
+        let (first, last) = self.bins[usize::from(bin)].expect("the bin of a linked queue is in use");
+        self.bins[usize::from(bin)] = match (before, after) {
+            (None, None) => {
+                self.used &= !(1 << bin);
+                None
+            }
+            (None, Some(after)) => Some((after, last)),
+            (Some(before), None) => Some((first, before)),
+            (Some(_), Some(_)) => return,
+        };
+    }
+}
+
+impl Dropper for LqdBinned {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        let Some(bin) = self.highest() else { return Victim::Arrival };
+        let (first, last) = self.bins[usize::from(bin)].expect("its bit is set");
+        if first != last {
+            self.unlink(first);
+            self.link(first, bin);
+        }
+        self.config.victim(first, packet, buffer)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
+        let flow = buffer.changed_flow();
+        let packets = buffer.flow_backlog(flow).packets;
+        let was_in = !inside || packets > 1;
+        if packets == 0 {
+            return self.unlink(flow);
+        }
+        let length = self.config.length(flow, buffer);
+        let bin = match self.shares.are_equal() {
+            true => bin_of(length),
+            false => bin_of_weighted(length, self.shares.weight(flow)),
+        };
+        if was_in {
+            if self.links[flow.index()].bin == bin {
+                return;
+            }
+            self.unlink(flow);
+        }
+        self.link(flow, bin);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let least = self.highest().map_or(0.0, |bin| libm::ldexp(1.0, i32::from(bin) + LOWEST));
+        probe.gauge("longest_queue_at_least", self.config.unit(), least);
+    }
+}

@@ -1,0 +1,185 @@
+//! The backlogged queues against their parts of the buffer, exactly.
+
+use super::ranking::Rank;
+use super::{Config, Lengths, Ranking, Shares};
+use crate::spec::Measure;
+use fairwire_core::{Buffer, FlowKey, Packet, Rng};
+
+/// Every backlogged queue with what it holds above its part, up to date after each packet.
+///
+/// The parts change whenever a queue comes or goes, so queues are kept in order of length within each weight: among equal
+/// weights the longest is also the furthest above its part, and those above their part are the longest ones.
+#[derive(Debug)]
+pub struct Backlogs {
+    config: Config,
+    shares: Shares,
+    /// The different weights; a queue's weight has a number, its place in here.
+    weights: Box<[f64]>,
+    order: Order,
+}
+
+#[derive(Debug)]
+enum Order {
+    /// In packets, all weights equal: O(1).
+    Lengths(Lengths),
+    /// In bytes, or by weight: O(log n), and O(log n) for each different weight when room is made.
+    Ranking(Ranking),
+}
+
+impl Backlogs {
+    /// Those of an empty buffer; `rng` gives a salt where one is needed.
+    pub fn new(config: Config, rng: &mut Rng) -> Self {
+        let shares = Shares::new(&config);
+        let slots = config.limit.max_packets();
+        let order = if shares.are_equal() && config.measure == Measure::Packets {
+            Order::Lengths(Lengths::new(slots))
+        } else {
+            Order::Ranking(Ranking::new(slots, rng))
+        };
+        Backlogs { weights: config.weights.distinct(), config, shares, order }
+    }
+
+    /// What it was made from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// `packet` has come in or gone out; `buffer` already shows it.
+    #[inline]
+    pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
+        let flow = buffer.changed_flow();
+        let packets = buffer.flow_backlog(flow).packets;
+        match &mut self.order {
+            Order::Lengths(lengths) if inside => lengths.grown(flow, packets),
+            Order::Lengths(lengths) => lengths.shrunk(flow, packets),
+            Order::Ranking(ranking) => {
+                let was_in = if inside { packets > 1 } else { true };
+                let number = if was_in {
+                    ranking.remove(flow);
+                    ranking.rank(flow).0
+                } else {
+                    number(&self.weights, self.shares.weight(flow))
+                };
+                if packets > 0 {
+                    ranking.insert(flow, (number, self.config.length(flow, buffer)));
+                }
+            }
+        }
+    }
+
+    /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among equals it is the arrival's own
+    /// queue, or else a random one; `None` only when nothing waits.
+    #[inline]
+    pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
+        match &self.order {
+            Order::Lengths(lengths) => {
+                let first = lengths.longest()?;
+                let longest = buffer.flow_backlog(first).packets;
+                let equals = lengths.at_least(longest);
+                if equals.len() == 1 {
+                    return Some(first);
+                }
+                match buffer.flow(arrival) {
+                    Some(own) if buffer.flow_backlog(own).packets == longest => Some(own),
+                    _ => draw(equals.len() as u32, rng).map(|n| equals[n as usize]),
+                }
+            }
+            Order::Ranking(ranking) => self.furthest_ranked(ranking, arrival, buffer, rng),
+        }
+    }
+
+    /// A random one of the queues that hold more than their part, while that of `arrival` counts as backlogged.
+    #[inline]
+    pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
+        let unit = self.shares.unit_for(arrival, buffer);
+        match &self.order {
+            Order::Lengths(lengths) => {
+                let above = lengths.at_least(more_than(unit).min(u64::from(u32::MAX)) as u32);
+                draw(above.len() as u32, rng).map(|n| above[n as usize])
+            }
+            Order::Ranking(ranking) => {
+                let above = |number: u32| {
+                    let least = more_than(unit * self.weights[number as usize]);
+                    ranking.below((number, least))..ranking.below((number + 1, 0))
+                };
+                let total = (0..self.weights.len() as u32).map(|number| above(number).len() as u32).sum();
+                let ranges = (0..self.weights.len() as u32).map(above);
+                draw(total, rng).and_then(|n| ranking.nth(nth_of(ranges, n)))
+            }
+        }
+    }
+
+    /// The length of the longest queue, in packets or bytes as configured; for gauges.
+    pub fn longest(&self) -> u64 {
+        match &self.order {
+            Order::Lengths(lengths) => lengths.longest_length().into(),
+            Order::Ranking(ranking) => (0..self.weights.len() as u32)
+                .filter_map(|number| longest_of(ranking, number))
+                .map(|((_, length), _)| length)
+                .max()
+                .unwrap_or(0),
+        }
+    }
+
+    fn furthest_ranked(
+        &self,
+        ranking: &Ranking,
+        arrival: &Packet,
+        buffer: &Buffer,
+        rng: &mut Rng,
+    ) -> Option<FlowKey> {
+        let unit = self.shares.unit_for(arrival, buffer);
+        let above = |(number, length): (u32, u64)| length as f64 - unit * self.weights[number as usize];
+        let all = || (0..self.weights.len() as u32).filter_map(|number| longest_of(ranking, number));
+        let furthest = all().map(|(rank, _)| above(rank)).max_by(f64::total_cmp)?;
+        let own = buffer.flow(arrival);
+        if own.is_some_and(|own| above(ranking.rank(own)) == furthest) {
+            return own;
+        }
+        let equals =
+            || all().filter(|&(rank, _)| above(rank) == furthest).map(|(rank, end)| ranking.below(rank)..end);
+        let total = equals().map(|range| range.len() as u32).sum();
+        draw(total, rng).and_then(|n| ranking.nth(nth_of(equals(), n)))
+    }
+}
+
+/// The longest queue of the weight with that number, as its rank, and how many stand up to the end of that weight.
+fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
+    let end = ranking.below((number + 1, 0));
+    let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
+    (last.0 == number).then_some((last, end))
+}
+
+/// The number of `weight` among `weights`, which has it.
+fn number(weights: &[f64], weight: f64) -> u32 {
+    weights.partition_point(|&other| other < weight) as u32
+}
+
+/// The least whole length above `part`.
+#[inline]
+fn more_than(part: f64) -> u64 {
+    part as u64 + 1
+}
+
+/// A number below `count`; nothing is drawn where there is no choice.
+#[inline]
+fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
+    match count {
+        0 => None,
+        1 => Some(0),
+        _ => Some(rng.below(count)),
+    }
+}
+
+/// The `n`th number of all in `ranges`, which have more than `n`.
+fn nth_of(ranges: impl Iterator<Item = core::ops::Range<u32>>, mut n: u32) -> u32 {
+    for range in ranges {
+        let len = range.end - range.start;
+        if n < len {
+            return range.start + n;
+        }
+        n -= len;
+    }
+    unreachable!("n is below the number of all in the ranges")
+}

@@ -1,0 +1,151 @@
+//! RND: dynamic soft partitioning with random drop.
+//!
+//! # What it does
+//! Lets everything in while there is room. When the buffer is full, one of the queues that hold more than their part of the
+//! buffer is picked at random and loses its oldest packet, and the arrival gets in. Each push-out draws anew from all of them.
+//!
+//! # Why
+//! Longest queue drop takes many packets in a row from one queue where that is much longer than the others, and TCP Reno fares
+//! badly under bursts of loss. Here losses are spread over all who hold more than their part, and yet not so evenly that all of them
+//! slow down at once.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): B, how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next. Its `weights` by class also decide the parts of the buffer, b = B w /
+//!   sum of w; the paper has equal ones, b = B/n (section II.B).
+//! - `measure` (choice; `bytes` where the buffer is in bytes or time, else `packets`): what queues are counted in. The paper's
+//!   simulations count packets; its section IV allows for bytes.
+//! - `drop` (choice; `front`): whether the oldest or the newest packet of that queue goes. The paper drops from the front, so
+//!   that TCP retransmits sooner (section II.B).
+//!
+//! # State and cost
+//! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
+//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (48 with weights),
+//! O(log n) per packet, and O(log n) for each different weight per push-out. All of it is taken at construction.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: sections II.B and II.B.2.
+//!
+//! # Where we differ
+//! - The paper says what happens when an arrival finds less than its part in its own queue. Where it finds its part or more the rule
+//!   is the same, and its own queue may be the one that gives.
+//! - n counts the queue of the arrival, even if nothing waits there yet.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged. The paper has no weights in its rule.
+//! - Where no queue holds more than its part (all hold the same), the arrival's own queue gives; if nothing waits there, which can
+//!   only be where packets differ in size, the queue furthest above its part, or least below.
+//!
+//! # Example
+//! ```toml
+//! [discipline.rnd]
+//! buffer = "100 ms"
+//! measure = "bytes"
+//! ```
+
+use crate::catalogue::{About, Family};
+use crate::dropper::push_out::{Backlogs, Config, End, Typed};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, Dropper, Needs, Packet, Probe, Rng, Time, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of a random queue above its part",
+    state: "12 bytes per packet of buffer; 40 in bytes, 48 by weight",
+    cost: "O(1); O(log n) with bytes or weights",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.2",
+};
+
+const NAME: &str = "rnd";
+
+/// What was typed for `rnd`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in. Default: `bytes` where the buffer is in bytes or time, else `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped. Default: `front`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<End>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Spec { buffer, scheduler, measure, drop, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, Rnd::new(config, site.rng(NAME))))
+    }
+}
+
+/// Dynamic soft partitioning with random drop. See the [module](self).
+#[derive(Debug)]
+pub struct Rnd {
+    rng: Rng,
+    backlogs: Backlogs,
+}
+
+impl Rnd {
+    /// An RND that draws from `rng`.
+    pub fn new(config: Config, mut rng: Rng) -> Self {
+        Rnd { backlogs: Backlogs::new(config, &mut rng), rng }
+    }
+
+    /// The backlogged queues, for tests.
+    pub fn backlogs(&self) -> &Backlogs {
+        &self.backlogs
+    }
+}
+
+impl Dropper for Rnd {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        let above = self.backlogs.any_above(packet, buffer, &mut self.rng);
+        let chosen = above
+            .or_else(|| buffer.flow(packet))
+            .or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng));
+        match chosen {
+            Some(flow) => self.backlogs.config().victim(flow, packet, buffer),
+            None => Victim::Arrival,
+        }
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.backlogs.tracked(packet, inside, buffer);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("longest_queue", self.backlogs.config().unit(), self.backlogs.longest() as f64);
+    }
+}

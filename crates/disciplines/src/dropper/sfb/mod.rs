@@ -1,0 +1,397 @@
+//! SFB: stochastic fair BLUE.
+//!
+//! # What it does
+//! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises while the bin's backlog is above
+//! its size and falls when a packet finds the bin empty. A packet is dropped (or marked) with the lowest probability among its
+//! flow's bins. Where even that is 1, the flow does not listen, and goes through a penalty box of a low rate.
+//!
+//! # Why
+//! A flow that does not listen drives all of its bins to 1; one that does listen shares some of them, but hardly ever all. So few
+//! bins tell many flows apart. From time to time the hash changes, so that nobody stays with bad company, and a second
+//! set of bins is warmed up before it takes over, so that nobody gets away.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `measure` (choice; `packets`): whether bins count packets or bytes; with bytes the probability is also scaled by packet
+//!   length. The paper uses packets.
+//! - `levels`, `bins` (count; 8 and 16): so many levels of so many bins: Linux. The paper has 2 and 23.
+//! - `bin_size` (amount; 1.5 times the buffer / `bins`): a bin's probability rises above this backlog: section III of the paper, whose
+//!   bins hold half as much again as their part of the buffer. Linux has 20 packets.
+//! - `bin_limit` (amount; 1.25 times `bin_size`): above this, in all bins of its flow, an arrival is dropped: Linux, whose 25
+//!   packets are 1.25 times its size.
+//! - `increase` (1; 0.001): the step up: Linux.
+//! - `decrease` (1; 1/6000): the step down: Linux.
+//! - `penalty_rate` (packets per second; 10): what all flows at probability 1 may send together: Linux.
+//! - `penalty_burst` (packets; 20): how much of that may come at once: Linux.
+//! - `rehash_interval` (time; 600 s): the hash changes so often: Linux.
+//! - `warmup_time` (time; 60 s): for so long before, the second set of bins learns beside the first: Linux.
+//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. Linux has 0.5.
+//!
+//! # State and cost
+//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet; once per
+//! `rehash_interval` the waiting packets are counted anew.
+//!
+//! # Source (section, equation)
+//! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
+//! INFOCOM 2001, section III and figure 2; defaults as Linux has them in `sch_sfb`.
+//!
+//! # Where we differ
+//! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type Linux's for Linux's.
+//! - The paper's freeze time does not stand in its figure 2, and is not here either.
+//! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the discipline's own stream.
+//! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in nanoseconds.
+//! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty box gains for a second or so after a
+//!   change of the hash even with a warm-up.
+//! - After a silence of several `rehash_interval`s only the last two changes are made.
+//! - No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.sfb]
+//! levels = 2
+//! bins = 23
+//! bin_size = "13 packets"
+//! increase = 0.005
+//! decrease = 0.005
+//! ```
+
+pub mod bins;
+
+pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
+
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
+    state: "two sets of 128 bins of 16 bytes by default, whatever the number of flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Feng, Kandlur, Saha, Shin 2001, section III; Linux sch_sfb",
+};
+
+const NAME: &str = "sfb";
+
+/// What was typed for `sfb`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What bins count. Default: `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// How many levels, from 1 to 8. Default: 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
+    /// How many bins per level, from 1 to 256. Default: 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<u32>,
+    /// A bin's probability rises above this backlog. Default: 1.5 times the buffer, shared by the bins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin_size: Option<Quantity<Amount>>,
+    /// Above this backlog in all of its bins a flow's arrival is dropped. Default: 1.25 times `bin_size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin_limit: Option<Quantity<Amount>>,
+    /// The step up, from 0 to 1. Default: 0.001.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increase: Option<f64>,
+    /// The step down, from 0 to 1. Default: 1/6000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decrease: Option<f64>,
+    /// What all flows at probability 1 may send together, in packets per second, from 0.001 to 1e9. Default: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_rate: Option<f64>,
+    /// How many packets of them may come at once, from 1. Default: 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_burst: Option<u32>,
+    /// The hash changes so often, above zero. Default: 600 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehash_interval: Option<Quantity<Duration>>,
+    /// For so long before, the second set of bins learns beside the first; at most `rehash_interval`. Default: 60 s, or a tenth
+    /// of `rehash_interval` where that was typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_time: Option<Quantity<Duration>>,
+    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_limit: Option<f64>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What bins count; their sizes are in the same.
+    pub measure: Measure,
+    /// How many levels.
+    pub levels: u32,
+    /// How many bins per level.
+    pub bins: u32,
+    /// How probabilities move.
+    pub steps: Steps,
+    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    pub bin_limit: u64,
+    /// The time in which the penalty box lets one packet through.
+    pub penalty_interval: Duration,
+    /// How many packets it may let through at once.
+    pub penalty_burst: u32,
+    /// The hash changes so often.
+    pub rehash_interval: Duration,
+    /// For so long before, the second set of bins learns beside the first.
+    pub warmup_time: Duration,
+    /// Drop rather than mark where the probability is above this.
+    pub mark_limit: Option<f64>,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let levels = parameter("levels").count(self.levels.unwrap_or(8), MOST_LEVELS as u32)?;
+        let bins = parameter("bins").count(self.bins.unwrap_or(16), 256)?;
+        let (bin_size, bin_limit) = self.sizes(bins, &room, site)?;
+        let (rehash_interval, warmup_time) = self.times()?;
+        Ok(Config {
+            limit: room.limit,
+            measure: self.measure.unwrap_or_default(),
+            levels,
+            bins,
+            steps: Steps {
+                bin_size,
+                increase: parameter("increase").zero_or_more(self.increase.unwrap_or(0.001), 1.0)?,
+                decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(1.0 / 6000.0), 1.0)?,
+            },
+            bin_limit,
+            penalty_interval: self.penalty_interval()?,
+            penalty_burst: parameter("penalty_burst").count(self.penalty_burst.unwrap_or(20), u32::MAX)?,
+            rehash_interval,
+            warmup_time,
+            mark_limit: self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    /// The size of a bin and its limit, in whole packets or bytes.
+    fn sizes(&self, bins: u32, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
+        let counted = |amount: Amount| match self.measure.unwrap_or_default() {
+            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+        };
+        let part = || 1.5 * counted(room.amount) / f64::from(bins);
+        let size = self.bin_size.map_or_else(part, |typed| counted(typed.0)).ceil();
+        let limit = self.bin_limit.map_or(1.25 * size, |typed| counted(typed.0)).ceil();
+        if limit < size {
+            let typed = self.bin_limit.map_or_else(|| limit.to_string(), |typed| typed.to_string());
+            return Err(
+                parameter("bin_limit").refuse(typed, format_args!("bin_size, which is {size}, or more"))
+            );
+        }
+        Ok((size as u64, limit as u64))
+    }
+
+    fn penalty_interval(&self) -> Result<Duration, BadParameter> {
+        let rate = self.penalty_rate.unwrap_or(10.0);
+        if !(0.001..=1e9).contains(&rate) {
+            return Err(parameter("penalty_rate").refuse(rate, "a number from 0.001 to 1e9"));
+        }
+        Ok(Duration::from_secs_f64(1.0 / rate))
+    }
+
+    fn times(&self) -> Result<(Duration, Duration), BadParameter> {
+        let rehash = self.rehash_interval.map_or(Duration::from_secs(600), |typed| typed.0);
+        let rehash = parameter("rehash_interval").some_time(rehash)?;
+        let warmup = self.warmup_time.map_or(Duration::from_ns(rehash.ns() / 10), |typed| typed.0);
+        if warmup > rehash {
+            let allowed = format!("at most rehash_interval, which is {rehash}");
+            return Err(parameter("warmup_time").refuse(warmup, allowed));
+        }
+        Ok((rehash, warmup))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let sfb = Sfb::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), sfb))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Stochastic fair BLUE. See the [module](self).
+#[derive(Debug)]
+pub struct Sfb {
+    config: Config,
+    rng: Rng,
+    /// The bins that decide.
+    bins: Bins,
+    /// The bins that will: kept up while `is_warming`.
+    next_bins: Bins,
+    is_warming: bool,
+    /// The next change: the start of a warm-up, or its end.
+    next_change: Time,
+    penalty: Penalty,
+}
+
+/// The penalty box: time saved up, a packet's worth at a time.
+#[derive(Debug)]
+struct Penalty {
+    interval: Duration,
+    most: Duration,
+    credit: Duration,
+    at: Time,
+}
+
+impl Penalty {
+    fn lets_through(&mut self, now: Time) -> bool {
+        self.credit = (self.credit + now.since(self.at)).min(self.most);
+        self.at = now;
+        if self.credit < self.interval {
+            return false;
+        }
+        self.credit = self.credit - self.interval;
+        true
+    }
+}
+
+impl Sfb {
+    /// An SFB that draws from `rng`.
+    pub fn new(config: Config, mut rng: Rng) -> Self {
+        let Config { levels, bins, penalty_interval, penalty_burst, rehash_interval, warmup_time, .. } =
+            config;
+        let most = penalty_interval * u64::from(penalty_burst);
+        Sfb {
+            config,
+            bins: Bins::new(levels, bins, rng.next_u64()),
+            next_bins: Bins::new(levels, bins, 0),
+            is_warming: false,
+            next_change: Time::ZERO + (rehash_interval - warmup_time),
+            penalty: Penalty { interval: penalty_interval, most, credit: most, at: Time::ZERO },
+            rng,
+        }
+    }
+
+    /// The bins that decide, for tests and pictures.
+    pub fn bins(&self) -> &Bins {
+        &self.bins
+    }
+
+    /// What bins count of a packet of `len` bytes.
+    #[inline]
+    fn amount(&self, len: u32) -> u64 {
+        match self.config.measure {
+            Measure::Packets => 1,
+            Measure::Bytes => len.into(),
+        }
+    }
+
+    /// Starts or ends warm-ups that are due.
+    #[cold]
+    fn change(&mut self, buffer: &Buffer, now: Time) {
+        let Config { rehash_interval, warmup_time, measure, .. } = self.config;
+        let missed = now.since(self.next_change).ns() / rehash_interval.ns();
+        if missed > 2 {
+            self.next_change += rehash_interval * (missed - 2);
+        }
+        // Three changes of the hash, each with its warm-up: more than can be due.
+        for _ in 0..6 {
+            if now < self.next_change {
+                return;
+            }
+            if self.is_warming {
+                core::mem::swap(&mut self.bins, &mut self.next_bins);
+                self.next_change += rehash_interval - warmup_time;
+            } else {
+                let amount = |len| if measure == Measure::Packets { 1 } else { u64::from(len) };
+                self.next_bins.start_anew(self.rng.next_u64(), buffer, amount);
+                self.next_change += warmup_time;
+            }
+            self.is_warming = !self.is_warming;
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &Packet, least: Least, now: Time) -> Verdict {
+        if least.backlog > self.config.bin_limit {
+            return Verdict::Drop(Cause::Forced);
+        }
+        let p = least.probability;
+        if p >= 1.0 {
+            return match self.penalty.lets_through(now) {
+                true => Verdict::Pass,
+                false => Verdict::Drop(Cause::NoTokens),
+            };
+        }
+        let scaled = match self.config.measure {
+            Measure::Packets => p,
+            Measure::Bytes => p * f64::from(packet.len) / f64::from(self.config.packet_bytes),
+        };
+        if scaled <= 0.0 || !self.rng.chance(scaled) {
+            Verdict::Pass
+        } else if self.config.mark_limit.is_some_and(|limit| p > limit) {
+            Verdict::Drop(Cause::Early)
+        } else {
+            Verdict::Signal(Cause::Early)
+        }
+    }
+}
+
+impl Dropper for Sfb {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if now >= self.next_change {
+            self.change(buffer, now);
+        }
+        let least = self.bins.arrived(packet.flow, &self.config.steps);
+        if self.is_warming {
+            self.next_bins.arrived(packet.flow, &self.config.steps);
+        }
+        self.judge(packet, least, now)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+        let amount = self.amount(packet.len);
+        self.bins.tracked(packet.flow, amount, inside);
+        if self.is_warming {
+            self.next_bins.tracked(packet.flow, amount, inside);
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let all = self.bins.all();
+        let mean = all.iter().map(|bin| bin.probability).sum::<f64>() / all.len() as f64;
+        let highest = all.iter().map(|bin| bin.probability).fold(0.0, f64::max);
+        probe.gauge("mean_probability", Unit::One, mean);
+        probe.gauge("highest_probability", Unit::One, highest);
+        let certain = all.iter().filter(|bin| bin.probability >= 1.0).count();
+        probe.gauge("bins_at_one", Unit::One, certain as f64);
+    }
+}

@@ -1,0 +1,294 @@
+//! DRR: deficit round robin.
+//!
+//! # What it does
+//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may send as many bytes as its
+//! quantum, plus what it could not use of the last one because its next packet was too long.
+//!
+//! # Why
+//! Flows get equal bytes, whatever the length of their packets, for the work of a plain round robin. There is no virtual time
+//! to keep and nothing to sort. The price is delay: a packet may wait for one quantum of each of the others.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
+//! - `quantum` (size; 1514 B, or the typical packet if that is longer): what a flow of weight 1 may send per round; at least
+//!   the longest packet, or the work per packet grows. Shreedhar and Varghese 1996, section 3.
+//! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class.
+//! - `per` (choice; `flow`): whether each flow or each class has a queue.
+//! - `queues` (count; as many as flows): at most so many queues.
+//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
+//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
+//!
+//! # State and cost
+//! 16 bytes for each packet that the buffer has room for, beside the buffer's own. O(1) per packet while a quantum times the
+//! weight is at least a packet; otherwise O(backlogged flows) at worst, since rounds in which nobody could send are skipped
+//! all at once.
+//!
+//! # Source (section, equation)
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996, section 3 and
+//! figure 2.
+//!
+//! # Where we differ
+//! - The quantum of the next visit is added when a queue goes to the end of the list rather than when its turn comes. Nobody
+//!   looks at it in between, so the order of service is the same.
+//! - Deficits count in 2^-16 byte, so that a quantum times a small weight is not rounded to bytes.
+//! - A queue that is emptied by push-out loses its deficit, as one that is emptied by service does.
+//!
+//! # Example
+//! ```toml
+//! [discipline.drr]
+//! quantum = "1514 B"
+//! weights = { 1 = 2.0 }
+//! dropper = "lqd"
+//! ```
+
+use super::entry::{Checked, MakesRoom, Typed};
+use super::longest::Longest;
+use super::standing::Standing;
+use crate::catalogue::{About, Family};
+use crate::dropper::tail_drop::TailDrop;
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::any::{Kind, Terms};
+use crate::scheduler::service::{Per, Sharing};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Buffer, Discipline, Dropper, Key, Packet, Queue, Scheduler};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
+    state: "16 bytes per packet of buffer, and the buffer's queues",
+    cost: "O(1)",
+    marks: false,
+    source: "Shreedhar and Varghese 1996, section 3",
+};
+
+const NAME: &str = "drr";
+
+/// What was typed for `drr`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// What a flow of weight 1 may send per round. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The weights of classes. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer. Default: `lqd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropper: Option<MakesRoom>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
+        let typed = Typed {
+            buffer: self.buffer,
+            ecn: self.ecn,
+            quantum: self.quantum,
+            weights: &self.weights,
+            per: self.per,
+            queues: self.queues,
+            sharing: self.sharing,
+            dropper: self.dropper,
+        };
+        typed.check(NAME, Kind::Drr, site)
+    }
+
+    /// Checks and builds. Not by way of [`Checked::build`]: here the scheduler is known when this is compiled, which saves
+    /// a test at each of its calls.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let checked = self.check(site)?;
+        Ok(match checked.dropper {
+            MakesRoom::Lqd => queue(&checked, Longest::default()),
+            MakesRoom::TailDrop => queue(&checked, TailDrop),
+        })
+    }
+}
+
+fn queue<D: Dropper + 'static>(checked: &Checked, dropper: D) -> Box<dyn Discipline> {
+    let Checked { limit, ecn, ref service, .. } = *checked;
+    let drr = Drr::new(&service.terms(limit));
+    Box::new(Queue::with_queues(limit, service.queues(), drr, dropper).with_ecn(ecn.into()))
+}
+
+/// Deficits count in 2^-16 byte.
+const FRACTION_BITS: u32 = 16;
+
+const NONE: u32 = u32::MAX;
+
+/// A queue's place in the round, and what it may still send.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    deficit: u64,
+    next: u32,
+    previous: u32,
+}
+
+/// Deficit round robin. See the [module](self).
+#[derive(Debug)]
+pub struct Drr {
+    /// By [`FlowKey::index`]; a ring of those that are backlogged.
+    turns: Box<[Turn]>,
+    /// Whose turn it is.
+    current: u32,
+    quantum: u64,
+    /// `None` where all have the weight 1.
+    weights: Option<WeightOf>,
+    sent: Option<Sent>,
+}
+
+/// What [`Scheduler::next`] gave last.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    flow: u32,
+    is_last: bool,
+}
+
+impl Drr {
+    /// A round robin with the quantum and the weights of `terms`.
+    pub fn new(terms: &Terms) -> Self {
+        let turn = Turn { deficit: 0, next: 0, previous: 0 };
+        Drr {
+            turns: vec![turn; terms.limit.max_packets() as usize].into(),
+            current: NONE,
+            quantum: u64::from(terms.quantum) << FRACTION_BITS,
+            weights: (!terms.weights.is_equal()).then(|| terms.weights.clone()),
+            sent: None,
+        }
+    }
+
+    /// What the flow of `packet` may send per round.
+    #[inline]
+    fn quantum(&self, packet: &Packet) -> u64 {
+        match &self.weights {
+            None => self.quantum,
+            Some(weights) => ((self.quantum as f64 * weights.class(packet.class)) as u64).max(1),
+        }
+    }
+
+    /// Puts `flow` in as the last of the round.
+    #[inline]
+    fn enter(&mut self, flow: u32, deficit: u64) {
+        if self.current == NONE {
+            self.current = flow;
+            self.turns[flow as usize] = Turn { deficit, next: flow, previous: flow };
+            return;
+        }
+        let (next, previous) = (self.current, self.turns[self.current as usize].previous);
+        self.turns[flow as usize] = Turn { deficit, next, previous };
+        self.turns[previous as usize].next = flow;
+        self.turns[next as usize].previous = flow;
+    }
+
+    /// Takes `flow` out of the round; if it was its turn, it is the next one's.
+    #[inline]
+    fn leave(&mut self, flow: u32) {
+        let Turn { next, previous, .. } = self.turns[flow as usize];
+        if next == flow {
+            self.current = NONE;
+            return;
+        }
+        self.turns[previous as usize].next = next;
+        self.turns[next as usize].previous = previous;
+        if self.current == flow {
+            self.current = next;
+        }
+    }
+
+    /// Gives everybody what would come to them in rounds in which nobody can send.
+    #[cold]
+    fn skip_rounds(&mut self, buffer: &Buffer) {
+        let mut rounds = u64::MAX;
+        for flow in buffer.flows() {
+            let packet = buffer.packet(buffer.flow_head(flow));
+            let missing = cost(packet).saturating_sub(self.turns[flow.index()].deficit);
+            rounds = rounds.min(missing.div_ceil(self.quantum(packet)));
+        }
+        let rounds = rounds.saturating_sub(1); // the last of them is gone through as usual
+        for flow in buffer.flows() {
+            let quantum = self.quantum(buffer.packet(buffer.flow_head(flow)));
+            self.turns[flow.index()].deficit += rounds * quantum;
+        }
+    }
+}
+
+#[inline]
+fn cost(packet: &Packet) -> u64 {
+    u64::from(packet.len) << FRACTION_BITS
+}
+
+impl Scheduler for Drr {
+    #[inline]
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
+        if buffer.flow_head(flow) == key {
+            self.enter(flow.index() as u32, self.quantum(buffer.packet(key)));
+        }
+    }
+
+    #[inline]
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        if Standing::of(key, buffer) == Standing::Only {
+            self.leave(buffer.flow_of(key).index() as u32);
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        let mut visits = 0;
+        loop {
+            if self.current == NONE {
+                return None;
+            }
+            let flow = self.current;
+            let head = buffer.flow_head(buffer.flow_at(flow as usize));
+            let cost = cost(buffer.packet(head));
+            let turn = &mut self.turns[flow as usize];
+            if cost <= turn.deficit {
+                turn.deficit -= cost;
+                let is_last = buffer.flow_newer(head).is_none();
+                if is_last {
+                    self.leave(flow);
+                }
+                self.sent = Some(Sent { flow, is_last });
+                return Some(head);
+            }
+            self.current = turn.next;
+            let quantum = self.quantum(buffer.packet(head));
+            self.turns[flow as usize].deficit += quantum;
+            visits += 1;
+            if visits == 2 * buffer.backlogged_flows() {
+                self.skip_rounds(buffer);
+                visits = 0;
+            }
+        }
+    }
+
+    fn unsent(&mut self, packet: &Packet, _: &Buffer) {
+        // A queue that is empty now has nothing to spend it on; its next packet begins with a quantum anyway.
+        if let Some(Sent { flow, is_last: false }) = self.sent.take() {
+            self.turns[flow as usize].deficit += cost(packet);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! DRR++: deficit round robin that serves new queues first, with hosts sharing equally if asked to.
+//!
+//! # What it does
+//! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New queues are served before old
+//! ones. A queue without credit gets a quantum and goes to the end of the old queues; a new queue that is found empty goes
+//! there too, and an old queue that is found empty leaves. So a flow that sends less than a quantum per round never waits for
+//! the bulky ones, and cannot get ahead of them by pausing.
+//!
+//! With hosts, a queue's quantum is divided by the number of its host's bulky queues, so that hosts get equal parts however
+//! many flows each has. While only one host has bulky queues there is nothing to divide.
+//!
+//! # Why
+//! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short delay and cost the
+//! others nearly nothing. See RFC 8290, section 1.
+//!
+//! # Parameters (unit, default, source)
+//! - `quantum` (bytes): the credit of one round.
+//!
+//! # State and cost
+//! 24 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as queues. O(1) per packet where
+//! the quantum is not far below the longest packet; a divided quantum takes as many rounds as it was divided by.
+//!
+//! # Source (section, equation)
+//! RFC 8290, sections 3.1 and 4.2; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
+//! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III-B.
+//!
+//! # Where we differ
+//! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at random.
+//! - A packet that is dropped as it leaves costs nothing, as in the RFC.
+//! - A queue belongs to the host of the packet that made it backlogged.
+//!
+//! # Example
+//! ```toml
+//! [discipline.fq-codel]
+//! quantum = "300 B"
+//! ```
+
+use fairwire_core::{Buffer, FlowHash, FlowTable, Key, Packet, Probe, Scheduler, Unit};
+
+/// Credit per byte.
+const BYTE: i64 = 1 << 16;
+
+const NONE: u32 = u32::MAX;
+
+/// Where a queue stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// On neither list.
+    Idle,
+    /// On the list of new queues.
+    New,
+    /// On the list of old queues, after it was found empty as a new one. It is not bulky.
+    Resting,
+    /// On the list of old queues, bulky.
+    Bulky,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    credit: i64,
+    /// The next queue on the same list.
+    next: u32,
+    host: u32,
+    place: Place,
+}
+
+/// A list of queues, first in first out, linked through their turns.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+impl List {
+    const EMPTY: List = List { first: NONE, last: NONE };
+
+    fn push(&mut self, queue: u32, turns: &mut [Turn]) {
+        turns[queue as usize].next = NONE;
+        match self.last {
+            NONE => self.first = queue,
+            last => turns[last as usize].next = queue,
+        }
+        self.last = queue;
+    }
+
+    fn pop(&mut self, turns: &[Turn]) {
+        self.first = turns[self.first as usize].next;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+    }
+}
+
+/// The scheduler. Its buffer's queues must be counted. See the [module](self).
+#[derive(Debug)]
+pub struct DrrPlusPlus {
+    turns: Box<[Turn]>,
+    new: List,
+    old: List,
+    quantum: i64,
+    /// Bulky queues by host, where hosts share.
+    hosts: Option<FlowTable<u32>>,
+    /// The queue that was served last.
+    served: u32,
+}
+
+impl DrrPlusPlus {
+    /// Serves `queues` queues, `quantum` bytes per round.
+    pub fn new(queues: u32, quantum: u32) -> Self {
+        let turn = Turn { credit: 0, next: NONE, host: 0, place: Place::Idle };
+        DrrPlusPlus {
+            turns: vec![turn; queues as usize].into(),
+            new: List::EMPTY,
+            old: List::EMPTY,
+            quantum: i64::from(quantum.max(1)) * BYTE,
+            hosts: None,
+            served: 0,
+        }
+    }
+
+    /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within its part.
+    pub fn with_hosts(mut self) -> Self {
+        self.hosts = Some(FlowTable::new(self.turns.len()));
+        self
+    }
+
+    /// The bulky queues of a host; `None` where hosts do not share.
+    pub fn bulky_queues(&self, host: u32) -> Option<u32> {
+        let hosts = self.hosts.as_ref()?;
+        Some(hosts.find(named(host)).map_or(0, |place| *hosts.value(place)))
+    }
+
+    /// The credit that a queue gets per round.
+    #[inline]
+    fn quantum(&self, queue: u32) -> i64 {
+        match &self.hosts {
+            Some(hosts) if hosts.len() > 1 => {
+                let host = named(self.turns[queue as usize].host);
+                let bulky = hosts.find(host).map_or(1, |place| *hosts.value(place));
+                self.quantum / i64::from(bulky)
+            }
+            _ => self.quantum, // a host alone has nobody to share with
+        }
+    }
+
+    /// A queue goes to `place`; its host's bulky queues are counted.
+    #[inline]
+    fn put(&mut self, queue: u32, place: Place) {
+        let turn = &mut self.turns[queue as usize];
+        let (host, before) = (named(turn.host), core::mem::replace(&mut turn.place, place));
+        let Some(hosts) = &mut self.hosts else { return };
+        match (before == Place::Bulky, place == Place::Bulky) {
+            (false, true) => {
+                let at = hosts.find(host).unwrap_or_else(|| hosts.insert(host, 0));
+                *hosts.value_mut(at) += 1;
+            }
+            (true, false) => {
+                let at = hosts.find(host).expect("a bulky queue is counted by its host");
+                *hosts.value_mut(at) -= 1;
+                if *hosts.value(at) == 0 {
+                    hosts.remove(at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_backlogged(&self, queue: u32, buffer: &Buffer) -> bool {
+        buffer.find(FlowHash(queue.into())).is_some()
+    }
+
+    /// The queue at the head of its list goes to the end of the old queues.
+    #[inline]
+    fn rotate(&mut self, queue: u32, is_new: bool, place: Place) {
+        if is_new {
+            self.new.pop(&self.turns)
+        } else {
+            self.old.pop(&self.turns)
+        }
+        self.old.push(queue, &mut self.turns);
+        self.put(queue, place);
+    }
+}
+
+fn named(host: u32) -> FlowHash {
+    FlowHash(host.into())
+}
+
+impl Scheduler for DrrPlusPlus {
+    #[inline]
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let queue = buffer.flow_hash(buffer.flow_of(key)).0 as u32;
+        match self.turns[queue as usize].place {
+            Place::Idle => {
+                self.turns[queue as usize].host = buffer.packet(key).class;
+                self.turns[queue as usize].credit = self.quantum(queue);
+                self.new.push(queue, &mut self.turns);
+                self.put(queue, Place::New);
+            }
+            Place::Resting => self.put(queue, Place::Bulky),
+            Place::New | Place::Bulky => {}
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        loop {
+            let is_new = self.new.first != NONE;
+            let queue = if is_new { self.new.first } else { self.old.first };
+            if queue == NONE {
+                return None;
+            }
+            if self.turns[queue as usize].credit <= 0 {
+                self.turns[queue as usize].credit += self.quantum(queue);
+                let place = match self.turns[queue as usize].place {
+                    Place::New if self.is_backlogged(queue, buffer) => Place::Bulky,
+                    Place::New => Place::Resting,
+                    place => place,
+                };
+                self.rotate(queue, is_new, place);
+                continue;
+            }
+            if let Some(flow) = buffer.find(FlowHash(queue.into())) {
+                let key = buffer.flow_head(flow);
+                self.turns[queue as usize].credit -= i64::from(buffer.packet(key).len) * BYTE;
+                self.served = queue;
+                return Some(key);
+            }
+            if is_new {
+                self.rotate(queue, true, Place::Resting);
+            } else {
+                self.old.pop(&self.turns);
+                self.put(queue, Place::Idle);
+            }
+        }
+    }
+
+    fn unsent(&mut self, packet: &Packet, _: &Buffer) {
+        self.turns[self.served as usize].credit += i64::from(packet.len) * BYTE;
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        if let Some(hosts) = &self.hosts {
+            probe.gauge("bulky_hosts", Unit::One, hosts.len() as f64);
+        }
+    }
+}

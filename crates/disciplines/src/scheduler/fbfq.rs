@@ -1,0 +1,325 @@
+//! FBFQ: frame-based fair queueing.
+//!
+//! # What it does
+//! Each flow has a queue of its own with a potential: what the flow has sent so far, in bytes per weight. The packet that would
+//! bring its flow to the least potential goes next. A system potential, from which new flows start, goes on with the bytes
+//! sent; potentials are cut into frames, and once all flows have passed the end of a frame, so has the system.
+//!
+//! # Why
+//! It bounds delay as weighted fair queueing does. The system potential must not fall behind those of the flows, or a new flow would
+//! be served alone until it has caught up; looking for the least potential at each packet is what is dear, and one look per
+//! frame is enough. This is the fair queueing ("FQ") of Suter's paper.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
+//! - `quantum` (size; 1514 B, or the typical packet if that is longer): the length of a frame: what a flow of weight 1 may send
+//!   in it. Times the least weight it should be at least a packet. Stiliadis and Varma 1996, section 3.
+//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class.
+//! - `per` (choice; `flow`): whether each flow or each class has a queue.
+//! - `queues` (count; as many as flows): at most so many queues.
+//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
+//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
+//!
+//! # State and cost
+//! 172 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
+//! with nothing waiting whose potentials lie ahead of the system's. O(log n) per packet, with n the number of either.
+//!
+//! # Source (section, equation)
+//! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic Scheduling Algorithm for
+//! Packet-Switched Networks", SIGMETRICS 1996, section 3.
+//!
+//! # Where we differ
+//! - The paper gives each flow a rate beforehand, and a frame has a length in time. Here a flow has a weight, and its rate is
+//!   its part of the link among those that an ideal server would be serving. A frame has a length in bytes per weight.
+//! - A queue has one potential, which a packet takes on when it comes to the head, not when it arrives. With tags from the
+//!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all. For the
+//!   same reason the packets that cross the end of a frame are not counted, but the queues that start within each frame.
+//! - Where a packet is longer than the quantum times the weight, its queue may start more than one frame ahead. Up to seven are
+//!   told apart; one that starts later is counted with the seventh, so that frame ends late and no harm is done.
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least
+//!   potential is forgotten, and may start from the system's again.
+//! - Within a packet, the system potential goes on with the clock at the link's rate, and no further than the packet's length.
+//! - Equal tags go first come, first served.
+//!
+//! # Example
+//! ```toml
+//! [discipline.fbfq]
+//! quantum = "1514 B"
+//! weights = { 1 = 2.0 }
+//! dropper = "lqd"
+//! ```
+
+use super::entry::{Checked, MakesRoom, Typed};
+use super::finished::Account;
+use super::fluid::{Fluid, counted};
+use super::heap::{Heap, Rank};
+use super::standing::Standing;
+use super::tag::{FRACTION_BITS, Price, Tag};
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::any::{Kind, Terms};
+use crate::scheduler::service::{Per, Sharing};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, Weights};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Time, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "the least finish tag goes next; virtual time catches up at the end of each frame",
+    state: "172 bytes per packet of buffer, and the buffer's queues",
+    cost: "O(log n)",
+    marks: false,
+    source: "Stiliadis and Varma 1996, section 3",
+};
+
+const NAME: &str = "fbfq";
+
+/// What was typed for `fbfq`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// What a flow of weight 1 may send per frame. Default: 1514 B, or the typical packet if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The weights of classes. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer. Default: `lqd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropper: Option<MakesRoom>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
+        let typed = Typed {
+            buffer: self.buffer,
+            ecn: self.ecn,
+            quantum: self.quantum,
+            weights: &self.weights,
+            per: self.per,
+            queues: self.queues,
+            sharing: self.sharing,
+            dropper: self.dropper,
+        };
+        typed.check(NAME, Kind::Fbfq, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        Ok(self.check(site)?.build())
+    }
+}
+
+/// So many frames are told apart, the current one included.
+const FRAMES: usize = 8;
+
+/// Which frames the backlogged queues start in.
+#[derive(Clone, Debug)]
+struct Frames {
+    /// In units of tags.
+    length: Tag,
+    /// Where the current frame begins.
+    begin: Tag,
+    /// The current frame's place in `queues`, which is a ring.
+    current: usize,
+    queues: [u32; FRAMES],
+}
+
+impl Frames {
+    /// The place of the frame that `start` is in.
+    #[inline]
+    fn place(&self, start: Tag) -> usize {
+        let ahead = start.saturating_sub(self.begin);
+        let frames = if ahead < self.length { 0 } else { (ahead / self.length).min(FRAMES as Tag - 1) };
+        (self.current + frames as usize) % FRAMES
+    }
+
+    /// Goes on to the first frame that a queue starts in, if there is one.
+    #[inline]
+    fn go_on(&mut self) {
+        for _ in 0..FRAMES {
+            if self.queues[self.current] > 0 {
+                return;
+            }
+            self.current = (self.current + 1) % FRAMES;
+            self.begin += self.length;
+        }
+    }
+}
+
+/// What is known of a backlogged queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    /// The potential: one for the queue, which a push-out does not move.
+    start: Tag,
+    weight: u64,
+    /// The place of its frame.
+    frame: usize,
+}
+
+/// Frame-based fair queueing. See the [module](self).
+#[derive(Debug)]
+pub struct Fbfq {
+    price: Price,
+    fluid: Fluid,
+    frames: Frames,
+    /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
+    heads: Box<[Head]>,
+    finishes: Heap,
+    sent: Option<Sent>,
+}
+
+/// What [`Scheduler::next`] gave last, and how things stood before.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    flow: usize,
+    name: FlowHash,
+    head: Head,
+    rank: Rank,
+    is_last: bool,
+}
+
+impl Fbfq {
+    /// A scheduler with the rate, the weights and the quantum of `terms`.
+    pub fn new(terms: &Terms) -> Self {
+        let queues = terms.limit.max_packets() as usize;
+        let length = Tag::from(terms.quantum) << FRACTION_BITS;
+        Fbfq {
+            price: Price::new(terms.weights.clone()),
+            fluid: Fluid::new(terms.rate_bps, queues),
+            frames: Frames { length, begin: 0, current: 0, queues: [0; FRAMES] },
+            heads: vec![Head::default(); queues].into(),
+            finishes: Heap::new(queues),
+            sent: None,
+        }
+    }
+
+    /// Counts a queue into the frame that it starts in.
+    fn start(&mut self, flow: usize, start: Tag) {
+        let frame = self.frames.place(start);
+        self.frames.queues[frame] += 1;
+        (self.heads[flow].start, self.heads[flow].frame) = (start, frame);
+    }
+
+    fn stop(&mut self, flow: usize) {
+        self.frames.queues[self.heads[flow].frame] -= 1;
+    }
+
+    /// `packet` comes to the head of a queue.
+    fn reweigh(&mut self, flow: usize, packet: &Packet) {
+        let weight = counted(self.price.weight(packet));
+        let before = core::mem::replace(&mut self.heads[flow].weight, weight);
+        if before != weight {
+            self.fluid.reweigh(before, weight);
+        }
+    }
+
+    /// The tag of a queue whose first packet is `packet`.
+    fn finish(&self, flow: usize, packet: &Packet) -> Tag {
+        self.heads[flow].start + self.price.of(packet)
+    }
+}
+
+impl Scheduler for Fbfq {
+    fn clock(&mut self, now: Time) {
+        self.fluid.clock(now);
+    }
+
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
+        if buffer.flow_head(flow) == key {
+            let packet = buffer.packet(key);
+            let weight = counted(self.price.weight(packet));
+            let start = self.fluid.join(buffer.flow_hash(flow), weight);
+            self.heads[flow.index()].weight = weight;
+            self.start(flow.index(), start);
+            self.finishes.insert(flow.index(), self.finish(flow.index(), packet));
+        }
+    }
+
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        let (name, flow) = (buffer.flow_hash(buffer.flow_of(key)), buffer.flow_of(key).index());
+        match Standing::of(key, buffer) {
+            Standing::Only => {
+                self.stop(flow);
+                self.finishes.remove(flow);
+                let Head { start, weight, .. } = self.heads[flow];
+                self.fluid.leave(name, Account { tag: start, weight });
+            }
+            Standing::First(next) => {
+                self.reweigh(flow, buffer.packet(next));
+                self.finishes.retag(flow, self.finish(flow, buffer.packet(next)));
+            }
+            Standing::Behind => {}
+        }
+    }
+
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        self.fluid.sent();
+        let Some((finish, flow)) = self.finishes.least() else {
+            self.fluid.idle();
+            self.frames.begin = self.fluid.virtual_time();
+            return None;
+        };
+        self.frames.go_on();
+        self.fluid.raise(self.frames.begin);
+        let (key, head) = (buffer.flow_at(flow), self.heads[flow]);
+        let packet = buffer.flow_head(key);
+        let next = buffer.flow_newer(packet);
+        let (name, rank) = (buffer.flow_hash(key), self.finishes.rank(flow));
+        self.sent = Some(Sent { flow, name, head, rank, is_last: next.is_none() });
+        self.stop(flow);
+        self.fluid.send(buffer.packet(packet).len, finish);
+        match next {
+            Some(next) => {
+                self.start(flow, finish);
+                self.reweigh(flow, buffer.packet(next));
+                self.finishes.change(flow, self.finish(flow, buffer.packet(next)));
+            }
+            None => {
+                self.finishes.remove(flow);
+                self.fluid.leave(name, Account { tag: finish, weight: head.weight });
+            }
+        }
+        Some(packet)
+    }
+
+    fn unsent(&mut self, _: &Packet, buffer: &Buffer) {
+        let Some(Sent { flow, name, head, rank, is_last }) = self.sent.take() else { return };
+        self.fluid.unsend();
+        if is_last {
+            return self.fluid.leave_again(name, Account { tag: head.start, weight: head.weight });
+        }
+        self.stop(flow);
+        self.start(flow, head.start);
+        let tag = self.finish(flow, buffer.packet(buffer.flow_head(buffer.flow_at(flow))));
+        self.finishes.restore(flow, Rank { tag, ..rank });
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let bytes = self.fluid.virtual_time() as f64 / (1u64 << FRACTION_BITS) as f64;
+        probe.gauge("virtual_time", Unit::Bytes, bytes);
+        probe.gauge("remembered_flows", Unit::Flows, self.fluid.remembered() as f64);
+    }
+}

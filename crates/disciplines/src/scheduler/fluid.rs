@@ -1,0 +1,163 @@
+//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it is serving.
+
+use super::finished::{Account, Finished};
+use super::tag::{FRACTION_BITS, Tag};
+use fairwire_core::{FlowHash, Time};
+
+/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left.
+const WEIGHT: f64 = (1u64 << 36) as f64;
+
+/// `weight` as the fluid server counts it.
+#[inline]
+pub fn counted(weight: f64) -> u64 {
+    (weight * WEIGHT) as u64
+}
+
+/// What is being sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sending {
+    bytes: u32,
+    since: Time,
+    /// How much of it virtual time has been moved for, in bytes with a fraction as in tags.
+    counted: u128,
+}
+
+/// Virtual time that advances with the bytes sent, divided by the weights of all that the fluid server would be serving: the
+/// flows with packets waiting, and those whose last packets have gone but whose tags still lie ahead.
+#[derive(Debug)]
+pub struct Fluid {
+    rate_bps: u64,
+    virtual_time: Tag,
+    /// The weights, waiting and remembered.
+    weight: u128,
+    /// Bytes times 2^36 that virtual time has not been moved for yet, because they were not a whole step: below `weight`.
+    remainder: u128,
+    finished: Finished,
+    sending: Sending,
+    now: Time,
+    latest: Tag,
+}
+
+impl Fluid {
+    /// An idle server of `rate_bps`, for a buffer of so many packets.
+    pub fn new(rate_bps: u64, packets: usize) -> Self {
+        Fluid {
+            rate_bps,
+            virtual_time: 0,
+            weight: 0,
+            remainder: 0,
+            finished: Finished::beside(packets),
+            sending: Sending::default(),
+            now: Time::ZERO,
+            latest: 0,
+        }
+    }
+
+    /// Virtual time, as of the latest change.
+    pub fn virtual_time(&self) -> Tag {
+        self.virtual_time
+    }
+
+    /// Flows remembered that have nothing waiting.
+    pub fn remembered(&self) -> usize {
+        self.finished.len()
+    }
+
+    /// It is `now`.
+    pub fn clock(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// `flow`, which had nothing waiting, has a packet: where it starts.
+    pub fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
+        self.follow_the_clock();
+        let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
+        self.weight = self.weight - u128::from(before.weight) + u128::from(weight);
+        before.tag.max(self.virtual_time)
+    }
+
+    /// A flow that has packets waiting has another weight from now on.
+    pub fn reweigh(&mut self, before: u64, after: u64) {
+        self.follow_the_clock();
+        self.weight = self.weight - u128::from(before) + u128::from(after);
+    }
+
+    /// `flow` has nothing waiting any more, and would go on from the tag in `account`.
+    pub fn leave(&mut self, flow: FlowHash, account: Account) {
+        self.follow_the_clock();
+        let gone = if account.tag > self.virtual_time {
+            self.finished.remember(flow, account)
+        } else {
+            Some(account)
+        };
+        self.weight -= gone.map_or(0, |gone| u128::from(gone.weight));
+    }
+
+    /// `flow`, which has just left, did not send what it was charged for.
+    pub fn leave_again(&mut self, flow: FlowHash, account: Account) {
+        if self.finished.recall(flow).is_none() {
+            self.weight += u128::from(account.weight);
+        }
+        self.leave(flow, account);
+    }
+
+    /// Whatever was being sent has been sent.
+    pub fn sent(&mut self) {
+        self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
+        self.sending = Sending::default();
+    }
+
+    /// A packet of `bytes` begins to be sent; it takes its flow to `finish`.
+    pub fn send(&mut self, bytes: u32, finish: Tag) {
+        self.sending = Sending { bytes, since: self.now, counted: 0 };
+        self.latest = self.latest.max(finish);
+    }
+
+    /// The packet was not sent after all.
+    pub fn unsend(&mut self) {
+        self.sending = Sending::default();
+    }
+
+    /// Virtual time is at least `tag`: whoever waits is ahead of it.
+    pub fn raise(&mut self, tag: Tag) {
+        while let Some(account) = self.finished.expired(tag) {
+            self.weight -= u128::from(account.weight);
+        }
+        self.virtual_time = self.virtual_time.max(tag);
+    }
+
+    /// The link goes idle. Nothing that was sent counts any more: virtual time is past all tags.
+    pub fn idle(&mut self) {
+        self.raise(self.latest);
+    }
+
+    /// Counts what the clock says has been sent of the packet being sent.
+    fn follow_the_clock(&mut self) {
+        let Sending { bytes, since, .. } = self.sending;
+        if bytes > 0 {
+            let elapsed = u128::from(self.now.since(since).ns());
+            let by_clock = elapsed.saturating_mul(self.rate_bps.into()) / 8_000_000_000;
+            self.move_to(by_clock.min(bytes.into()) << FRACTION_BITS);
+        }
+    }
+
+    /// Moves virtual time for what has been sent of the packet being sent. As it passes the tags of remembered flows, these
+    /// are no longer served, and it goes faster.
+    fn move_to(&mut self, sent: u128) {
+        let bytes = sent.saturating_sub(self.sending.counted);
+        self.sending.counted += bytes;
+        let mut work = bytes * WEIGHT as u128 + core::mem::take(&mut self.remainder);
+        while self.weight > 0 {
+            let reach = self.virtual_time + work / self.weight;
+            let Some(account) = self.finished.expired(reach) else {
+                self.virtual_time = reach;
+                self.remainder = work % self.weight;
+                return;
+            };
+            let step = account.tag.saturating_sub(self.virtual_time);
+            work = work.saturating_sub(step * self.weight);
+            self.virtual_time += step;
+            self.weight -= u128::from(account.weight);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! SFQ: start-time fair queueing.
+//!
+//! # What it does
+//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The least start tag
+//! goes next, and virtual time is the start tag of the packet that is being sent. A flow that had nothing waiting starts from
+//! virtual time, or from where it left off if that is later.
+//!
+//! # Why
+//! It is as fair as self-clocked fair queueing, and kinder to flows that send little: they need not wait for a packet of
+//! their own length to pass in virtual time. Nor does it need to know the link's rate, so it stays fair where the rate varies.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
+//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class. Goyal et al. 1996,
+//!   section 2.
+//! - `per` (choice; `flow`): whether each flow or each class has a queue.
+//! - `queues` (count; as many as flows): at most so many queues.
+//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
+//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
+//!
+//! # State and cost
+//! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
+//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either.
+//!
+//! # Source (section, equation)
+//! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for Integrated Services Packet Switching
+//! Networks", SIGCOMM 1996, section 2.
+//!
+//! # Where we differ
+//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
+//!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
+//!   is forgotten, and may start from virtual time again.
+//! - Equal tags go first come, first served.
+//!
+//! # Example
+//! ```toml
+//! [discipline.sfq-start]
+//! weights = { 1 = 2.0 }
+//! dropper = "lqd"
+//! ```
+
+use super::entry::{Checked, MakesRoom, Typed};
+use super::finished::{Account, Finished};
+use super::heap::{Heap, Rank};
+use super::standing::Standing;
+use super::tag::{FRACTION_BITS, Price, Tag};
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::any::{Kind, Terms};
+use crate::scheduler::service::{Per, Sharing};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "the flow that has sent least for its weight goes next, by start tags",
+    state: "132 bytes per packet of buffer, and the buffer's queues",
+    cost: "O(log n)",
+    marks: false,
+    source: "Goyal, Vin and Cheng 1996, section 2",
+};
+
+const NAME: &str = "sfq-start";
+
+/// What was typed for `sfq-start`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// The weights of classes. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer. Default: `lqd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropper: Option<MakesRoom>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
+        let typed = Typed {
+            buffer: self.buffer,
+            ecn: self.ecn,
+            quantum: None,
+            weights: &self.weights,
+            per: self.per,
+            queues: self.queues,
+            sharing: self.sharing,
+            dropper: self.dropper,
+        };
+        typed.check(NAME, Kind::Sfq, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        Ok(self.check(site)?.build())
+    }
+}
+
+/// Start-time fair queueing. See the [module](self).
+#[derive(Debug)]
+pub struct Sfq {
+    price: Price,
+    /// The start tag of the packet being sent.
+    virtual_time: Tag,
+    /// The last finish tag given: where virtual time goes when the link goes idle.
+    latest: Tag,
+    /// The backlogged queues by start tag: one for the queue, which a push-out does not move.
+    starts: Heap,
+    finished: Finished,
+    sent: Option<Sent>,
+}
+
+/// What [`Scheduler::next`] gave last, and how things stood before.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    virtual_time: Tag,
+    flow: usize,
+    name: FlowHash,
+    rank: Rank,
+    is_last: bool,
+}
+
+impl Sfq {
+    /// A scheduler with the weights of `terms`.
+    pub fn new(terms: &Terms) -> Self {
+        let queues = terms.limit.max_packets() as usize;
+        Sfq {
+            price: Price::new(terms.weights.clone()),
+            virtual_time: 0,
+            latest: 0,
+            starts: Heap::new(queues),
+            finished: Finished::beside(queues),
+            sent: None,
+        }
+    }
+
+    fn remember(&mut self, flow: FlowHash, tag: Tag) {
+        if tag > self.virtual_time {
+            self.finished.remember(flow, Account { tag, weight: 0 });
+        }
+    }
+}
+
+impl Scheduler for Sfq {
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
+        if buffer.flow_head(flow) == key {
+            let before = self.finished.recall(buffer.flow_hash(flow));
+            let start = before.map_or(0, |account| account.tag).max(self.virtual_time);
+            self.starts.insert(flow.index(), start);
+        }
+    }
+
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
+        if Standing::of(key, buffer) == Standing::Only {
+            let start = self.starts.rank(flow.index()).tag;
+            self.starts.remove(flow.index());
+            self.remember(buffer.flow_hash(flow), start);
+        }
+    }
+
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        // What virtual time has reached is the same remembered or forgotten. At most one flow is remembered per packet that
+        // leaves, so two at a time keep up.
+        let _ =
+            self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
+        let Some((start, flow)) = self.starts.least() else {
+            self.virtual_time = self.latest;
+            return None;
+        };
+        let key = buffer.flow_at(flow);
+        let head = buffer.flow_head(key);
+        let is_last = buffer.flow_newer(head).is_none();
+        let (name, rank) = (buffer.flow_hash(key), self.starts.rank(flow));
+        self.sent = Some(Sent { virtual_time: self.virtual_time, flow, name, rank, is_last });
+        self.virtual_time = start;
+        let finish = start + self.price.of(buffer.packet(head));
+        self.latest = self.latest.max(finish);
+        if is_last {
+            self.starts.remove(flow);
+            self.remember(name, finish);
+        } else {
+            self.starts.change(flow, finish);
+        }
+        Some(head)
+    }
+
+    fn unsent(&mut self, _: &Packet, _: &Buffer) {
+        let Some(Sent { virtual_time, flow, name, rank, is_last }) = self.sent.take() else { return };
+        self.virtual_time = virtual_time;
+        if is_last {
+            self.finished.recall(name);
+            self.remember(name, rank.tag);
+        } else {
+            self.starts.restore(flow, rank);
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let bytes = self.virtual_time as f64 / (1u64 << FRACTION_BITS) as f64;
+        probe.gauge("virtual_time", Unit::Bytes, bytes);
+        probe.gauge("remembered_flows", Unit::Flows, self.finished.len() as f64);
+    }
+}

@@ -1,0 +1,44 @@
+//! Tags: points in virtual time.
+
+use crate::spec::WeightOf;
+use fairwire_core::Packet;
+
+/// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
+///
+/// An integer, so that a tag neither drifts nor depends on how large the others have grown. Even a flow of the least weight,
+/// 10^-6, that sends 2^32 packets of 64 KiB moves it by 2^32 x 2^16 x 2^32 x 2^20 = 2^100 only, so 128 bits never run out.
+pub type Tag = u128;
+
+/// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight, 10^6, exactly to 10^-5.
+pub const FRACTION_BITS: u32 = 32;
+
+/// What packets cost their flows: bytes over weight.
+#[derive(Clone, Debug)]
+pub struct Price {
+    weights: WeightOf,
+    is_equal: bool,
+}
+
+impl Price {
+    /// Prices under `weights`.
+    pub fn new(weights: WeightOf) -> Self {
+        let is_equal = weights.is_equal();
+        Price { weights, is_equal }
+    }
+
+    /// What `packet` costs.
+    #[inline]
+    pub fn of(&self, packet: &Packet) -> Tag {
+        if self.is_equal {
+            return Tag::from(packet.len) << FRACTION_BITS;
+        }
+        let bytes = f64::from(packet.len) * (1u64 << FRACTION_BITS) as f64;
+        (bytes / self.weights.class(packet.class)) as Tag
+    }
+
+    /// The weight of the class of `packet`.
+    #[inline]
+    pub fn weight(&self, packet: &Packet) -> f64 {
+        if self.is_equal { 1.0 } else { self.weights.class(packet.class) }
+    }
+}

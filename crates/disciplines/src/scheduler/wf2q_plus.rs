@@ -1,0 +1,292 @@
+//! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
+//!
+//! # What it does
+//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The head of a queue may
+//! go once virtual time has reached its start tag; of those that may, the one with the least finish tag goes next. Virtual time
+//! follows what an ideal server would have given to each.
+//!
+//! # Why
+//! A flow is never more than one packet behind the ideal, as in weighted fair queueing, nor more than one packet ahead of it,
+//! as there it may be. So service is as smooth as packets allow, and what is shared further down, in a tree of such
+//! schedulers, is smooth too.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait.
+//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
+//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class. Bennett and Zhang
+//!   1997, section 4.
+//! - `per` (choice; `flow`): whether each flow or each class has a queue.
+//! - `queues` (count; as many as flows): at most so many queues.
+//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
+//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
+//!
+//! # State and cost
+//! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
+//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either.
+//!
+//! # Source (section, equation)
+//! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997, section 4:
+//! V(t + s) = max(V(t) + s, least start tag of those waiting).
+//!
+//! # Where we differ
+//! - The paper gives each flow a rate beforehand. Here it has a weight, and its rate is its part of the link among those that
+//!   the ideal server would be serving: virtual time goes by bytes over the sum of their weights.
+//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
+//!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
+//!   is forgotten, and may start from virtual time again.
+//! - Within a packet, virtual time goes on with the clock at the link's rate, and no further than the packet's length.
+//! - Equal tags go first come, first served.
+//!
+//! # Example
+//! ```toml
+//! [discipline."wf2q+"]
+//! weights = { 1 = 2.0 }
+//! dropper = "lqd"
+//! ```
+
+use super::entry::{Checked, MakesRoom, Typed};
+use super::finished::Account;
+use super::fluid::{Fluid, counted};
+use super::heap::{Heap, Rank};
+use super::standing::Standing;
+use super::tag::{FRACTION_BITS, Price, Tag};
+use crate::catalogue::{About, Family};
+use crate::error::{BadParameter, BuildError};
+use crate::scheduler::any::{Kind, Terms};
+use crate::scheduler::service::{Per, Sharing};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Time, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "of the flows that may start, the one that would finish first goes next",
+    state: "204 bytes per packet of buffer, and the buffer's queues",
+    cost: "O(log n)",
+    marks: false,
+    source: "Bennett and Zhang 1997, section 4",
+};
+
+const NAME: &str = "wf2q+";
+
+/// What was typed for `wf2q+`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// The weights of classes. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer. Default: `lqd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropper: Option<MakesRoom>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
+        let typed = Typed {
+            buffer: self.buffer,
+            ecn: self.ecn,
+            quantum: None,
+            weights: &self.weights,
+            per: self.per,
+            queues: self.queues,
+            sharing: self.sharing,
+            dropper: self.dropper,
+        };
+        typed.check(NAME, Kind::Wf2qPlus, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        Ok(self.check(site)?.build())
+    }
+}
+
+/// What is known of a backlogged queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    /// The start tag: one for the queue, which a push-out does not move.
+    start: Tag,
+    weight: u64,
+    /// May it go? Then it stands in `eligible`, by finish tag, otherwise in `early`, by start tag.
+    is_eligible: bool,
+}
+
+/// Worst-case fair weighted fair queueing. See the [module](self).
+#[derive(Debug)]
+pub struct Wf2qPlus {
+    price: Price,
+    fluid: Fluid,
+    /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
+    heads: Box<[Head]>,
+    eligible: Heap,
+    early: Heap,
+    sent: Option<Sent>,
+}
+
+/// What [`Scheduler::next`] gave last, and how things stood before.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    flow: usize,
+    name: FlowHash,
+    head: Head,
+    rank: Rank,
+    is_last: bool,
+}
+
+impl Wf2qPlus {
+    /// A scheduler with the rate and the weights of `terms`.
+    pub fn new(terms: &Terms) -> Self {
+        let queues = terms.limit.max_packets() as usize;
+        Wf2qPlus {
+            price: Price::new(terms.weights.clone()),
+            fluid: Fluid::new(terms.rate_bps, queues),
+            heads: vec![Head::default(); queues].into(),
+            eligible: Heap::new(queues),
+            early: Heap::new(queues),
+            sent: None,
+        }
+    }
+
+    /// Enters a queue where its start tag says.
+    fn enter(&mut self, flow: usize, packet: &Packet) {
+        let head = &mut self.heads[flow];
+        head.is_eligible = head.start <= self.fluid.virtual_time();
+        match head.is_eligible {
+            true => self.eligible.insert(flow, head.start + self.price.of(packet)),
+            false => self.early.insert(flow, head.start),
+        }
+    }
+
+    fn take_out(&mut self, flow: usize) {
+        match self.heads[flow].is_eligible {
+            true => self.eligible.remove(flow),
+            false => self.early.remove(flow),
+        }
+    }
+
+    /// `packet` comes to the head of a queue.
+    fn reweigh(&mut self, flow: usize, packet: &Packet) {
+        let weight = counted(self.price.weight(packet));
+        let before = core::mem::replace(&mut self.heads[flow].weight, weight);
+        if before != weight {
+            self.fluid.reweigh(before, weight);
+        }
+    }
+
+    /// Lets those go that virtual time has reached; if nobody may go, it goes on to where somebody may.
+    fn let_start(&mut self, buffer: &Buffer) {
+        if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
+            self.fluid.raise(start);
+        }
+        while let Some((start, flow)) = self.early.least() {
+            if start > self.fluid.virtual_time() {
+                return;
+            }
+            self.early.remove(flow);
+            self.enter(flow, buffer.packet(buffer.flow_head(buffer.flow_at(flow))));
+        }
+    }
+}
+
+impl Scheduler for Wf2qPlus {
+    fn clock(&mut self, now: Time) {
+        self.fluid.clock(now);
+    }
+
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
+        if buffer.flow_head(flow) == key {
+            let packet = buffer.packet(key);
+            let weight = counted(self.price.weight(packet));
+            let start = self.fluid.join(buffer.flow_hash(flow), weight);
+            self.heads[flow.index()] = Head { start, weight, is_eligible: false };
+            self.enter(flow.index(), packet);
+        }
+    }
+
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        let (name, flow) = (buffer.flow_hash(buffer.flow_of(key)), buffer.flow_of(key).index());
+        match Standing::of(key, buffer) {
+            Standing::Only => {
+                self.take_out(flow);
+                let Head { start, weight, .. } = self.heads[flow];
+                self.fluid.leave(name, Account { tag: start, weight });
+            }
+            Standing::First(next) => {
+                let next = buffer.packet(next);
+                self.reweigh(flow, next);
+                if self.heads[flow].is_eligible {
+                    self.eligible.retag(flow, self.heads[flow].start + self.price.of(next));
+                }
+            }
+            Standing::Behind => {}
+        }
+    }
+
+    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        self.fluid.sent();
+        self.let_start(buffer);
+        let Some((finish, flow)) = self.eligible.least() else {
+            self.fluid.idle();
+            return None;
+        };
+        let (key, head) = (buffer.flow_at(flow), self.heads[flow]);
+        let packet = buffer.flow_head(key);
+        let next = buffer.flow_newer(packet);
+        let (name, rank) = (buffer.flow_hash(key), self.eligible.rank(flow));
+        self.sent = Some(Sent { flow, name, head, rank, is_last: next.is_none() });
+        self.eligible.remove(flow);
+        self.heads[flow].start = finish;
+        self.fluid.send(buffer.packet(packet).len, finish);
+        match next {
+            Some(next) => {
+                self.reweigh(flow, buffer.packet(next));
+                self.enter(flow, buffer.packet(next));
+            }
+            None => self.fluid.leave(name, Account { tag: finish, weight: head.weight }),
+        }
+        Some(packet)
+    }
+
+    fn unsent(&mut self, _: &Packet, buffer: &Buffer) {
+        let Some(Sent { flow, name, head, rank, is_last }) = self.sent.take() else { return };
+        self.fluid.unsend();
+        if is_last {
+            return self.fluid.leave_again(name, Account { tag: head.start, weight: head.weight });
+        }
+        self.take_out(flow);
+        let packet = buffer.packet(buffer.flow_head(buffer.flow_at(flow)));
+        self.heads[flow].start = head.start;
+        self.enter(flow, packet);
+        // It was eligible before, and virtual time has not gone back.
+        self.eligible.restore(flow, Rank { tag: head.start + self.price.of(packet), ..rank });
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let bytes = self.fluid.virtual_time() as f64 / (1u64 << FRACTION_BITS) as f64;
+        probe.gauge("virtual_time", Unit::Bytes, bytes);
+        probe.gauge("remembered_flows", Unit::Flows, self.fluid.remembered() as f64);
+    }
+}

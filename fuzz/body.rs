@@ -1,0 +1,83 @@
+//! What the fuzz targets do with their bytes. A test of the disciplines does the same with the corpus and with random bytes, so that it
+//! runs without a fuzzer too.
+#![allow(dead_code, reason = "each target uses one half")]
+
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Ecn, Rate, Seed};
+use fairwire_disciplines::catalogue::{self, Entry};
+use fairwire_disciplines::{Parameters, Site, build};
+use fairwire_testing::{Driver, Operation};
+
+fn site(buffer: Amount) -> Site<'static> {
+    let rate = Rate::from_bps(10_000_000).expect("not zero");
+    Site { rate, buffer, packet_bytes: 512, seed: Seed(1), stream: "fuzz" }
+}
+
+const BUFFERS: [Amount; 4] =
+    [Amount::Packets(1), Amount::Packets(3), Amount::Packets(40), Amount::Bytes(4_000)];
+
+/// The first two bytes choose the discipline, its buffer and its ECN policy; the others are operations.
+///
+/// # Panics
+/// When the discipline breaks its contract: the fuzzer's find.
+pub fn operations(bytes: &[u8]) {
+    let [which, how, rest @ ..] = bytes else { return };
+    let entry = &catalogue::all()[usize::from(*which) % catalogue::all().len()];
+    let ecn = if how & 4 == 0 { "drop" } else { "mark" };
+    let typed = format!("[{:?}]\necn = \"{ecn}\"", entry.name);
+    let parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
+    let site = site(BUFFERS[usize::from(how & 3)]);
+    drive(build(entry.name, &parameters, &site).expect("the defaults are allowed"), rest);
+}
+
+fn drive(discipline: Box<dyn Discipline>, mut bytes: &[u8]) {
+    let mut driver = Driver::new(discipline);
+    while let [kind, rest @ ..] = bytes {
+        let [detail, rest @ ..] = rest else { break };
+        driver.apply(operation(*kind, *detail));
+        bytes = rest;
+    }
+    driver.finish();
+}
+
+fn operation(kind: u8, detail: u8) -> Operation {
+    match kind & 7 {
+        0..=3 => Operation::Enqueue {
+            flow: u64::from(detail & 15),
+            len: [40, 512, 1500, 4_000][usize::from(detail >> 4 & 3)],
+            ecn: Ecn::from_bits(detail >> 6),
+        },
+        4..=6 => Operation::Dequeue,
+        // From a nanosecond to half a minute.
+        _ => Operation::Wait(1 << (detail % 35)),
+    }
+}
+
+/// Text as typed for disciplines: what is read and passes its checks must build and work.
+///
+/// # Panics
+/// When it does not: the fuzzer's find.
+pub fn spec(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
+    // Numbers of five digits and more may ask for gigabytes, which is no fault: those are checked, not built.
+    let is_modest = !text.as_bytes().windows(5).any(|five| five.iter().all(u8::is_ascii_digit))
+        && !text.contains(['M', 'G', 'e']);
+    for entry in catalogue::all().iter().filter(|entry| is_set(entry, &typed)) {
+        let site = site(Amount::Packets(40));
+        let checked = catalogue::check(entry.name, &typed, &site);
+        if let Err(error) = &checked {
+            assert!(error.to_string().contains("allowed"), "{error}");
+        } else if is_modest {
+            let discipline = build(entry.name, &typed, &site).expect("it was checked");
+            let operations: Vec<u8> = (0..=255).rev().chain(0..=255).collect();
+            drive(discipline, &operations);
+        }
+    }
+}
+
+/// Does what was typed speak of `entry`?
+fn is_set(entry: &Entry, typed: &Parameters) -> bool {
+    let written = toml::Value::try_from(typed).expect("plain data");
+    written.get(entry.name).is_some()
+}
