@@ -170,9 +170,10 @@ fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{self, ONE_SIZE, RATE, Shaper};
+    use crate::cases::{self, RATE, Shaper};
     use crate::outcome::Fate;
     use crate::replay::replay;
+    use crate::traffic::ONE_SIZE;
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
     use fairwire_disciplines::{Parameters, Site, build};

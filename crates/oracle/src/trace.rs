@@ -81,7 +81,8 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{OVERLOAD, RATE};
+    use crate::cases::RATE;
+    use crate::traffic::OVERLOAD;
 
     #[test]
     fn the_same_seed_gives_the_same_trace_and_another_seed_another() {
