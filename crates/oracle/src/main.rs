@@ -109,10 +109,11 @@ impl Arguments {
             .map_err(|error| HostError::System("writing the findings".into(), error))?;
         let bad: Vec<&str> =
             findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.case).collect();
-        let missing = findings.iter().filter(|finding| finding.verdict == Verdict::NotInTheCatalogue).count();
-        let agree = findings.len() - bad.len() - missing;
+        let count = |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+        let (agree, shown) = (count(Verdict::Agrees), count(Verdict::Shown));
+        let missing = count(Verdict::NotInTheCatalogue);
         println!(
-            "\n{agree} agree, {} do not {bad:?}, {missing} not in the catalogue; written to {}",
+            "\n{agree} agree, {} do not {bad:?}; {shown} for information, {missing} not in the catalogue; written to {}",
             bad.len(),
             file.display()
         );

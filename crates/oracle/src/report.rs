@@ -9,10 +9,12 @@ use std::fmt::Write;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every figure is within its tolerance.
+    /// Every figure that has a tolerance is within it.
     Agrees,
     /// One at least is not.
     Differs,
+    /// No figure has a tolerance: shown for information.
+    Shown,
     /// Ours does not exist.
     NotInTheCatalogue,
     /// Ours could not be built; why.
@@ -46,6 +48,7 @@ impl Finding {
         let pairs = compared.as_deref().unwrap_or_default();
         let rows = if pairs.is_empty() { Vec::new() } else { compare(pairs, case.tolerances) };
         let verdict = match &compared {
+            Ok(_) if case.tolerances.is_empty() => Verdict::Shown,
             Ok(_) if rows.iter().all(Row::holds) => Verdict::Agrees,
             Ok(_) => Verdict::Differs,
             Err(verdict) => verdict.clone(),
@@ -75,6 +78,7 @@ impl Finding {
         let what = match &self.verdict {
             Verdict::Agrees => "agrees".to_owned(),
             Verdict::Differs => "DIFFERS".to_owned(),
+            Verdict::Shown => "for information".to_owned(),
             Verdict::NotInTheCatalogue => format!("not in the catalogue: {}", self.ours),
             Verdict::NotBuilt(why) => format!("NOT BUILT: {why}"),
         };
