@@ -3,6 +3,7 @@
 use crate::error::BuildError;
 use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
+use crate::spec::EcnChoice;
 use core::fmt;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
@@ -32,6 +33,7 @@ pub struct Entry {
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
     page: fn() -> Result<Page, BadDocumentation>,
+    inherit_ecn: fn(&mut Parameters, EcnChoice),
 }
 
 impl Entry {
@@ -138,6 +140,9 @@ macro_rules! catalogue {
                 },
                 own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
                 page: || Page::of::<$($module)::+::Spec>($name, concat!($("::", stringify!($module)),+)),
+                inherit_ecn: |parameters, ecn| {
+                    parameters.$key.get_or_insert_default().ecn.get_or_insert(ecn);
+                },
             }
         }),+];
     };
@@ -175,6 +180,13 @@ catalogue! {
     fq_pie: "fq-pie" () => crate::compose::fq_pie;
     cake_like: "cake-like" () => crate::compose::cake_like;
     dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
+    rio: "rio" () => crate::dropper::rio;
+    conditioner: "conditioner" () => crate::compose::conditioner;
+    shaper: "shaper" () => crate::compose::shaper;
+    prio: "prio" () => crate::compose::prio;
+    classful: "classful" () => crate::compose::classful;
+    sfed: "sfed" () => crate::dropper::sfed;
+    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
 }
 
 /// Every discipline, in the order in which it is listed to people.
@@ -216,6 +228,16 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok((find(name)?.own_buffer)(parameters))
+}
+
+/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
+pub(crate) fn inherit_ecn(
+    name: &str,
+    parameters: &mut Parameters,
+    ecn: EcnChoice,
+) -> Result<(), UnknownDiscipline> {
+    (find(name)?.inherit_ecn)(parameters, ecn);
+    Ok(())
 }
 
 /// No discipline has the name given.

@@ -33,6 +33,7 @@ pub mod compose;
 pub mod dropper;
 pub mod error;
 pub mod page;
+pub mod marker;
 pub mod scheduler;
 pub mod site;
 pub mod spec;

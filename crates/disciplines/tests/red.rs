@@ -188,7 +188,7 @@ impl Plain {
         fate
     }
 
-    /// Adaptive RED, figure 1: every interval, with the average as it is.
+    /// Adaptive RED, the pseudo-code: every interval, with the average as it is.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {

@@ -15,15 +15,15 @@
 //! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `bytes`): whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
-//! - `utilization` (1; 0.98): gamma, the wanted part of the link's rate: section 4.
-//! - `alpha` (1; 0.15): how fast the virtual capacity follows: section 4.
+//! - `utilization` (1; 0.98): gamma, the wanted part of the link's rate: the paper's simulations.
+//! - `alpha` (1; 0.15): how fast the virtual capacity follows: the paper's simulations.
 //!
 //! # State and cost
 //! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing is drawn.
 //!
 //! # Source (section, equation)
 //! S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", ACM
-//! SIGCOMM 2001: section 2, figure 1.
+//! SIGCOMM 2001: the pseudo-code of AVQ.
 //!
 //! # Where we differ
 //! - Before the first arrival the virtual capacity is the link's; the paper does not say.
@@ -54,7 +54,7 @@ pub const ABOUT: About = About {
     state: "a virtual backlog, a virtual capacity and one time for all flows",
     cost: "O(1)",
     marks: true,
-    source: "Kunniyur and Srikant 2001, figure 1",
+    source: "Kunniyur and Srikant 2001, the pseudo-code",
 };
 
 const NAME: &str = "avq";

@@ -17,7 +17,7 @@
 //! - `increase` (1; 0.0025): d1, the step up: the authors' code for ns-1.
 //! - `decrease` (1; 0.00025): d2, the step down: the authors' code for ns-1.
 //! - `freeze_time` (time; 100 ms): after a step, no other for so long: the authors' code for ns-1.
-//! - `threshold` (amount; none): L, a backlog above this counts as overflow. Figure 3 of the paper has it in brackets.
+//! - `threshold` (amount; none): L, a backlog above this counts as overflow. The paper's pseudo-code has it in brackets.
 //! - `idle_decay` (bool; false): whether the probability goes on falling, a step per `freeze_time`, while the link stays idle,
 //!   rather than once when it goes idle.
 //!
@@ -25,8 +25,8 @@
 //! One probability and one time for all flows; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, section
-//! II and figure 3.
+//! W. Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, the
+//! pseudo-code of BLUE.
 //!
 //! # Where we differ
 //! - With ns-1 as in the paper, the transmitter asks once when it goes idle. Where a caller polls, each poll that finds nothing counts
@@ -61,7 +61,7 @@ pub const ABOUT: About = About {
     state: "one probability and one time for all flows",
     cost: "O(1)",
     marks: true,
-    source: "Feng, Shin, Kandlur, Saha 2002, figure 3",
+    source: "Feng, Shin, Kandlur, Saha 2002, the pseudo-code",
 };
 
 const NAME: &str = "blue";

@@ -32,7 +32,8 @@
 //!
 //! # Source (section, equation)
 //! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
-//! Allocation", INFOCOM 2000, section II and figure 1; RED's test as in [`red`].
+//! Allocation", INFOCOM 2000: the algorithm, and its variants with several draws, with regions, and with the front or the back of the
+//! queue. RED's test as in [`red`].
 //!
 //! # Where we differ
 //! - RED's test is that of `red` here, with its rule that the first arrival above the threshold is spared, and with
@@ -70,7 +71,7 @@ pub const ABOUT: About = About {
     state: "that of RED, and 4 bytes per packet of buffer",
     cost: "O(1)",
     marks: true,
-    source: "Pan, Prabhakar, Psounis 2000, figure 1",
+    source: "Pan, Prabhakar, Psounis 2000",
 };
 
 const NAME: &str = "choke";

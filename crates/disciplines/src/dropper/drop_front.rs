@@ -16,12 +16,13 @@
 //! No state beyond the buffer; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP over ATM and its Interworking with other
-//! Control Features", INFOCOM 1996, pp. 1242-1250. What is done here is all of it that Suter et al. 1998, section II.B, cites.
+//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP and in TCP over ATM", INFOCOM 1996, abstract;
+//! cited by Suter et al. 1998, section II.B.
 //!
 //! # Where we differ
-//! - The paper drops cells of whole ATM frames; here a packet is one thing.
-//! - Where packets differ in size, one arrival may push several out.
+//! - The paper drops the cell that is closest to being sent. First come, first served, that is the oldest; under other schedulers
+//!   the oldest is dropped all the same.
+//! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push several out.
 //!
 //! # Example
 //! ```toml

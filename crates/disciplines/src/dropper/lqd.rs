@@ -6,8 +6,11 @@
 //!
 //! # Why
 //! A flow that uses more of the link than others has more packets waiting, so the losses go to those who cause the congestion. A
-//! flow that keeps below its part loses nothing, whatever others do. First come, first served, that makes shares of the link
-//! about as even as fair queueing with tail-drop does; with fair queueing it isolates flows nearly perfectly.
+//! flow that keeps below its part loses nothing, whatever others do. With fair queueing it isolates flows nearly perfectly.
+//!
+//! First come, first served, it is harsh on a flow that has the longest queue and does not back off: each push-out takes its packet, and
+//! in large buffers hardly any gets through. Nine TCP flows and a CBR flow of half the link leave the latter a tenth of its fair
+//! share or less at a buffer of 780 packets of 512 bytes (10 Mbit/s, 32 ms), and half of it at 78.
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): B, how much may wait.

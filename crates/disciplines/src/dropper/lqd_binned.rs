@@ -19,7 +19,7 @@
 //!   that TCP retransmits sooner (section II.B).
 //!
 //! # State and cost
-//! A link of 20 bytes per packet of buffer (28 with weights), and 80 bins for all. O(1) per packet and per push-out.
+//! A link of 12 bytes per packet of buffer (20 with weights), and 80 bins for all. O(1) per packet and per push-out.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
@@ -57,7 +57,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a queue at least half as long as the longest",
-    state: "20 bytes per packet of buffer; 28 with weights",
+    state: "12 bytes per packet of buffer; 20 with weights",
     cost: "O(1)",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section IV",
@@ -120,33 +120,33 @@ fn bin_of_weighted(length: u64, weight: f64) -> u8 {
     (exponent - LOWEST).clamp(0, BINS as i32 - 1) as u8
 }
 
-/// A queue among those of its bin.
+/// A queue's neighbours in the ring of its bin.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    before: Option<FlowKey>,
-    after: Option<FlowKey>,
+    before: FlowKey,
+    after: FlowKey,
     bin: u8,
 }
-
-/// The first and the last queue of a bin.
-type Ends = Option<(FlowKey, FlowKey)>;
 
 /// Longest queue drop by bins. See the [module](self).
 #[derive(Debug)]
 pub struct LqdBinned {
     config: Config,
     shares: Shares,
-    links: Box<[Link]>,
-    bins: [Ends; BINS],
+    /// By flow; nothing where the flow has nothing waiting.
+    links: Box<[Option<Link>]>,
+    /// For each bin the queue whose turn it is.
+    bins: [Option<FlowKey>; BINS],
     /// A bit for each bin in use.
     used: u128,
 }
 
+const LINKED: &str = "a backlogged queue is in a bin";
+
 impl LqdBinned {
     /// An LQD whose bins are empty.
     pub fn new(config: Config) -> Self {
-        let link = Link { before: None, after: None, bin: 0 };
-        let links = vec![link; config.limit.max_packets() as usize].into();
+        let links = vec![None; config.limit.max_packets() as usize].into();
         LqdBinned { shares: Shares::new(&config), config, links, bins: [None; BINS], used: 0 }
     }
 
@@ -157,36 +157,41 @@ impl LqdBinned {
     }
 
     #[inline]
+    fn linked(&mut self, flow: FlowKey) -> &mut Link {
+        self.links[flow.index()].as_mut().expect(LINKED)
+    }
+
+    /// Puts `flow` into `bin`, where its turn comes last.
+    #[inline]
     fn link(&mut self, flow: FlowKey, bin: u8) {
-        let ends = self.bins[usize::from(bin)];
-        let before = ends.map(|(_, last)| last);
-        self.links[flow.index()] = Link { before, after: None, bin };
-        if let Some(last) = before {
-            self.links[last.index()].after = Some(flow);
-        }
-        self.bins[usize::from(bin)] = Some((ends.map_or(flow, |(first, _)| first), flow));
-        self.used |= 1 << bin;
+        let (before, after) = match self.bins[usize::from(bin)] {
+            Some(first) => {
+                let last = core::mem::replace(&mut self.linked(first).before, flow);
+                self.linked(last).after = flow;
+                (last, first)
+            }
+            None => {
+                self.bins[usize::from(bin)] = Some(flow);
+                self.used |= 1 << bin;
+                (flow, flow)
+            }
+        };
+        self.links[flow.index()] = Some(Link { before, after, bin });
     }
 
     #[inline]
     fn unlink(&mut self, flow: FlowKey) {
-        let Link { before, after, bin } = self.links[flow.index()];
-        if let Some(before) = before {
-            self.links[before.index()].after = after;
+        let Link { before, after, bin } = self.links[flow.index()].take().expect(LINKED);
+        if after == flow {
+            self.bins[usize::from(bin)] = None;
+            self.used &= !(1 << bin);
+            return;
         }
-        if let Some(after) = after {
-            self.links[after.index()].before = before;
+        self.linked(before).after = after;
+        self.linked(after).before = before;
+        if self.bins[usize::from(bin)] == Some(flow) {
+            self.bins[usize::from(bin)] = Some(after);
         }
-        let (first, last) = self.bins[usize::from(bin)].expect("the bin of a linked queue is in use");
-        self.bins[usize::from(bin)] = match (before, after) {
-            (None, None) => {
-                self.used &= !(1 << bin);
-                None
-            }
-            (None, Some(after)) => Some((after, last)),
-            (Some(before), None) => Some((first, before)),
-            (Some(_), Some(_)) => return,
-        };
     }
 }
 
@@ -198,11 +203,8 @@ impl Dropper for LqdBinned {
     #[inline]
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
         let Some(bin) = self.highest() else { return Victim::Arrival };
-        let (first, last) = self.bins[usize::from(bin)].expect("its bit is set");
-        if first != last {
-            self.unlink(first);
-            self.link(first, bin);
-        }
+        let first = self.bins[usize::from(bin)].expect("its bit is set");
+        self.bins[usize::from(bin)] = Some(self.linked(first).after);
         self.config.victim(first, packet, buffer)
     }
 
@@ -210,21 +212,18 @@ impl Dropper for LqdBinned {
     fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
         self.shares.tracked(packet, inside, buffer);
         let flow = buffer.changed_flow();
-        let packets = buffer.flow_backlog(flow).packets;
-        let was_in = !inside || packets > 1;
-        if packets == 0 {
+        if buffer.flow_backlog(flow).packets == 0 {
             return self.unlink(flow);
         }
-        let length = self.config.length(flow, buffer);
+        let length = self.config.length(flow, buffer).max(1); // a packet of no bytes still waits
         let bin = match self.shares.are_equal() {
             true => bin_of(length),
             false => bin_of_weighted(length, self.shares.weight(flow)),
         };
-        if was_in {
-            if self.links[flow.index()].bin == bin {
-                return;
-            }
-            self.unlink(flow);
+        match self.links[flow.index()] {
+            Some(link) if link.bin == bin => return,
+            Some(_) => self.unlink(flow),
+            None => {}
         }
         self.link(flow, bin);
     }

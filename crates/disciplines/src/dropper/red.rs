@@ -27,12 +27,12 @@
 //! - `mark_limit` (1; none): ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by
 //!   itself; instead a signal at a probability above this limit drops where it would mark.
 //! - `adaptive` (bool; false): whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so
-//!   that the average stays near the middle of the thresholds: Adaptive RED, section 3.
-//! - `adapt_interval` (time; 0.5 s): the time between two steps of that: Adaptive RED, figure 1.
-//! - `adapt_increase` (1; 0.01): the largest step up; it is at most a quarter of `max_probability`: Adaptive RED, figure 1.
-//! - `adapt_decrease` (1; 0.9): the factor of a step down: Adaptive RED, figure 1.
+//!   that the average stays near the middle of the thresholds: Adaptive RED.
+//! - `adapt_interval` (time; 0.5 s): the time between two steps of that: Adaptive RED.
+//! - `adapt_increase` (1; 0.01): the largest step up; it is at most a quarter of `max_probability`: Adaptive RED.
+//! - `adapt_decrease` (1; 0.9): the factor of a step down: Adaptive RED.
 //! - `target_band` (1; 0.2): the width of the band about the middle in which `max_probability` stands still, as a part of the
-//!   distance of the thresholds: Adaptive RED, figure 1, whose band is from 0.4 to 0.6.
+//!   distance of the thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
 //!
 //! # State and cost
 //! One average and two counters for all flows; O(1) per packet, a power only after the link was idle.
@@ -40,7 +40,7 @@
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, figure 2
 //! and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker,
-//! "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, section 3 and figure 1.
+//! "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, the pseudo-code.
 //!
 //! # Where we differ
 //! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets the last packet overshoot.

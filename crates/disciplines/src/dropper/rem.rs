@@ -29,7 +29,7 @@
 //! A price, an average and a count for all flows; O(1) per packet, with one exponential per change of the price.
 //!
 //! # Source (section, equation)
-//! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, equations 1 and 2; the
+//! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the price and the probability; the
 //! details as ns-2 2.35 has them.
 //!
 //! # Where we differ
@@ -66,7 +66,7 @@ pub const ABOUT: About = About {
     state: "a price, an average and a count for all flows",
     cost: "O(1)",
     marks: true,
-    source: "Athuraliya, Li, Low, Yin 2001, equations 1 and 2; ns-2 2.35",
+    source: "Athuraliya, Li, Low, Yin 2001; ns-2 2.35",
 };
 
 const NAME: &str = "rem";

@@ -315,3 +315,24 @@ fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
     assert_eq!(flow_of(victim, &arrival, &buffer), 1);
     assert_eq!(victim, Victim::Waiting(buffer.flow_tail(buffer.find(1.into()).expect("backlogged"))));
 }
+
+#[test]
+fn packets_of_no_bytes_wait_and_leave_like_others() {
+    for name in ["lqd", "rnd", "alqd", "lqd-binned", "choke", "drop-front"] {
+        let measure = if name == "drop-front" { "" } else { "measure = 'bytes'" };
+        let typed = toml::from_str(&format!("[{name}]\n{measure}")).expect("well-formed");
+        let mut queue =
+            fairwire_disciplines::build(name, &typed, &site(Amount::Packets(4))).expect("allowed");
+        for frame in 0..20 {
+            let len = if frame % 3 == 0 { 512 } else { 0 };
+            queue.enqueue(packet(frame, u64::from(frame % 4), len), Time::ZERO, &mut Log::default());
+        }
+        let waited = queue.backlog().packets;
+        assert!((1..=4).contains(&waited), "{name}");
+        assert_eq!(
+            (0..waited).filter_map(|_| queue.dequeue(Time::ZERO, &mut Log::default())).count(),
+            waited as usize
+        );
+        assert!(queue.backlog().is_empty(), "{name}");
+    }
+}

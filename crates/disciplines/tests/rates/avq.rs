@@ -1,4 +1,4 @@
-//! AVQ: figure 1 read once more, and where its virtual capacity comes to rest.
+//! AVQ: the pseudo-code read once more, and where its virtual capacity comes to rest.
 
 use crate::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
 use fairwire_core::scheduler::Fcfs;
@@ -10,7 +10,7 @@ fn config() -> Config {
     Spec::default().check(&site()).expect("the defaults are allowed")
 }
 
-/// Figure 1 with none of the code under test: everything in bytes and seconds.
+/// The pseudo-code with none of the code under test: everything in bytes and seconds.
 struct Plain {
     config: Config,
     line: Line,
@@ -45,7 +45,7 @@ impl Reading for Plain {
 }
 
 #[test]
-fn it_decides_as_figure_1_does_in_packets_and_in_bytes() {
+fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     for measure in [Measure::Bytes, Measure::Packets] {
         for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
             let config = Config { measure, ..config() };

@@ -23,6 +23,7 @@ pub fn site() -> Site<'static> {
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     pub frame: u32,
+    pub flow: u64,
     pub len: u32,
     pub ecn: Ecn,
 }
@@ -110,7 +111,9 @@ fn step(traffic: &mut Rng, frame: u32, now: u64) -> (u64, bool, Offer) {
     }
     let asks = traffic.chance(1.0 / load);
     let len = if traffic.chance(0.5) { 512 } else { 40 + traffic.below(960) };
-    (now, asks, Offer { frame, len, ecn: Ecn::from_bits(traffic.below(4) as u8) })
+    // One flow of twelve sends a third of everything.
+    let flow = if traffic.chance(0.27) { 0 } else { traffic.below(12).into() };
+    (now, asks, Offer { frame, flow, len, ecn: Ecn::from_bits(traffic.below(4) as u8) })
 }
 
 /// Offers `packets` packets to both and compares what becomes of each; `watch` compares their states. Returns how often
@@ -135,7 +138,7 @@ pub fn compare<D: Dropper, R: Reading>(
             fates.0.extend(sent.map(|packet| Fate::Sent(packet.frame)));
             reading.request(now, &mut read);
         }
-        let packet = Packet { ecn: offer.ecn, ..Packet::new(frame, offer.len, 0.into(), at) };
+        let packet = Packet { ecn: offer.ecn, ..Packet::new(frame, offer.len, offer.flow.into(), at) };
         queue.enqueue(packet, at, &mut fates);
         reading.offer(offer, now, &mut read);
         fates.0.sort();

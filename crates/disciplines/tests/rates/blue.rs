@@ -1,4 +1,4 @@
-//! BLUE: figure 3 read once more.
+//! BLUE: the pseudo-code read once more.
 
 use crate::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
 use fairwire_core::scheduler::Fcfs;
@@ -20,7 +20,7 @@ fn the_defaults_are_those_of_the_authors_code() {
     assert_eq!((threshold, idle_decay), (None, false));
 }
 
-/// Figure 3 with none of the code under test.
+/// The pseudo-code with none of the code under test.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -85,7 +85,7 @@ impl Reading for Plain {
 }
 
 #[test]
-fn it_decides_as_figure_3_does_under_every_switch() {
+fn it_decides_as_the_pseudo_code_does_under_every_switch() {
     for switches in 0..16u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };

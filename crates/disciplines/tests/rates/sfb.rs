@@ -1,11 +1,12 @@
-//! SFB: the balance of its bins, whom it finds out, and the change of the hash.
+//! SFB: the pseudo-code read once more, the balance of its bins, whom it finds out, and the change of the hash.
 
-use crate::beside::site;
+use crate::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use fairwire_core::rng::mix;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, FlowHash, Ignore, Limit, Packet, Queue, Seed, Time,
-    Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, FlowHash, Ignore, Limit, Packet, Queue,
+    Rng, Seed, Time, Verdict,
 };
 use fairwire_disciplines::dropper::sfb::{Bins, Config, Least, Sfb, Spec, Steps};
 use fairwire_disciplines::spec::Measure;
@@ -30,6 +31,186 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux };
     assert_eq!(bytes.check(&site()).expect("allowed").steps.bin_size, 10_240);
+}
+
+/// One set of bins: its key, and the probability and backlog of each, level by level.
+type Set = (u64, Vec<Vec<(f64, u64)>>);
+
+/// The pseudo-code once more, with Linux's penalty box and change of the hash, and none of the code under test.
+struct Plain {
+    config: Config,
+    rng: Rng,
+    line: Line,
+    set: Set,
+    next: Option<Set>,
+    cycle: u64,
+    tokens: f64,
+    tokens_at: u64,
+}
+
+impl Plain {
+    fn new(config: Config, policy: EcnPolicy, mut rng: Rng) -> Self {
+        let set = (rng.next_u64(), Plain::no_bins(&config));
+        let tokens = f64::from(config.penalty_burst);
+        let line = Line::new(config.limit, policy);
+        Plain { config, rng, line, set, next: None, cycle: 0, tokens, tokens_at: 0 }
+    }
+
+    fn no_bins(config: &Config) -> Vec<Vec<(f64, u64)>> {
+        vec![vec![(0.0, 0); config.bins as usize]; config.levels as usize]
+    }
+
+    fn amount(&self, len: u32) -> u64 {
+        if self.config.measure == Measure::Packets { 1 } else { len.into() }
+    }
+
+    /// The digits of hash / 2^64 to the base of the number of bins, by the powers of the base.
+    fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
+        let hash = u128::from(mix(flow ^ key));
+        let upto = |digits: u32| {
+            // floor(hash * bins^digits / 2^64) modulo bins^digits; 5^4 times 64 bits fits 128.
+            (hash * u128::from(bins).pow(digits)) >> 64
+        };
+        (upto(level + 1) - upto(level) * u128::from(bins)) as usize
+    }
+
+    fn count(set: &mut Set, flow: u64, bins: u32, amount: i64) {
+        for (level, row) in set.1.iter_mut().enumerate() {
+            let bin = &mut row[Plain::bin(set.0, flow, level as u32, bins)];
+            bin.1 = bin.1.checked_add_signed(amount).expect("no bin holds less than nothing");
+        }
+    }
+
+    fn count_all(&mut self, offer: Offer, sign: i64) {
+        let amount = sign * self.amount(offer.len) as i64;
+        for set in [Some(&mut self.set), self.next.as_mut()].into_iter().flatten() {
+            Plain::count(set, offer.flow, self.config.bins, amount);
+        }
+    }
+
+    /// A cycle is a rehash interval: at its end the next set takes over, and the warm-up time before that it is begun.
+    fn change_hash(&mut self, now: u64) {
+        let (interval, warmup) = (self.config.rehash_interval.ns(), self.config.warmup_time.ns());
+        loop {
+            let end = (self.cycle + 1) * interval;
+            if self.next.is_none() && now >= end - warmup {
+                let mut set = (self.rng.next_u64(), Plain::no_bins(&self.config));
+                for offer in &self.line.waiting {
+                    let amount = self.amount(offer.len) as i64;
+                    Plain::count(&mut set, offer.flow, self.config.bins, amount);
+                }
+                self.next = Some(set);
+            }
+            if now < end {
+                return;
+            }
+            self.set = self.next.take().expect("begun at the latest now");
+            self.cycle += 1;
+        }
+    }
+
+    fn update(set: &mut Set, flow: u64, config: &Config) -> (f64, u64) {
+        let (mut p_min, mut q_min) = (f64::MAX, u64::MAX);
+        for (level, row) in set.1.iter_mut().enumerate() {
+            let (p, q) = &mut row[Plain::bin(set.0, flow, level as u32, config.bins)];
+            if *q > config.steps.bin_size {
+                *p = f64::min(1.0, *p + config.steps.increase);
+            } else if *q == 0 {
+                *p = f64::max(0.0, *p - config.steps.decrease);
+            }
+            (p_min, q_min) = (p_min.min(*p), q_min.min(*q));
+        }
+        (p_min, q_min)
+    }
+
+    fn penalized(&mut self, now: u64) -> bool {
+        let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
+        self.tokens = f64::min(self.tokens + saved, f64::from(self.config.penalty_burst));
+        self.tokens_at = now;
+        // A sum of quotients may come to a hair below the whole packet that it stands for.
+        let empty = self.tokens < 1.0 - 1e-9;
+        if !empty {
+            self.tokens -= 1.0;
+        }
+        empty
+    }
+}
+
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+        self.change_hash(now);
+        let (p, q) = Plain::update(&mut self.set, offer.flow, &self.config);
+        if let Some(next) = &mut self.next {
+            Plain::update(next, offer.flow, &self.config);
+        }
+        let mut signalled = false;
+        if q > self.config.bin_limit {
+            return fates.push(Fate::Dropped(offer.frame, Cause::Forced));
+        } else if p == 1.0 {
+            if self.penalized(now) {
+                return fates.push(Fate::Dropped(offer.frame, Cause::NoTokens));
+            }
+        } else if p > 0.0 {
+            let in_bytes = self.config.measure == Measure::Bytes;
+            let scaled = if in_bytes { p * f64::from(offer.len) / 512.0 } else { p };
+            signalled = self.rng.uniform() < scaled;
+        }
+        if signalled && self.config.mark_limit.is_some_and(|limit| p > limit) {
+            return fates.push(Fate::Dropped(offer.frame, Cause::Early));
+        }
+        let before = self.line.waiting.len();
+        self.line.settle(offer, signalled, fates);
+        if self.line.waiting.len() > before {
+            self.count_all(offer, 1);
+        }
+    }
+
+    fn request(&mut self, _: u64, fates: &mut Vec<Fate>) {
+        if let Some(offer) = self.line.waiting.pop_front() {
+            self.count_all(offer, -1);
+            fates.push(Fate::Sent(offer.frame));
+        }
+    }
+}
+
+#[test]
+fn it_decides_as_the_pseudo_code_does_under_every_switch() {
+    let mut met = std::collections::BTreeMap::new();
+    for switches in 0..16u64 {
+        let on = |bit: u32| switches >> bit & 1 == 1;
+        let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };
+        let unit = if on(1) { 512 } else { 1 };
+        let config = Config {
+            limit: if on(1) { Limit::bytes(20_480) } else { Limit::packets(40) },
+            measure: if on(1) { Measure::Bytes } else { Measure::Packets },
+            levels: 3,
+            bins: 5,
+            steps: Steps { bin_size: 7 * unit, increase: 0.02, decrease: 0.01 },
+            bin_limit: 12 * unit,
+            penalty_interval: Duration::from_ms(3),
+            penalty_burst: 4,
+            mark_limit: on(2).then_some(0.5),
+            // Longer than the longest pause, after which more than one change would be due.
+            rehash_interval: Duration::from_ms(410),
+            warmup_time: if on(3) { Duration::from_ms(100) } else { Duration::ZERO },
+            ..config()
+        };
+        let sfb = Sfb::new(config, Seed(switches).stream("sfb"));
+        let mut queue = Queue::new(config.limit, Fcfs, sfb).with_ecn(policy);
+        let mut plain = Plain::new(config, policy, Seed(switches).stream("sfb"));
+        let found = compare(&mut queue, &mut plain, 5000, switches, |sfb, plain| {
+            for (ours, theirs) in sfb.bins().all().iter().zip(plain.set.1.iter().flatten()) {
+                assert_eq!(ours.backlog, theirs.1);
+                assert_near(ours.probability, theirs.0);
+            }
+        });
+        for (name, n) in found {
+            *met.entry(name).or_insert(0) += n;
+        }
+    }
+    for fate in ["early", "marked", "forced", "no-tokens", "sent"] {
+        assert!(met.get(fate).is_some_and(|&n| n > 500), "{fate} was hardly met: {met:?}");
+    }
 }
 
 /// The sums over each level.
@@ -97,7 +278,7 @@ fn the_levels_pick_their_bins_evenly_and_independently() {
 }
 
 #[test]
-fn a_bin_moves_by_the_rules_of_figure_2() {
+fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     let steps = Steps { bin_size: 2, increase: 0.4, decrease: 0.3 };
     let mut bins = Bins::new(2, 1, 0);
     let flow = FlowHash(5);

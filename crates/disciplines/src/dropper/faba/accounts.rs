@@ -1,30 +1,11 @@
-//! FABA's token accounts: one bucket per active flow, a pool, and the height that all buckets share.
+//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets.
 //!
-//! Tokens are integers of 2^-20 token, so they are conserved exactly. A bucket is found by flow through a hash index, and
-//! at random through its place in the table; one that goes leaves its place to the last.
+//! A bucket is found by flow through a hash index, and at random through its place in the table; one that goes leaves its
+//! place to the last. All amounts are in units of 2^-20 token.
 
-use fairwire_core::{FlowHash, FlowTable};
-
-/// One token, in the units of all accounts.
-pub const TOKEN: i64 = 1 << 20;
-
-/// The parts of FABA's invariant, in units of 2^-20 token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Balance {
-    /// The sum of x over all buckets.
-    pub buckets: i64,
-    /// sigma: what the pool holds; a deficit is negative.
-    pub pool: i64,
-    /// Q: one token for each packet that waits.
-    pub queue: i64,
-}
-
-impl Balance {
-    /// What must equal T.
-    pub fn sum(&self) -> i64 {
-        self.buckets + self.pool + self.queue
-    }
-}
+use crate::dropper::faba::Config;
+use crate::dropper::faba::shares::Shares;
+use fairwire_core::{FlowHash, FlowTable, Rng};
 
 /// The buckets, their index, and the pool.
 #[derive(Debug)]
@@ -32,15 +13,23 @@ pub struct Accounts {
     total: i64,
     pool: i64,
     height: i64,
-    per_height: f64,
     buckets: FlowTable<i64>,
+    /// `None` where all weigh the same.
+    shares: Option<Shares>,
 }
 
 impl Accounts {
-    /// No buckets, room for `capacity` of them, and all of `total` (in units of 2^-20 token) in the pool.
-    pub(super) fn new(total: i64, capacity: usize) -> Self {
-        let buckets = FlowTable::new(capacity);
-        Accounts { total, pool: total, height: total, per_height: 1.0 / total as f64, buckets }
+    /// No buckets, and all tokens in the pool.
+    pub(super) fn new(config: &Config) -> Self {
+        let (total, capacity) = (config.total, config.max_flows as usize);
+        let shares = || Shares::new(config.weights.clone(), config.heaviest, config.choice, total, capacity);
+        Accounts {
+            total,
+            pool: total,
+            height: total,
+            buckets: FlowTable::new(capacity),
+            shares: (!config.weights.is_equal()).then(shares),
+        }
     }
 
     /// T, in units of 2^-20 token.
@@ -54,7 +43,8 @@ impl Accounts {
         self.pool
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets.
+    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets. With weights it is the mean
+    /// height.
     pub fn height(&self) -> i64 {
         self.height
     }
@@ -86,6 +76,11 @@ impl Accounts {
         self.find(flow).map(|bucket| self.tokens(bucket))
     }
 
+    /// The height of the bucket of `flow`, in units of 2^-20 token, if it has one.
+    pub fn height_of(&self, flow: FlowHash) -> Option<i64> {
+        self.find(flow).map(|bucket| self.height_at(bucket))
+    }
+
     /// The place of the bucket of `flow`.
     #[inline]
     pub(super) fn find(&self, flow: FlowHash) -> Option<usize> {
@@ -103,76 +98,112 @@ impl Accounts {
         *self.buckets.value(bucket)
     }
 
-    /// How full a bucket is, as a part of the height.
+    #[inline]
+    fn height_at(&self, bucket: usize) -> i64 {
+        match &self.shares {
+            None => self.height,
+            Some(shares) => shares.height(bucket),
+        }
+    }
+
+    /// How full a bucket is, as a part of its height.
     #[inline]
     pub(super) fn fraction(&self, bucket: usize) -> f64 {
-        self.tokens(bucket) as f64 * self.per_height
+        self.tokens(bucket) as f64 / self.height_at(bucket) as f64
     }
 
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
-        self.tokens(bucket) > self.height
+        self.tokens(bucket) > self.height_at(bucket)
     }
 
-    /// Makes a full bucket for `flow`, which lowers the height of all.
-    pub(super) fn create(&mut self, flow: FlowHash) -> usize {
+    /// The place of a random bucket.
+    #[inline]
+    pub(super) fn draw(&self, rng: &mut Rng) -> usize {
+        match &self.shares {
+            None => rng.below(self.buckets.len() as u32) as usize,
+            Some(shares) => shares.draw(rng),
+        }
+    }
+
+    /// What the bucket just drawn gets of a `chunk`.
+    #[inline]
+    pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
+        match &self.shares {
+            None => chunk,
+            Some(shares) => shares.portion(bucket, chunk),
+        }
+    }
+
+    /// Makes a full bucket for `flow` of `class`, which lowers the height of all.
+    #[inline]
+    pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
         let bucket = self.buckets.insert(flow, 0);
+        if let Some(shares) = &mut self.shares {
+            shares.push(class);
+        }
         self.resize();
-        *self.buckets.value_mut(bucket) = self.height;
-        self.pool -= self.height;
+        let height = self.height_at(bucket);
+        *self.buckets.value_mut(bucket) = height;
+        self.pool -= height;
         bucket
     }
 
     /// Returns a bucket with what it holds, which raises the height of the others.
+    #[inline]
     pub(super) fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
+        if let Some(shares) = &mut self.shares {
+            shares.swap_remove(bucket);
+        }
         self.resize();
     }
 
+    #[inline]
     fn resize(&mut self) {
         let flows = self.buckets.len().max(1) as i64;
         self.height = (self.total / flows).max(1);
-        self.per_height = 1.0 / self.height as f64;
     }
 
-    /// Moves what a bucket holds above the height, left by earlier falls of the height, to the pool.
+    /// Moves what a bucket holds above its height, left by earlier falls of the height, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
+        let height = self.height_at(bucket);
         let tokens = self.buckets.value_mut(bucket);
-        if *tokens > self.height {
-            self.pool += *tokens - self.height;
-            *tokens = self.height;
+        if *tokens > height {
+            self.pool += *tokens - height;
+            *tokens = height;
         }
     }
 
-    /// A packet entered: a token goes from its bucket into the queue.
+    /// A packet entered: its price goes from its bucket into the queue.
     #[inline]
-    pub(super) fn take(&mut self, bucket: usize) {
-        *self.buckets.value_mut(bucket) -= TOKEN;
+    pub(super) fn take(&mut self, bucket: usize, price: i64) {
+        *self.buckets.value_mut(bucket) -= price;
     }
 
-    /// A packet without a bucket entered: a token goes from the pool into the queue.
-    pub(super) fn take_from_pool(&mut self) {
-        self.pool -= TOKEN;
+    /// A packet without a bucket entered: its price goes from the pool into the queue.
+    pub(super) fn take_from_pool(&mut self, price: i64) {
+        self.pool -= price;
     }
 
-    /// A packet left: its token goes from the queue into the pool.
+    /// A packet left: its price goes from the queue into the pool.
     #[inline]
-    pub(super) fn give_to_pool(&mut self) {
-        self.pool += TOKEN;
+    pub(super) fn give_to_pool(&mut self, price: i64) {
+        self.pool += price;
     }
 
-    /// A token goes from the pool into a bucket.
+    /// An amount goes from the pool into a bucket.
     #[inline]
-    pub(super) fn fill(&mut self, bucket: usize) {
-        self.pool -= TOKEN;
-        *self.buckets.value_mut(bucket) += TOKEN;
+    pub(super) fn fill(&mut self, bucket: usize, amount: i64) {
+        self.pool -= amount;
+        *self.buckets.value_mut(bucket) += amount;
     }
 
-    /// A token goes back from a bucket into the pool.
+    /// An amount goes back from a bucket into the pool.
     #[inline]
-    pub(super) fn grab(&mut self, bucket: usize) {
-        self.pool += TOKEN;
-        *self.buckets.value_mut(bucket) -= TOKEN;
+    pub(super) fn grab(&mut self, bucket: usize, amount: i64) {
+        self.pool += amount;
+        *self.buckets.value_mut(bucket) -= amount;
     }
 }

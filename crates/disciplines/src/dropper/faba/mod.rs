@@ -11,23 +11,31 @@
 //! it has no tokens left.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B. Tokens count packets: a buffer in bytes counts as so many typical packets.
+//! - `buffer` (amount; the site's): B. In packet mode a buffer in bytes counts as so many typical packets.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
-//! - `alpha` (tokens per packet of buffer; 1): T = alpha B. Section 5; figure 5 sweeps 1 to 1.5.
-//! - `lambda1`, `lambda2` (1; 0.5 and 0.25): the knees of the profile, as parts of the height. Section 5.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
+//! - `share_between` (choice; `flows`): whether each flow or each class has a bucket. Section 6.2; see [`Share`].
+//! - `weights` (1 by class; 1 for each): gamma, for each flow of a class, or for the class as a whole where classes share.
+//!   Section 6.1.
+//! - `choice` (choice; `uniform`): how weights rule the dealing of tokens. Section 6.1 leaves it open; see [`Choice`].
+//! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5; figure 5 sweeps 1 to 1.5.
+//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
 //! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
 //! - `beta_rule` (choice; `abs`): how many tokens are dealt out per departure; see [`BetaRule`].
-//! - `beta_max` (tokens; 16): at most so many per departure. Not in the paper, where one departure may move T tokens.
-//! - `max_flows` (flows; 4096 or 4 T, whichever is more): at most so many buckets. Not in the paper.
+//! - `beta_max` (1; 16): at most so many moves per departure. Not in the paper, where one departure may move T tokens.
+//! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry per flow whose bucket is not full, at most `max_flows`, all taken at
-//! construction. O(1) per arrival; at most `beta_max` tokens moved per departure, 1.07 to 1.33 on average in ns-2 runs of the
-//! paper's table 1.
+//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
+//! `beta_max` moves per departure, 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to
+//! weights is O(log N).
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3.
+//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3, and
+//! the extensions of sections 6.1 and 6.2.
 //!
 //! # Where we differ
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
@@ -35,44 +43,54 @@
 //!   |sigma| is used, and dealing stops when less than a whole token is left over. `beta_rule` has the printed forms.
 //! - With an empty queue Q counts as 1 in that formula.
 //! - A bucket may fall into debt of less than one token; without that nobody would be admitted once flows outnumber tokens.
-//!   A token is never taken back from a bucket that has less than one, under any `beta_rule`.
+//!   A token is never taken back from a bucket that has less than one, under any `beta_rule`. In byte mode the debt is less
+//!   than one packet.
+//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over or missing if that is
+//!   less, and Q counts as that packet at least. The paper's one token at a time would be a move for each byte.
 //! - No bucket is made for a packet that cannot enter.
 //! - The number of buckets is bounded; at the bound a random bucket goes first.
 //! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
+//! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to 2^-20 token.
 //!
 //! # Example
 //! ```toml
 //! [discipline.faba]
-//! buffer = "780 packets"
-//! max_probability = 0.02
+//! measure = "bytes"
+//! share_between = "classes"
+//! weights = { 1 = 3.0, 2 = 1.0 }
 //! ```
 
 pub mod accounts;
 pub mod profile;
+mod shares;
+pub mod tokens;
 
-pub use accounts::{Accounts, Balance, TOKEN};
+pub use accounts::Accounts;
 pub use profile::Profile;
+pub(crate) use shares::below;
+pub use tokens::{Balance, TOKEN};
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
-use crate::scheduler::Fcfs;
+use crate::scheduler::Service;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity};
+use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Queue, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokens::{Supply, steps};
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
-    state: "16 bytes and an index entry per active flow, bounded",
+    state: "32 bytes per active flow with its index entry, bounded by `max_flows`",
     cost: "O(1) amortised",
     marks: true,
-    source: "Kamra, Saran, Sen, Shorey 2004, section 4.2",
+    source: "Kamra, Saran, Sen, Shorey 2004, sections 4.2, 6.1 and 6.2",
 };
 
 const NAME: &str = "faba";
@@ -87,7 +105,22 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
-    /// Tokens per packet of buffer, above 0 and at most 1000. Default: 1.
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What a token is worth: a packet or a byte. Default: `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// Whether each flow or each class has a bucket. Default: `flows`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_between: Option<Share>,
+    /// The weights of flows by class, or of the classes, from 0.000001 to 1000000. Default: 1 for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    /// How weights rule the dealing of tokens. Default: `uniform`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// No drops while a bucket is at least this full, from 0 to 1. Default: 0.5.
@@ -102,7 +135,7 @@ pub struct Spec {
     /// How many tokens are dealt out per departure. Default: `abs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_rule: Option<BetaRule>,
-    /// At most so many tokens are dealt out per departure, from 1. Default: 16.
+    /// At most so many moves of tokens per departure, from 1. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
@@ -123,21 +156,50 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// Buckets and their index for more flows than this would take over half a gigabyte.
-const MOST_FLOWS: u32 = 1 << 24;
+/// Who has a bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Share {
+    /// Each flow.
+    #[default]
+    Flows,
+    /// Each class: its flows share a bucket, and are not protected from one another. Section 6.2.
+    Classes,
+}
+
+/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens. O(1).
+    #[default]
+    Uniform,
+    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and the refill comes in smaller steps.
+    Proportional,
+}
 
 /// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// How much may wait.
     pub limit: Limit,
+    /// What a token is worth.
+    pub measure: Measure,
+    /// Who has a bucket.
+    pub share_between: Share,
+    /// gamma by class.
+    pub weights: WeightOf,
+    /// The greatest weight, that of unlisted classes included.
+    pub heaviest: f64,
+    /// How weights rule the dealing of tokens.
+    pub choice: Choice,
     /// T, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
     /// How many tokens are dealt out per departure.
     pub beta_rule: BetaRule,
-    /// At most so many tokens are dealt out per departure.
+    /// At most so many moves per departure.
     pub beta_max: u32,
     /// At most so many flows have buckets.
     pub max_flows: u32,
@@ -147,46 +209,49 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(NAME, self.buffer)?;
-        let alpha = parameter("alpha").above_zero(self.alpha.unwrap_or(1.0), 1000.0)?;
-        // The site bounds the buffer to 2^24 packets of 28 bytes or more, so this is below 2^54 and the conversion exact.
-        let total = ((alpha * room.packets * TOKEN as f64) as i64).max(1);
-        let max_flows = self.max_flows.unwrap_or_else(|| default_max_flows(total));
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = self.measure.unwrap_or_default();
+        let supply = Supply { measure, alpha: self.alpha, max_flows: self.max_flows };
+        let (total, max_flows) = supply.check(NAME, &room, site)?;
+        let typed = profile::Typed {
+            lambda1: self.lambda1,
+            lambda2: self.lambda2,
+            max_probability: self.max_probability,
+        };
+        let (weights, heaviest) = self.checked_weights()?;
         Ok(Config {
             limit: room.limit,
+            measure,
+            share_between: self.share_between.unwrap_or_default(),
+            weights,
+            heaviest,
+            choice: self.choice.unwrap_or_default(),
             total,
-            profile: self.profile()?,
+            profile: typed.check(NAME)?,
             beta_rule: self.beta_rule.unwrap_or_default(),
             beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), u32::MAX)?,
-            max_flows: parameter("max_flows").count(max_flows, MOST_FLOWS)?,
+            max_flows,
         })
     }
 
-    fn profile(&self) -> Result<Profile, BadParameter> {
-        let lambda1 = parameter("lambda1").zero_or_more(self.lambda1.unwrap_or(0.5), 1.0)?;
-        // A lambda1 below a quarter is a wish for a lambda2 not above it, not a mistake.
-        let lambda2 =
-            parameter("lambda2").zero_or_more(self.lambda2.unwrap_or(0.25f64.min(lambda1)), lambda1)?;
-        let max_probability =
-            parameter("max_probability").zero_or_more(self.max_probability.unwrap_or(0.02), 1.0)?;
-        Ok(Profile { lambda1, lambda2, max_probability })
+    /// The weights, and the greatest of them: 1 at least, since that is what an unlisted class has.
+    fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
+        let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
+        Ok((typed.check(parameter("weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
-        let policy = self.ecn.unwrap_or_default().into();
+        let limit = config.limit;
         let faba = Faba::new(config, site.rng(NAME));
-        Ok(Box::new(Queue::new(config.limit, Fcfs, faba).with_ecn(policy)))
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(limit, self.ecn.unwrap_or_default(), faba))
     }
 }
 
 fn parameter(name: &'static str) -> Parameter {
     Parameter { discipline: NAME, name }
-}
-
-fn default_max_flows(total: i64) -> u32 {
-    let four_times = (total / (TOKEN / 4)).clamp(4096, i64::from(MOST_FLOWS));
-    four_times as u32
 }
 
 /// Fair adaptive bandwidth allocation. See the [module](self).
@@ -198,14 +263,14 @@ pub struct Faba {
     /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
     arrival: usize,
     departures: u64,
-    moved: u64,
+    moves: u64,
 }
 
 impl Faba {
     /// A FABA that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        let accounts = Accounts::new(config.total, config.max_flows as usize);
-        Faba { config, rng, accounts, arrival: 0, departures: 0, moved: 0 }
+        let accounts = Accounts::new(&config);
+        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0 }
     }
 
     /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
@@ -220,7 +285,8 @@ impl Faba {
     /// # };
     ///
     /// let config = Spec::default().check(&site)?; // a buffer of 8 packets
-    /// let mut queue = Queue::new(config.limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
+    /// let limit = config.limit;
+    /// let mut queue = Queue::new(limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
     /// queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
     ///
     /// let balance = queue.dropper().balance(queue.buffer());
@@ -233,7 +299,7 @@ impl Faba {
         Balance {
             buckets: self.accounts.sum(),
             pool: self.accounts.pool(),
-            queue: i64::from(buffer.len()) * TOKEN,
+            queue: self.config.measure.price_of_all(buffer),
         }
     }
 
@@ -242,93 +308,97 @@ impl Faba {
         &self.accounts
     }
 
+    /// Whose bucket a packet is paid from.
+    #[inline]
+    fn payer(&self, packet: &Packet) -> FlowHash {
+        match self.config.share_between {
+            Share::Flows => packet.flow,
+            Share::Classes => FlowHash(packet.class.into()),
+        }
+    }
+
     /// Makes a bucket for a new flow, at the bound in place of a random other one.
-    fn open(&mut self, packet: &Packet) -> usize {
+    #[inline]
+    fn open(&mut self, payer: FlowHash, class: u32) -> usize {
         if self.accounts.is_full() {
             let unlucky = self.rng.below(self.accounts.len() as u32) as usize;
             self.accounts.delete(unlucky);
         }
-        self.accounts.create(packet.flow)
+        self.accounts.create(payer, class)
     }
 
-    /// Takes the token of a packet that has entered.
+    /// Takes the tokens of a packet that has entered.
     #[inline]
     fn charge(&mut self, packet: &Packet) {
+        let (payer, price) = (self.payer(packet), self.config.measure.price(packet));
         // Pushing out other packets to make room refills buckets, and may move or delete this one.
-        let bucket = if self.accounts.is_at(self.arrival, packet.flow) {
+        let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
         } else {
-            self.accounts.find(packet.flow)
+            self.accounts.find(payer)
         };
         match bucket {
-            Some(bucket) => self.accounts.take(bucket),
-            // Deleted because it was overfull: its tokens are in the pool, and this packet's comes from there.
-            None => self.accounts.take_from_pool(),
+            Some(bucket) => self.accounts.take(bucket, price),
+            // Deleted because it was overfull: its tokens are in the pool, and this packet's come from there.
+            None => self.accounts.take_from_pool(price),
         }
     }
 
-    /// Gives the token of a packet that has left to the pool, and deals the pool out.
+    /// Gives the tokens of a packet that has left to the pool, and deals the pool out.
     #[inline]
-    fn refill(&mut self, queue: u32) {
+    fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
+        let (price, queue) = (self.config.measure.price(packet), self.config.measure.price_of_all(buffer));
         self.departures += 1;
-        self.accounts.give_to_pool();
+        self.accounts.give_to_pool(price);
         match self.config.beta_rule {
-            BetaRule::Abs => self.deal(queue),
-            BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue),
+            BetaRule::Abs => self.deal(queue, price),
+            BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue, price),
         }
     }
 
+    /// Deals the pool out in chunks of `quantum` at most.
     #[inline]
-    fn deal(&mut self, queue: u32) {
-        let steps = self.steps(self.accounts.pool().abs(), queue);
+    fn deal(&mut self, queue: i64, quantum: i64) {
+        let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.beta_max);
         for _ in 0..steps {
-            if self.accounts.pool().abs() < TOKEN || self.accounts.is_empty() {
+            let pool = self.accounts.pool();
+            if pool.abs() < TOKEN || self.accounts.is_empty() {
                 return;
             }
-            let surplus = self.accounts.pool() > 0;
-            self.step(surplus);
+            self.step(pool > 0, pool.abs().min(quantum));
         }
     }
 
-    fn deal_as_printed(&mut self, queue: u32) {
-        for _ in 0..self.printed_steps(queue) {
+    fn deal_as_printed(&mut self, queue: i64, quantum: i64) {
+        for _ in 0..self.printed_steps(queue.max(quantum)) {
             if self.accounts.is_empty() {
                 return;
             }
             let surplus = self.accounts.pool() > 0;
-            self.step(surplus);
+            self.step(surplus, quantum);
         }
     }
 
-    /// Moves one token between the pool and a random bucket.
+    /// Moves a chunk between the pool and a random bucket.
     #[inline]
-    fn step(&mut self, surplus: bool) {
-        let bucket = self.rng.below(self.accounts.len() as u32) as usize;
+    fn step(&mut self, surplus: bool, chunk: i64) {
+        let bucket = self.accounts.draw(&mut self.rng);
+        let amount = self.accounts.portion(bucket, chunk);
         if surplus {
-            self.accounts.fill(bucket);
-            self.moved += 1;
-        } else if self.accounts.tokens(bucket) >= TOKEN {
-            self.accounts.grab(bucket);
-            self.moved += 1;
+            self.accounts.fill(bucket, amount);
+            self.moves += 1;
+        } else if self.accounts.tokens(bucket) >= amount {
+            self.accounts.grab(bucket, amount);
+            self.moves += 1;
         }
         if self.accounts.is_overfull(bucket) {
             self.accounts.delete(bucket);
         }
     }
 
-    /// floor(tokens / queue) + 1, at most `beta_max`. The division is spared where the answer is 1, as it mostly is.
-    #[inline]
-    fn steps(&self, tokens: i64, queue: u32) -> u32 {
-        let queue = i64::from(queue.max(1)) * TOKEN;
-        if tokens < queue {
-            return 1;
-        }
-        (tokens / queue + 1).min(i64::from(self.config.beta_max)) as u32
-    }
-
     /// sigma/Q + 1 as printed; none where that is not positive.
-    fn printed_steps(&self, queue: u32) -> u32 {
-        let (pool, queue) = (self.accounts.pool(), i64::from(queue.max(1)) * TOKEN);
+    fn printed_steps(&self, queue: i64) -> u32 {
+        let pool = self.accounts.pool();
         let quotient = match self.config.beta_rule {
             BetaRule::LiteralFloor => pool.div_euclid(queue),
             BetaRule::Abs | BetaRule::LiteralTrunc => pool / queue,
@@ -340,21 +410,20 @@ impl Faba {
 impl Dropper for Faba {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
-        self.arrival = match self.accounts.find(packet.flow) {
-            Some(bucket) => bucket,
-            None if buffer.fits(packet.len) => self.open(packet),
-            None => return Verdict::Pass, // `victim` will refuse it, and no bucket is made for it
+        let payer = self.payer(packet);
+        let Some(bucket) = self.accounts.find(payer) else {
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            if buffer.fits(packet.len) {
+                self.arrival = self.open(payer, packet.class);
+            }
+            return Verdict::Pass;
         };
-        self.accounts.gather(self.arrival);
-        if self.accounts.tokens(self.arrival) <= 0 {
+        self.arrival = bucket;
+        self.accounts.gather(bucket);
+        if self.accounts.tokens(bucket) <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        let p = self.config.profile.probability(self.accounts.fraction(self.arrival));
-        if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            Verdict::Signal(Cause::Early)
-        } else {
-            Verdict::Pass
-        }
+        self.config.profile.verdict(self.accounts.fraction(bucket), &mut self.rng)
     }
 
     #[inline]
@@ -362,7 +431,7 @@ impl Dropper for Faba {
         if inside {
             self.charge(packet);
         } else {
-            self.refill(buffer.len());
+            self.refill(packet, buffer);
         }
     }
 
@@ -371,7 +440,7 @@ impl Dropper for Faba {
         probe.gauge("flows", Unit::Flows, self.accounts.len() as f64);
         probe.gauge("pool", Unit::Tokens, tokens(self.accounts.pool() as f64));
         probe.gauge("height", Unit::Tokens, tokens(self.accounts.height() as f64));
-        let mean = if self.departures == 0 { 0.0 } else { self.moved as f64 / self.departures as f64 };
-        probe.gauge("moved_per_departure", Unit::Tokens, mean);
+        let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
+        probe.gauge("moves_per_departure", Unit::One, mean);
     }
 }

@@ -1,5 +1,8 @@
 //! FABA's profile: the probability of a drop as a function of how full a bucket is.
 
+use crate::error::{BadParameter, Parameter};
+use fairwire_core::{Cause, Rng, Verdict};
+
 /// The profile of gentle RED, upside down: a full bucket is never dropped from, an empty one always.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
@@ -9,6 +12,28 @@ pub struct Profile {
     pub lambda2: f64,
     /// The probability at `lambda2`, 0 to 1.
     pub max_probability: f64,
+}
+
+/// A [`Profile`] as typed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Typed {
+    pub lambda1: Option<f64>,
+    pub lambda2: Option<f64>,
+    pub max_probability: Option<f64>,
+}
+
+impl Typed {
+    /// The profile of `discipline`, with the paper's values (section 5) for what was not typed.
+    pub fn check(self, discipline: &'static str) -> Result<Profile, BadParameter> {
+        let parameter = |name| Parameter { discipline, name };
+        let lambda1 = parameter("lambda1").zero_or_more(self.lambda1.unwrap_or(0.5), 1.0)?;
+        // A lambda1 below a quarter is a wish for a lambda2 not above it, not a mistake.
+        let lambda2 =
+            parameter("lambda2").zero_or_more(self.lambda2.unwrap_or(0.25f64.min(lambda1)), lambda1)?;
+        let max_probability =
+            parameter("max_probability").zero_or_more(self.max_probability.unwrap_or(0.02), 1.0)?;
+        Ok(Profile { lambda1, lambda2, max_probability })
+    }
 }
 
 impl Profile {
@@ -37,6 +62,15 @@ impl Profile {
             // Not reached where lambda2 is 0.
             max_probability + (1.0 - max_probability) * (lambda2 - fill) / lambda2
         }
+    }
+}
+
+impl Profile {
+    /// Draws what becomes of a packet whose bucket is at `fill`, where that is neither sure to pass nor sure not to.
+    #[inline]
+    pub(crate) fn verdict(&self, fill: f64, rng: &mut Rng) -> Verdict {
+        let p = self.probability(fill);
+        if p > 0.0 && (p >= 1.0 || rng.chance(p)) { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
     }
 }
 

@@ -53,10 +53,9 @@ impl Lengths {
     fn exchange(&mut self, flow: FlowKey, to: u32) {
         let from = core::mem::replace(&mut self.place[flow.index()], to);
         let other = core::mem::replace(&mut self.order[to as usize], flow);
-        if from != to {
-            self.place[other.index()] = from;
-            self.order[from as usize] = other;
-        }
+        // Where it stays, this writes the same again.
+        self.place[other.index()] = from;
+        self.order[from as usize] = other;
     }
 
     /// Those of at least `length` packets, which is 1 or more; longest first.

@@ -2,7 +2,7 @@
 
 use fairwire_core::{Duration, Time};
 
-/// How `max_probability` moves. Floyd, Gummadi and Shenker 2001, figure 1.
+/// How `max_probability` moves. Floyd, Gummadi and Shenker 2001, the pseudo-code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptation {
     /// The time between two steps.
@@ -17,7 +17,7 @@ pub struct Adaptation {
     pub target_to: f64,
 }
 
-/// Below this it does not fall any further, and above the other it does not rise: section 3.
+/// Below this it does not fall any further, and above the other it does not rise: the pseudo-code's bounds.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
 /// At most so many steps at one arrival. With the default factors that is from either bound to the other: 38 steps down, 57 up.

@@ -17,8 +17,8 @@
 //! - `measure` (choice; `packets`): whether bins count packets or bytes; with bytes the probability is also scaled by packet
 //!   length. The paper uses packets.
 //! - `levels`, `bins` (count; 8 and 16): so many levels of so many bins: Linux. The paper has 2 and 23.
-//! - `bin_size` (amount; 1.5 times the buffer / `bins`): a bin's probability rises above this backlog: section III of the paper, whose
-//!   bins hold half as much again as their part of the buffer. Linux has 20 packets.
+//! - `bin_size` (amount; 1.5 times the buffer / `bins`): a bin's probability rises above this backlog: the paper's
+//!   simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets.
 //! - `bin_limit` (amount; 1.25 times `bin_size`): above this, in all bins of its flow, an arrival is dropped: Linux, whose 25
 //!   packets are 1.25 times its size.
 //! - `increase` (1; 0.001): the step up: Linux.
@@ -35,11 +35,13 @@
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
-//! INFOCOM 2001, section III and figure 2; defaults as Linux has them in `sch_sfb`.
+//! INFOCOM 2001, the pseudo-code of SFB; defaults as Linux documents them for `sch_sfb`.
 //!
 //! # Where we differ
 //! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type Linux's for Linux's.
-//! - The paper's freeze time does not stand in its figure 2, and is not here either.
+//! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux, that only raises the
+//!   probability, and only an arrival whose bins are all above `bin_limit` is dropped for it.
+//! - BLUE's freeze time does not stand in that pseudo-code, and is not here either.
 //! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the discipline's own stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in nanoseconds.
 //! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty box gains for a second or so after a
@@ -80,7 +82,7 @@ pub const ABOUT: About = About {
     state: "two sets of 128 bins of 16 bytes by default, whatever the number of flows",
     cost: "O(1)",
     marks: true,
-    source: "Feng, Kandlur, Saha, Shin 2001, section III; Linux sch_sfb",
+    source: "Feng, Kandlur, Saha, Shin 2001; Linux sch_sfb",
 };
 
 const NAME: &str = "sfb";

@@ -1,0 +1,366 @@
+//! A tree of classes, each leaf a discipline.
+//!
+//! # What it does
+//! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never passes, and a weight and a priority in
+//! what is left over. What a class leaves of its guarantee goes to its siblings first, then up the tree.
+//!
+//! At each class, from the root down: those of its classes go first that are within their guarantee, and of these the
+//! most urgent, the one that has been due longest first. When none is, what is left over goes to the most urgent, in
+//! proportion to the weights. The guarantee of a class that has classes is lent to them in the same way.
+//!
+//! # Why
+//! Subscribers, offices or services have contracts, and within one of them the rules of its own should hold. Unlike
+//! hierarchical fair dropping each leaf has a queue, and any discipline, of its own.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in all leaves, in equal parts for those that have no buffer of their own.
+//! - `ecn` (choice; `drop`): the policy of the disciplines inside, unless their own parameters have one.
+//! - `rate` (rate; none): the ceiling of the whole. Without it the link alone sets the pace.
+//! - `class` (list; one of `tail-drop`): the classes, at most 65536, of at most 8 levels. Each has `id`, the number of the class;
+//!   `parent` (none: under the root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised
+//!   together); `ceiling` (none); `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over;
+//!   `burst`, how far it may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets,
+//!   of 1514 bytes or typical if that is more). A leaf has `buffer`, `discipline` (`tail-drop`) and `parameters` as
+//!   [`shaper`](super::shaper) has.
+//! - `default` (number; the first leaf typed): the leaf of packets of classes that are not listed, or that are no leaves.
+//!
+//! # State and cost
+//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send one, O(backlogged
+//! siblings) at each level. The time of the next packet, asked only when none may go, takes O(backlogged classes) at worst.
+//!
+//! # Source (section, equation)
+//! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks", IEEE/ACM ToN 3(4), 1995, section II,
+//! for what a link-sharing tree is to do. Weights: start-time fair queueing at each class, P. Goyal, H. Vin and H. Cheng,
+//! IEEE/ACM ToN 5(5), 1997, section II. Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
+//!
+//! # Where we differ
+//! - Whether a class is over its guarantee is told by a bucket, not by an estimate of its rate, and what it sends beyond its
+//!   guarantee is not held against it later.
+//! - Ceilings hold for every class on the way to the root at once, also against guarantees. Promises of more than the
+//!   class above, its ceiling or the link has are refused, so in the long run the two do not meet.
+//! - A bucket begins to fill at time zero.
+//!
+//! # Example
+//! ```toml
+//! [discipline.classful]
+//! rate = "9500 kbit/s"
+//! class = [
+//!   { id = 1, rate = "6 Mbit/s" },
+//!   { id = 2, parent = 1, rate = "2 Mbit/s", priority = 0, discipline = "red" },
+//!   { id = 3, parent = 1, weight = 2.0 },
+//!   { id = 4, rate = "3 Mbit/s", ceiling = "5 Mbit/s" },
+//! ]
+//! default = 4
+//! ```
+
+mod tree;
+
+pub use tree::{Classful, Contents};
+
+use super::nested::{Nested, name_or, part_of};
+use super::shaper::burst_time;
+use crate::catalogue::{About, Family, Parameters};
+use crate::class_tree::{Branch, ClassTree};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Duration, Rate, Transmitter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a tree of classes with guarantees, ceilings, weights and priorities, each leaf a discipline",
+    state: "about 400 bytes per class, and that of the disciplines inside",
+    cost: "O(backlogged siblings) at each level, and the cost of the disciplines inside",
+    marks: false,
+    source: "Floyd and Jacobson 1995, section II; Goyal, Vin and Cheng 1997",
+};
+
+const NAME: &str = "classful";
+
+/// The most classes.
+const MOST_NODES: usize = 1 << 16;
+
+/// Priorities are below this.
+pub const PRIORITIES: usize = 8;
+
+/// What was typed for `classful`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in all leaves, in equal parts for those that have no buffer of their own. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the disciplines inside, unless their own parameters have one. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// The ceiling of the whole. Default: none; the link alone sets the pace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// The classes. Default: one, of `tail-drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Vec<Class>>,
+    /// The leaf of packets of classes that are not listed, or that are no leaves. Default: the first leaf typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<u32>,
+}
+
+/// One class, as typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Its number.
+    pub id: u32,
+    /// The class above it. Default: none; it is under the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// What is guaranteed. Default: nothing for a leaf, else what its classes are promised together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// What it never passes. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Quantity<Rate>>,
+    /// Its weight in what is left over, from 1e-6 to 1e6. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Its priority, from 0, the most urgent, to 7. Default: 7.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// How far it may fall behind and yet catch up. Default: what its rate (or ceiling) brings in 1 ms, and two packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Quantity<Size>>,
+    /// How much may wait in this leaf. Default: an equal part of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The name of this leaf's discipline. Default: `tail-drop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of this leaf's discipline, under its name. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The tree.
+    pub tree: ClassTree,
+    /// What is promised to and asked of each class, by its place in the tree.
+    pub terms: Box<[Terms]>,
+    /// The ceiling of the whole.
+    pub rate: Option<Shape>,
+    /// The place of the leaf of packets of classes that are not listed, or that are no leaves.
+    pub default: usize,
+    /// How many leaves share the buffer of the whole.
+    pub sharing: usize,
+}
+
+/// What is promised to and asked of one class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// What is guaranteed.
+    pub guarantee: Option<Shape>,
+    /// What it never passes.
+    pub ceiling: Option<Shape>,
+    /// Its weight in what is left over.
+    pub weight: f64,
+    /// Its priority.
+    pub priority: u8,
+}
+
+/// A rate, and how long it may fall behind and yet catch up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The rate.
+    pub rate: Rate,
+    /// The burst, as the time in which the rate brings it.
+    pub burst: Duration,
+}
+
+impl Shape {
+    fn bucket(self) -> Transmitter {
+        Transmitter::with_catch_up(self.rate, self.burst)
+    }
+}
+
+static ONE_CLASS: [Class; 1] = [Class {
+    id: 0,
+    parent: None,
+    rate: None,
+    ceiling: None,
+    weight: None,
+    priority: None,
+    burst: None,
+    buffer: None,
+    discipline: None,
+    parameters: None,
+}];
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the disciplines inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+        let classes = self.classes();
+        if classes.is_empty() || classes.len() > MOST_NODES {
+            let allowed = format!("from 1 to {MOST_NODES} classes");
+            return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
+        }
+        let branches: Vec<Branch> =
+            classes.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
+        let tree = ClassTree::check(&branches, parameter("class"))?;
+        let is_leaf = leaves(&tree);
+        let terms = self.terms(&tree, site)?;
+        let default = self.default_leaf(&tree, &is_leaf)?;
+        let rate = self.rate.map(|rate| shape(rate.0, None, site));
+        let leaf_classes =
+            || (0..tree.len()).filter(|&place| is_leaf[place]).map(|place| &classes[tree.typed[place]]);
+        let sharing = leaf_classes().filter(|class| class.buffer.is_none()).count();
+        let config = Config { tree, terms, rate, default, sharing };
+        for (place, is_leaf) in is_leaf.iter().enumerate() {
+            let class = &classes[config.tree.typed[place]];
+            if *is_leaf {
+                self.nested_in(class).check(NAME, &self.inner_site(class, place, &config, site))?;
+            } else {
+                refuse_contents(class)?;
+            }
+        }
+        Ok(config)
+    }
+
+    fn classes(&self) -> &[Class] {
+        self.class.as_deref().unwrap_or(&ONE_CLASS)
+    }
+
+    /// What is promised to and asked of each class, if all promises can be kept.
+    fn terms(&self, tree: &ClassTree, site: &Site<'_>) -> Result<Box<[Terms]>, BadParameter> {
+        let classes = self.classes();
+        let class = |place: usize| &classes[tree.typed[place]];
+        let mut promised = vec![0u128; tree.len() + 1]; // to the classes of each, and last to those under the root
+        let mut terms = Vec::with_capacity(tree.len());
+        for place in (0..tree.len()).rev() {
+            let guaranteed = guarantee(class(place), promised[place])?;
+            promised[tree.parents[place].unwrap_or(tree.len())] +=
+                u128::from(guaranteed.map_or(0, Rate::bps));
+            terms.push(checked_terms(class(place), guaranteed, site)?);
+        }
+        let whole = self.rate.map_or(site.rate, |rate| rate.0);
+        let sum = promised[tree.len()];
+        if sum > u128::from(whole.bps()) {
+            let given = format_args!("{sum} bit/s promised to the classes under the root");
+            return Err(parameter("class").refuse(given, format_args!("no more than there is, {whole}")));
+        }
+        terms.reverse();
+        Ok(terms.into())
+    }
+
+    fn default_leaf(&self, tree: &ClassTree, is_leaf: &[bool]) -> Result<usize, BadParameter> {
+        match self.default {
+            Some(class) => tree.place(class).filter(|&place| is_leaf[place]).ok_or_else(|| {
+                parameter("default").refuse(class, "the number of a class that has none below it")
+            }),
+            None => {
+                let typed = self.classes().iter().filter_map(|class| tree.place(class.id));
+                Ok(typed.into_iter().find(|&place| is_leaf[place]).expect("a tree has a leaf"))
+            }
+        }
+    }
+
+    /// The disciplines inside.
+    pub(crate) fn nested(&self) -> Vec<Nested<'_>> {
+        self.classes().iter().map(|class| self.nested_in(class)).collect()
+    }
+
+    fn nested_in<'a>(&'a self, class: &'a Class) -> Nested<'a> {
+        let name = name_or(&class.discipline, "tail-drop");
+        Nested { name, parameters: class.parameters.as_deref(), ecn: self.ecn }
+    }
+
+    /// Where the leaf at `place` works: at the most that it can ever get.
+    fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let part = || part_of(whole, config.sharing, site.packet_bytes);
+        let buffer = class.buffer.map_or_else(part, |buffer| buffer.0);
+        let upwards = core::iter::successors(Some(place), |&place| config.tree.parents[place]);
+        let ceilings = upwards.filter_map(|place| config.terms[place].ceiling).chain(config.rate);
+        let rate =
+            ceilings.map(|ceiling| ceiling.rate).chain([site.rate]).min().expect("the link's, at least");
+        Site { rate, buffer, ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let is_leaf = leaves(&config.tree);
+        let mut contents = Vec::with_capacity(config.tree.len());
+        for (place, is_leaf) in is_leaf.into_iter().enumerate() {
+            let class = &self.classes()[config.tree.typed[place]];
+            let label = format!("class {}", class.id);
+            let stream = format!("{}/{label}", site.stream);
+            let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
+            let inner = if is_leaf { Some(self.nested_in(class).build(NAME, &site)?) } else { None };
+            contents.push(Contents { label, inner });
+        }
+        Ok(Box::new(Classful::new(config, contents)))
+    }
+}
+
+/// For each place, whether the class there has none below it.
+fn leaves(tree: &ClassTree) -> Vec<bool> {
+    let mut is_leaf = vec![true; tree.len()];
+    tree.parents.iter().flatten().for_each(|&parent| is_leaf[parent] = false);
+    is_leaf
+}
+
+/// What `class` is guaranteed, whose classes are promised `promised` bit/s together.
+fn guarantee(class: &Class, promised: u128) -> Result<Option<Rate>, BadParameter> {
+    let Some(typed) = class.rate else {
+        return Ok(Rate::from_bps(u64::try_from(promised).unwrap_or(u64::MAX)));
+    };
+    if promised > u128::from(typed.0.bps()) {
+        let given = format_args!("a rate of {typed} for class {}", class.id);
+        let allowed = format_args!("no less than the {promised} bit/s promised to the classes below it");
+        return Err(parameter("class").refuse(given, allowed));
+    }
+    Ok(Some(typed.0))
+}
+
+fn checked_terms(class: &Class, guarantee: Option<Rate>, site: &Site<'_>) -> Result<Terms, BadParameter> {
+    if let (Some(ceiling), Some(rate)) = (class.ceiling, guarantee)
+        && ceiling.0 < rate
+    {
+        let given = format_args!("a ceiling of {ceiling} for class {}", class.id);
+        return Err(parameter("class").refuse(given, format_args!("no less than its rate, {rate}")));
+    }
+    let weight = class.weight.unwrap_or(1.0);
+    if !(1e-6..=1e6).contains(&weight) {
+        let given = format_args!("a weight of {weight} for class {}", class.id);
+        return Err(parameter("class").refuse(given, "weights from 0.000001 to 1000000"));
+    }
+    let priority = class.priority.unwrap_or(PRIORITIES as u8 - 1);
+    if usize::from(priority) >= PRIORITIES {
+        let given = format_args!("a priority of {priority} for class {}", class.id);
+        return Err(parameter("class").refuse(given, format_args!("priorities from 0 to {}", PRIORITIES - 1)));
+    }
+    let shaped = |rate| shape(rate, class.burst, site);
+    let ceiling = class.ceiling.map(|ceiling| shaped(ceiling.0));
+    Ok(Terms { guarantee: guarantee.map(shaped), ceiling, weight, priority })
+}
+
+fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
+    Shape { rate, burst: burst_time(burst, rate, site.packet_bytes) }
+}
+
+/// A class that has classes has no queue.
+fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
+    if class.discipline.is_none() && class.parameters.is_none() && class.buffer.is_none() {
+        return Ok(());
+    }
+    let given = format_args!("a discipline or a buffer in class {}, which has classes below it", class.id);
+    Err(parameter("class").refuse(given, "disciplines and buffers in leaves"))
+}

@@ -1,0 +1,323 @@
+//! The tree at work: who goes next, who pays for it, and when something may go.
+
+use super::{Config, PRIORITIES, Terms};
+use crate::compose::prio::moved;
+use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Signals, Time, Transmitter, Unit};
+
+/// What stands at one place of the tree.
+pub struct Contents {
+    /// How the class is called in gauges.
+    pub label: String,
+    /// Its discipline, in a leaf.
+    pub inner: Option<Box<dyn Discipline>>,
+}
+
+/// Shares the link among classes. See the [module](super).
+pub struct Classful {
+    config: Config,
+    /// The root, and the class of place p at p + 1.
+    nodes: Box<[Node]>,
+    backlog: Backlog,
+    /// Leaves that have gone empty since the transmitter asked last, and are to be told that they are idle.
+    emptied: Vec<usize>,
+    /// Counts requests, to tell who had nothing to give in the current one.
+    request: u64,
+}
+
+const ROOT: usize = 0;
+
+struct Node {
+    parent: usize,
+    contents: Contents,
+    guarantee: Option<Transmitter>, // free while the class is within its guarantee
+    ceiling: Option<Transmitter>,   // free while the class may send
+    cost: u64,                      // of a byte in virtual time: the inverse of the weight
+    priority: usize,
+    tag: u128, // virtual time from which it is owed what is left over
+    /// Virtual times of what is left over here, one for each priority.
+    clocks: [u128; PRIORITIES],
+    /// Nothing below may go before this; zero where that is not known.
+    not_before: Time,
+    /// The request in which it had nothing to give.
+    in_vain: u64,
+    /// Children under which something waits, and this node's place among its siblings that have.
+    active: Vec<usize>,
+    place: Option<usize>,
+}
+
+/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a byte.
+const UNITS: f64 = (1u64 << 40) as f64;
+
+impl Node {
+    fn new(parent: usize, terms: &Terms, contents: Contents, children: usize) -> Self {
+        Node {
+            parent,
+            contents,
+            guarantee: terms.guarantee.map(|shape| shape.bucket()),
+            ceiling: terms.ceiling.map(|shape| shape.bucket()),
+            cost: (UNITS / terms.weight) as u64,
+            priority: usize::from(terms.priority),
+            tag: 0,
+            clocks: [0; PRIORITIES],
+            not_before: Time::ZERO,
+            in_vain: 0,
+            active: Vec::with_capacity(children),
+            place: None,
+        }
+    }
+
+    /// From when on its ceiling lets it send.
+    #[inline]
+    fn opens_at(&self) -> Time {
+        self.ceiling.as_ref().map_or(Time::ZERO, Transmitter::free_at)
+    }
+
+    #[inline]
+    fn is_within_guarantee(&self, now: Time) -> bool {
+        self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
+    }
+}
+
+/// The order of service among siblings: the least goes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    is_over: bool,
+    priority: usize,
+    since: u128, // nanoseconds within the guarantee, virtual time over it
+    node: usize, // so that no two are equal, whatever the order of the list
+}
+
+impl Classful {
+    /// The tree of `config` with the `contents` of its classes, by place.
+    pub fn new(config: Config, contents: Vec<Contents>) -> Self {
+        let mut children = vec![0; config.tree.len() + 1];
+        let parent = |place: usize| config.tree.parents[place].map_or(ROOT, |parent| parent + 1);
+        (0..config.tree.len()).for_each(|place| children[parent(place)] += 1);
+        let whole = Terms { guarantee: None, ceiling: config.rate, weight: 1.0, priority: 0 };
+        let root = Node::new(ROOT, &whole, Contents { label: String::new(), inner: None }, children[ROOT]);
+        let classes =
+            contents.into_iter().zip(&config.terms).enumerate().map(|(place, (contents, terms))| {
+                Node::new(parent(place), terms, contents, children[place + 1])
+            });
+        let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
+        let is_leaf = |&at: &usize| nodes[at].contents.inner.is_some();
+        let emptied = (0..nodes.len()).filter(is_leaf).collect();
+        Classful { config, nodes, backlog: Backlog::default(), emptied, request: 0 }
+    }
+
+    /// What waits in the leaf of `class`, or in the default leaf.
+    pub fn backlog_of(&self, class: u32) -> Backlog {
+        self.inner(self.leaf_of(class)).backlog()
+    }
+
+    #[inline]
+    fn leaf_of(&self, class: u32) -> usize {
+        let listed = self.config.tree.place(class).map(|place| place + 1);
+        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.config.default + 1)
+    }
+
+    fn inner(&self, at: usize) -> &dyn Discipline {
+        self.nodes[at].contents.inner.as_deref().expect("only leaves are asked")
+    }
+
+    /// Does something to the discipline of the leaf `at`, and takes note of what that did to its backlog.
+    #[inline]
+    fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
+        let inner = self.nodes[at].contents.inner.as_deref_mut().expect("only leaves are asked");
+        let before = inner.backlog();
+        let result = act(inner);
+        let after = inner.backlog();
+        self.backlog = moved(self.backlog, before, after);
+        match (before.is_empty(), after.is_empty()) {
+            (true, false) => self.activate(at),
+            (false, true) => self.deactivate(at),
+            _ => {}
+        }
+        result
+    }
+
+    /// Enters `at` among the siblings under which something waits, and so on up the tree.
+    fn activate(&mut self, mut at: usize) {
+        while at != ROOT && self.nodes[at].place.is_none() {
+            let parent = self.nodes[at].parent;
+            self.nodes[at].place = Some(self.nodes[parent].active.len());
+            self.nodes[parent].active.push(at);
+            at = parent;
+        }
+    }
+
+    fn deactivate(&mut self, mut at: usize) {
+        while at != ROOT && self.nodes[at].active.is_empty() {
+            let Some(place) = self.nodes[at].place.take() else {
+                return;
+            };
+            let parent = self.nodes[at].parent;
+            self.nodes[parent].active.swap_remove(place);
+            if let Some(&other) = self.nodes[parent].active.get(place) {
+                self.nodes[other].place = Some(place);
+            }
+            at = parent;
+        }
+    }
+
+    /// When what waits at `at` and above may go is no longer known.
+    fn forget_times(&mut self, mut at: usize) {
+        loop {
+            self.nodes[at].not_before = Time::ZERO;
+            if at == ROOT {
+                return;
+            }
+            at = self.nodes[at].parent;
+        }
+    }
+
+    /// Tells leaves that have gone empty that the transmitter asked and found nothing there: some laws need to know.
+    fn tell_idle(&mut self, now: Time, signals: &mut dyn Signals) {
+        while let Some(at) = self.emptied.pop() {
+            if self.inner(at).backlog().is_empty() {
+                let none = self.with_inner(at, |inner| inner.dequeue(now, signals));
+                assert!(none.is_none(), "an empty discipline gave a packet");
+            }
+        }
+    }
+
+    /// A packet from under `at`, if one may go now.
+    fn serve(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        if self.nodes[at].contents.inner.is_some() {
+            return self.serve_leaf(at, now, signals);
+        }
+        while let Some(rank) = self.next_child(at, now) {
+            if let Some(packet) = self.serve(rank.node, now, signals) {
+                self.charge(rank, packet.len, now);
+                return Some(packet);
+            }
+        }
+        self.nodes[at].in_vain = self.request;
+        self.nodes[at].not_before = self.ready_below(at);
+        None
+    }
+
+    fn serve_leaf(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        let packet = self.with_inner(at, |inner| inner.dequeue(now, signals));
+        let ready = self.inner(at).ready_at();
+        if packet.is_some() {
+            if ready.is_none() {
+                self.emptied.push(at);
+            }
+        } else {
+            self.nodes[at].in_vain = self.request;
+            self.nodes[at].not_before =
+                ready.map_or(Time::ZERO, |ready| ready.max(now + Duration::from_ns(1)));
+        }
+        packet
+    }
+
+    /// The child of `at` that goes next, of those that may.
+    #[inline]
+    fn next_child(&self, at: usize, now: Time) -> Option<Rank> {
+        let node = &self.nodes[at];
+        let mut first = None;
+        for &child in &node.active {
+            let candidate = &self.nodes[child];
+            if candidate.opens_at() > now || candidate.not_before > now || candidate.in_vain == self.request {
+                continue;
+            }
+            let is_over = !candidate.is_within_guarantee(now);
+            let priority = candidate.priority;
+            let since = match &candidate.guarantee {
+                Some(due) if !is_over => u128::from(due.free_at().ns()),
+                // Whoever did not ask for what was left over is owed nothing of it.
+                _ => candidate.tag.max(node.clocks[priority]),
+            };
+            let rank = Rank { is_over, priority, since, node: child };
+            if first.is_none_or(|first| rank < first) {
+                first = Some(rank);
+            }
+        }
+        first
+    }
+
+    /// The child that had `rank` sent `len` bytes.
+    #[inline]
+    fn charge(&mut self, rank: Rank, len: u32, now: Time) {
+        let node = &mut self.nodes[rank.node];
+        let parent = node.parent;
+        node.not_before = Time::ZERO;
+        if let Some(ceiling) = &mut node.ceiling {
+            ceiling.start(len, now);
+        }
+        if rank.is_over {
+            node.tag = rank.since + u128::from(len) * u128::from(node.cost);
+            self.nodes[parent].clocks[rank.priority] = rank.since;
+        } else if let Some(guarantee) = &mut node.guarantee {
+            guarantee.start(len, now);
+        }
+    }
+
+    /// The earliest time at which something under `at` may go; [`Time::MAX`] where nothing waits.
+    fn ready(&self, at: usize) -> Time {
+        let node = &self.nodes[at];
+        let below = if node.not_before > Time::ZERO { node.not_before } else { self.ready_below(at) };
+        below.max(node.opens_at())
+    }
+
+    /// The same, without the ceiling of `at` itself.
+    fn ready_below(&self, at: usize) -> Time {
+        match &self.nodes[at].contents.inner {
+            Some(inner) => inner.ready_at().unwrap_or(Time::MAX),
+            None => self.nodes[at].active.iter().map(|&child| self.ready(child)).min().unwrap_or(Time::MAX),
+        }
+    }
+}
+
+impl Discipline for Classful {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let at = self.leaf_of(packet.class);
+        self.with_inner(at, |inner| inner.enqueue(packet, now, signals));
+        self.forget_times(at);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.request += 1;
+        self.tell_idle(now, signals);
+        let root = &self.nodes[ROOT];
+        if root.opens_at() > now || root.not_before > now {
+            return None;
+        }
+        let packet = self.serve(ROOT, now, signals)?;
+        let root = &mut self.nodes[ROOT];
+        root.not_before = Time::ZERO;
+        if let Some(ceiling) = &mut root.ceiling {
+            ceiling.start(packet.len, now);
+        }
+        Some(packet)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (!self.backlog.is_empty()).then(|| self.ready(ROOT))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("backlog_packets", Unit::Packets, f64::from(self.backlog.packets));
+        probe.gauge("backlog_bytes", Unit::Bytes, self.backlog.bytes as f64);
+        for node in &self.nodes[1..] {
+            let rate =
+                |bucket: &Option<Transmitter>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
+            probe.enter(&node.contents.label);
+            if let Some(rate) = rate(&node.guarantee) {
+                probe.gauge("guaranteed_rate", Unit::BitsPerSecond, rate);
+            }
+            if let Some(rate) = rate(&node.ceiling) {
+                probe.gauge("ceiling", Unit::BitsPerSecond, rate);
+            }
+            if let Some(inner) = &node.contents.inner {
+                inner.inspect(probe);
+            }
+            probe.leave();
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The conditioner: a marker in front of a discipline.
+//!
+//! # What it does
+//! Gives each arrival its colour by a marker, one for each class that is listed and one for all others, and offers it to the
+//! discipline inside.
+//!
+//! # Why
+//! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and whoever comes later needs to know
+//! colours only. With `rio` inside, edge and core are one router.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in the discipline inside.
+//! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
+//! - `marker` (name; `token-bucket`): the marker: `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm` or `tsw3cm`.
+//! - `markers` (table; none): parameters of markers, under their names.
+//! - `class` (list; none): classes with a marker of their own: `id`, and `marker` and `markers`, which are the ones above where
+//!   left out. At most 65536. All other classes share one marker.
+//! - `discipline` (name; `rio`): the discipline inside.
+//! - `parameters` (table; none): parameters of the discipline inside, under its name.
+//!
+//! # State and cost
+//! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 2475, section 2.3.3: "traffic conditioners".
+//!
+//! # Where we differ
+//! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours live in the packet's
+//! descriptor; no codepoint is written.
+//!
+//! # Example
+//! ```toml
+//! [discipline.conditioner]
+//! class = [
+//!   { id = 1, markers = { token-bucket = { rate = "2 Mbit/s" } } },
+//!   { id = 2, markers = { token-bucket = { rate = "5 Mbit/s" } } },
+//! ]
+//! discipline = "rio"
+//! parameters = { rio = { coupling = "coupled" } }
+//! ```
+
+use super::nested::{Nested, name_or};
+use crate::catalogue::{About, Family, Parameters};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::marker::{self, MarkerParameters};
+use crate::site::Site;
+use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Backlog, Discipline, Marker, Packet, Probe, Signals, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a marker per class in front of a discipline",
+    state: "that of one marker per listed class, and of the discipline inside",
+    cost: "O(1), and the cost of the discipline inside",
+    marks: true,
+    source: "RFC 2475, section 2.3.3",
+};
+
+const NAME: &str = "conditioner";
+
+/// The most classes that have a marker of their own.
+const MOST_MARKERS: usize = 1 << 16;
+
+/// What was typed for `conditioner`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in the discipline inside. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the discipline inside, unless its own parameters have one. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// The name of the marker. Default: `token-bucket`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// Parameters of markers, under their names. Default: those of each marker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Box<MarkerParameters>>,
+    /// Classes with a marker of their own. Default: none; all share one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Vec<Class>>,
+    /// The name of the discipline inside. Default: `rio`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of the discipline inside, under its name. Default: its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+/// The marker of one class, as typed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// The number of the class.
+    pub id: u32,
+    /// The name of its marker. Default: the conditioner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// Parameters of its marker, under its name. Default: the conditioner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Box<MarkerParameters>>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the discipline inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.check_classes()?;
+        for (typed, parameters) in self.typed_markers() {
+            entry(typed)?.check(parameters, site)?;
+        }
+        self.nested().check(NAME, &self.inner_site(site))
+    }
+
+    fn check_classes(&self) -> Result<(), BadParameter> {
+        let class = Parameter { discipline: NAME, name: "class" };
+        let classes = self.class.as_deref().unwrap_or_default();
+        if classes.len() > MOST_MARKERS {
+            return Err(class.refuse(format_args!("{} classes", classes.len()), MOST_MARKERS));
+        }
+        let mut ids: Vec<u32> = classes.iter().map(|class| class.id).collect();
+        ids.sort_unstable();
+        if let Some(&id) = ids.last().filter(|&&id| id >= MOST_CLASSES) {
+            let allowed = format!("numbers from 0 to {}", MOST_CLASSES - 1);
+            return Err(class.refuse(format_args!("class {id}"), allowed));
+        }
+        match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(class.refuse(format_args!("class {} twice", pair[0]), "each class once")),
+            None => Ok(()),
+        }
+    }
+
+    /// The marker of all classes that are not listed, and then that of each listed class.
+    fn typed_markers(&self) -> impl Iterator<Item = (&str, &MarkerParameters)> {
+        let name = name_or(&self.marker, "token-bucket");
+        let parameters = self.markers.as_deref().unwrap_or(&DEFAULT_MARKERS);
+        let listed = self.class.iter().flatten().map(move |class| {
+            let own = class.markers.as_deref().unwrap_or(parameters);
+            (class.marker.as_deref().unwrap_or(name), own)
+        });
+        core::iter::once((name, parameters)).chain(listed)
+    }
+
+    /// The discipline inside.
+    pub(crate) fn nested(&self) -> Nested<'_> {
+        let (name, parameters) = (name_or(&self.discipline, "rio"), self.parameters.as_deref());
+        Nested { name, parameters, ecn: self.ecn }
+    }
+
+    fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check(site)?;
+        let inner = self.nested().build(NAME, &self.inner_site(site))?;
+        let classes = self.class.as_deref().unwrap_or_default();
+        let labels = core::iter::once("marker of the other classes".to_owned())
+            .chain(classes.iter().map(|class| format!("marker of class {}", class.id)));
+        let mut markers = Vec::with_capacity(classes.len() + 1);
+        for ((name, parameters), label) in self.typed_markers().zip(labels) {
+            let stream = format!("{}/{label}", site.stream);
+            let marker = entry(name)?.build(parameters, &Site { stream: &stream, ..*site })?;
+            markers.push(Labelled { label, marker });
+        }
+        let highest = classes.iter().map(|class| class.id as usize + 1).max().unwrap_or(0);
+        let mut of_class = vec![0; highest];
+        classes.iter().zip(1..).for_each(|(class, at)| of_class[class.id as usize] = at);
+        Ok(Box::new(Conditioner { markers: markers.into(), of_class: of_class.into(), inner }))
+    }
+}
+
+static DEFAULT_MARKERS: MarkerParameters =
+    MarkerParameters { token_bucket: None, sr_tcm: None, tr_tcm: None, tsw2cm: None, tsw3cm: None };
+
+fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
+    marker::find(name).map_err(|unknown| {
+        let did_you_mean = unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
+        let given = format_args!("`{}`{did_you_mean}", unknown.given);
+        Parameter { discipline: NAME, name: "marker" }.refuse(given, marker::Names)
+    })
+}
+
+/// A marker and how it is called in gauges.
+struct Labelled {
+    label: String,
+    marker: Box<dyn Marker>,
+}
+
+/// Colours arrivals, and offers them to the discipline inside. See the [module](self).
+pub struct Conditioner {
+    markers: Box<[Labelled]>,
+    /// For each class its place in `markers`, where 0 is the shared one; higher classes have that too.
+    of_class: Box<[u32]>,
+    inner: Box<dyn Discipline>,
+}
+
+impl Discipline for Conditioner {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let at = self.of_class.get(packet.class as usize).copied().unwrap_or(0);
+        self.markers[at as usize].marker.color(&mut packet, now);
+        self.inner.enqueue(packet, now, signals);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.inner.dequeue(now, signals)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.inner.ready_at()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        for Labelled { label, marker } in &self.markers {
+            probe.enter(label);
+            marker.inspect(probe);
+            probe.leave();
+        }
+        self.inner.inspect(probe);
+    }
+}

@@ -1,0 +1,298 @@
+//! Strict priority: bands, each a discipline, where an earlier band always goes first.
+//!
+//! # What it does
+//! Puts each arrival into a band, by its class, its differentiated-services codepoint or its colour, and sends from the first
+//! band that has something to send.
+//!
+//! # Why
+//! Voice and routing protocols wait for nobody. A band that is not held in check starves those below it, so put a
+//! [`shaper`](super::shaper) into it.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in all bands, in equal parts for those that have no buffer of their own.
+//! - `ecn` (choice; `drop`): the policy of the disciplines inside, unless their own parameters have one.
+//! - `by` (choice; `class`): what decides on the band: `class`, `dscp` or `color`.
+//! - `band` (list; one of `tail-drop`): the bands, the most urgent first, at most 64. Each has `of`, the list of classes,
+//!   codepoints or colours that it takes; `buffer`; `discipline` (`tail-drop`) and `parameters`, as in
+//!   [`shaper`](super::shaper).
+//! - `default_band` (number; the last): the band, from 1, of what no band lists.
+//!
+//! # State and cost
+//! A byte per class number up to the highest listed; O(bands) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 3290, section 7.1.2: strict priority scheduling.
+//!
+//! # Where we differ
+//! Nothing known.
+//!
+//! # Example
+//! ```toml
+//! [discipline.prio]
+//! by = "dscp"
+//! band = [
+//!   { of = [46], discipline = "shaper", parameters = { shaper = { rate = "1 Mbit/s" } } },
+//!   { discipline = "red" },
+//! ]
+//! ```
+
+use super::nested::{Nested, name_or, part_of};
+use crate::catalogue::{About, Family, Parameters};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::site::Site;
+use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{Backlog, Discipline, Packet, Probe, Signals, Time, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "strict priority between bands, each a discipline",
+    state: "one byte per class number, and that of the disciplines inside",
+    cost: "O(bands), and the cost of the disciplines inside",
+    marks: false,
+    source: "RFC 3290, section 7.1.2",
+};
+
+const NAME: &str = "prio";
+
+/// The most bands: each is asked in turn.
+pub const MOST_BANDS: usize = 64;
+
+/// What was typed for `prio`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in all bands, in equal parts for those that have no buffer of their own. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the disciplines inside, unless their own parameters have one. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// What decides on the band. Default: `class`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// The bands, the most urgent first. Default: one, of `tail-drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<Vec<Band>>,
+    /// The band, from 1, of what no band lists. Default: the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_band: Option<u32>,
+}
+
+/// What decides on the band.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// The class that the classifier put the packet in.
+    #[default]
+    Class,
+    /// The differentiated-services codepoint, from 0 to 63.
+    Dscp,
+    /// The drop precedence that a marker gave: 0 green, 1 yellow, 2 red.
+    Color,
+}
+
+/// One band, as typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Band {
+    /// The classes, codepoints or colours that it takes. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<Vec<u32>>,
+    /// How much may wait in it. Default: an equal part of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The name of its discipline. Default: `tail-drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of its discipline, under its name. Default: its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// What decides on the band.
+    pub by: By,
+    /// The band of each value that `by` looks at, from 0; higher values are of the default band.
+    pub band_of: Box<[u8]>,
+    /// The band of what no band lists, from 0.
+    pub default_band: u8,
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the disciplines inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+        let bands = self.bands();
+        if bands.is_empty() || bands.len() > MOST_BANDS {
+            let allowed = format!("from 1 to {MOST_BANDS} bands");
+            return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed).into());
+        }
+        let last = bands.len() as u32;
+        let default_band =
+            parameter("default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
+        let by = self.by.unwrap_or_default();
+        let config = Config { by, band_of: band_of(by, bands, default_band)?, default_band };
+        for (band, nested) in bands.iter().zip(self.nested()) {
+            nested.check(NAME, &self.inner_site(band, site))?;
+        }
+        Ok(config)
+    }
+
+    fn bands(&self) -> &[Band] {
+        self.band.as_deref().unwrap_or(&ONE_BAND)
+    }
+
+    /// The disciplines inside.
+    pub(crate) fn nested(&self) -> Vec<Nested<'_>> {
+        let nested = |band| {
+            let Band { discipline, parameters, .. }: &Band = band;
+            let name = name_or(discipline, "tail-drop");
+            Nested { name, parameters: parameters.as_deref(), ecn: self.ecn }
+        };
+        self.bands().iter().map(nested).collect()
+    }
+
+    fn inner_site<'a>(&self, band: &Band, site: &Site<'a>) -> Site<'a> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();
+        let part = || part_of(whole, sharing, site.packet_bytes);
+        Site { buffer: band.buffer.map_or_else(part, |buffer| buffer.0), ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let mut bands = Vec::with_capacity(self.bands().len());
+        for ((band, nested), number) in self.bands().iter().zip(self.nested()).zip(1..) {
+            let stream = format!("{}/band {number}", site.stream);
+            let site = Site { stream: &stream, ..self.inner_site(band, site) };
+            bands.push(nested.build(NAME, &site)?);
+        }
+        Ok(Box::new(Prio::new(config, bands)))
+    }
+}
+
+static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None, parameters: None }];
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// The band of each value, up to the highest that is listed.
+fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadParameter> {
+    let (what, end) = match by {
+        By::Class => ("class", MOST_CLASSES),
+        By::Dscp => ("codepoint", 64),
+        By::Color => ("colour", 3),
+    };
+    let listed = || {
+        bands.iter().zip(0u8..).flat_map(|(band, at)| band.of.iter().flatten().map(move |&value| (value, at)))
+    };
+    if let Some((value, _)) = listed().find(|&(value, _)| value >= end) {
+        let allowed = format!("numbers from 0 to {}", end - 1);
+        return Err(parameter("band").refuse(format_args!("of {what} {value}"), allowed));
+    }
+    let highest = listed().map(|(value, _)| value as usize + 1).max().unwrap_or(0);
+    let mut bands: Vec<Option<u8>> = vec![None; highest];
+    for (value, at) in listed() {
+        if bands[value as usize].replace(at).is_some() {
+            let given = format_args!("of {what} {value} twice");
+            return Err(parameter("band").refuse(given, format_args!("each {what} once")));
+        }
+    }
+    Ok(bands.into_iter().map(|band| band.unwrap_or(default_band)).collect())
+}
+
+/// A band and how it is called in gauges.
+struct Labelled {
+    label: String,
+    inner: Box<dyn Discipline>,
+}
+
+/// Sends from the first band that has something to send. See the [module](self).
+pub struct Prio {
+    config: Config,
+    bands: Box<[Labelled]>,
+    backlog: Backlog,
+}
+
+impl Prio {
+    /// Strict priority among `bands`, the most urgent first, which must be empty.
+    ///
+    /// # Panics
+    /// When there are fewer bands than `config` names.
+    pub fn new(config: Config, bands: Vec<Box<dyn Discipline>>) -> Self {
+        let named = config.band_of.iter().chain([&config.default_band]);
+        assert!(named.max().is_some_and(|&band| usize::from(band) < bands.len()), "a band is missing");
+        let labelled = |(inner, number)| Labelled { label: format!("band {number}"), inner };
+        Prio {
+            config,
+            bands: bands.into_iter().zip(1..).map(labelled).collect(),
+            backlog: Backlog::default(),
+        }
+    }
+
+    #[inline]
+    fn band(&self, packet: &Packet) -> usize {
+        let value = match self.config.by {
+            By::Class => packet.class,
+            By::Dscp => u32::from(packet.dscp),
+            By::Color => u32::from(packet.color),
+        };
+        usize::from(self.config.band_of.get(value as usize).copied().unwrap_or(self.config.default_band))
+    }
+}
+
+impl Discipline for Prio {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let inner = &mut self.bands[self.band(&packet)].inner;
+        let before = inner.backlog();
+        inner.enqueue(packet, now, signals);
+        self.backlog = moved(self.backlog, before, inner.backlog());
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        // Empty bands are asked too: some laws learn from that that nothing of theirs waited.
+        for Labelled { inner, .. } in &mut self.bands {
+            let before = inner.backlog();
+            let packet = inner.dequeue(now, signals);
+            self.backlog = moved(self.backlog, before, inner.backlog());
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        None
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.bands.iter().filter_map(|band| band.inner.ready_at()).min()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("backlog_packets", Unit::Packets, f64::from(self.backlog.packets));
+        probe.gauge("backlog_bytes", Unit::Bytes, self.backlog.bytes as f64);
+        for Labelled { label, inner } in &self.bands {
+            probe.enter(label);
+            inner.inspect(probe);
+            probe.leave();
+        }
+    }
+}
+
+/// `total` after one of its parts went from `before` to `after`, by whatever was let in, sent, pushed out or dropped.
+#[inline]
+pub(crate) fn moved(total: Backlog, before: Backlog, after: Backlog) -> Backlog {
+    Backlog {
+        packets: total.packets + after.packets - before.packets,
+        bytes: total.bytes + after.bytes - before.bytes,
+    }
+}

@@ -1,0 +1,161 @@
+//! The shaper: a discipline behind a rate.
+//!
+//! # What it does
+//! Lets packets of the discipline inside go at `rate`, with bursts of `burst` after a pause. It works in deficit mode: a packet
+//! may go as soon as the packets before it are paid, and is paid after it went, so nothing needs to be looked at before
+//! it goes.
+//!
+//! # Why
+//! The queue stands where it can be managed: in front of a modem, a tunnel or a subscriber's line whose own buffer would
+//! otherwise hold it.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): how much may wait in the discipline inside; a time is at `rate`.
+//! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
+//! - `rate` (rate; the link's): the rate, of bytes on the wire.
+//! - `burst` (size; what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more): how far it may
+//!   fall behind and yet catch up. A host that wakes up to 1 ms late then loses no rate.
+//! - `discipline` (name; `tail-drop`): the discipline inside.
+//! - `parameters` (table; none): parameters of the discipline inside, under its name.
+//!
+//! # State and cost
+//! One time and one remainder; O(1) per packet, and what the discipline inside costs.
+//!
+//! # Source (section, equation)
+//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept as the time at which it is paid,
+//! as in the virtual scheduling algorithm of ITU-T I.371, annex A.
+//!
+//! # Where we differ
+//! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out: the packet that deficit mode
+//! sends before it is paid. Times are rounded to a nanosecond, with the remainder carried.
+//!
+//! # Example
+//! ```toml
+//! [discipline.shaper]
+//! rate = "4500 kbit/s"
+//! discipline = "red"
+//! parameters = { red = { gentle = true } }
+//! ```
+
+use super::nested::{Nested, name_or};
+use crate::catalogue::{About, Family, Parameters};
+use crate::error::BuildError;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Signals, Time, Transmitter, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a discipline behind a rate with a burst",
+    state: "one time, and that of the discipline inside",
+    cost: "O(1), and the cost of the discipline inside",
+    marks: false,
+    source: "RFC 3290, section 7.1.2; ITU-T I.371, annex A",
+};
+
+const NAME: &str = "shaper";
+
+/// What was typed for `shaper`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait in the discipline inside. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the discipline inside, unless its own parameters have one. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// The rate. Default: the link's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// How far it may fall behind and yet catch up. Default: what the rate brings in 1 ms, and two packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Quantity<Size>>,
+    /// The name of the discipline inside. Default: `tail-drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of the discipline inside, under its name. Default: its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the discipline inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.nested().check(NAME, &self.inner_site(site))
+    }
+
+    /// The discipline inside.
+    pub(crate) fn nested(&self) -> Nested<'_> {
+        let (name, parameters) = (name_or(&self.discipline, "tail-drop"), self.parameters.as_deref());
+        Nested { name, parameters, ecn: self.ecn }
+    }
+
+    fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        let buffer = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        Site { rate: self.rate.map_or(site.rate, |rate| rate.0), buffer, ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let inner_site = self.inner_site(site);
+        let inner = self.nested().build(NAME, &inner_site)?;
+        let burst = burst_time(self.burst, inner_site.rate, site.packet_bytes);
+        Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(inner_site.rate, burst))))
+    }
+}
+
+/// A burst as the time in which `rate` brings it: as typed, or 1 ms and two packets.
+pub(crate) fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
+    let two_packets = 2 * u64::from(packet_bytes.max(1514));
+    typed.map_or_else(
+        || Duration::from_ms(1) + rate.time_to_send(two_packets),
+        |typed| rate.time_to_send(typed.0.0),
+    )
+}
+
+/// Lets packets go at a rate. See the [module](self).
+pub struct Shaper<D> {
+    inner: D,
+    paid: Transmitter, // free when all that went is paid
+}
+
+impl<D: Discipline> Shaper<D> {
+    /// `inner` behind a bucket that is full.
+    pub fn new(inner: D, paid: Transmitter) -> Self {
+        Shaper { inner, paid }
+    }
+}
+
+impl<D: Discipline> Discipline for Shaper<D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.inner.enqueue(packet, now, signals);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        // An empty discipline is asked although nothing may go: some laws learn from that that the link went idle.
+        if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {
+            return None;
+        }
+        let packet = self.inner.dequeue(now, signals)?;
+        self.paid.start(packet.len, now);
+        Some(packet)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.inner.ready_at().map(|ready| ready.max(self.paid.free_at()))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("shaped_rate", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
+        self.inner.inspect(probe);
+    }
+}

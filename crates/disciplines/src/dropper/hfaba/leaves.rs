@@ -1,0 +1,116 @@
+//! The flows of hierarchical FABA: their buckets, each in the ring of its class.
+
+use fairwire_core::{FlowHash, FlowTable};
+
+/// A flow's bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaf {
+    /// x, in units of 2^-20 token.
+    pub tokens: i64,
+    /// The place of its class.
+    pub class: u32,
+    next: u32,
+    previous: u32,
+}
+
+/// All buckets. Each is in a ring with those of its class; a class knows one flow of its ring, whose turn is next.
+#[derive(Debug)]
+pub(super) struct Leaves {
+    table: FlowTable<Leaf>,
+}
+
+impl Leaves {
+    /// Room for `capacity` buckets.
+    pub fn new(capacity: usize) -> Self {
+        Leaves { table: FlowTable::new(capacity) }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Is there no room for another?
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.table.is_full()
+    }
+
+    /// The place of the bucket of `flow`.
+    #[inline]
+    pub fn find(&self, flow: FlowHash) -> Option<usize> {
+        self.table.find(flow)
+    }
+
+    /// Is the bucket of `flow` at `place`?
+    #[inline]
+    pub fn is_at(&self, flow: FlowHash, place: usize) -> bool {
+        self.table.is_at(flow, place)
+    }
+
+    /// Every bucket: for tests.
+    pub fn iter(&self) -> impl Iterator<Item = (FlowHash, &Leaf)> {
+        self.table.iter()
+    }
+
+    #[inline]
+    pub fn get(&self, place: usize) -> &Leaf {
+        self.table.value(place)
+    }
+
+    #[inline]
+    pub fn tokens_mut(&mut self, place: usize) -> &mut i64 {
+        &mut self.table.value_mut(place).tokens
+    }
+
+    /// Whose turn is after that of the bucket at `place`.
+    #[inline]
+    pub fn next(&self, place: usize) -> usize {
+        self.table.value(place).next as usize
+    }
+
+    /// Adds an empty bucket for `flow` of `class`, the last to have its turn in the ring in which it is that of `turn` now.
+    #[inline]
+    pub fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
+        let place = self.table.len() as u32;
+        let next = turn.map_or(place, |turn| turn as u32);
+        let previous = turn.map_or(place, |turn| self.table.value(turn).previous);
+        self.table.insert(flow, Leaf { tokens: 0, class: class as u32, next, previous });
+        self.table.value_mut(previous as usize).next = place;
+        self.table.value_mut(next as usize).previous = place;
+        place as usize
+    }
+
+    /// Takes out the bucket at `place`. The last bucket moves there: its class, and whether its place changed, are told.
+    #[inline]
+    pub fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
+        let Leaf { next, previous, .. } = *self.table.value(place);
+        self.table.value_mut(previous as usize).next = next;
+        self.table.value_mut(next as usize).previous = previous;
+        let removed = self.table.remove(place);
+        let from = self.table.len();
+        if place == from {
+            return (removed, None);
+        }
+        let Leaf { class, next, previous, .. } = *self.table.value(place);
+        if next as usize == from {
+            // Alone in its ring.
+            let moved = self.table.value_mut(place);
+            (moved.next, moved.previous) = (place as u32, place as u32);
+        } else {
+            self.table.value_mut(previous as usize).next = place as u32;
+            self.table.value_mut(next as usize).previous = place as u32;
+        }
+        (removed, Some(Moved { class: class as usize, from }))
+    }
+}
+
+/// A bucket that has another place now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    /// Its class.
+    pub class: usize,
+    /// Where it was.
+    pub from: usize,
+}

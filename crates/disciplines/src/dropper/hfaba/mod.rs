@@ -1,0 +1,466 @@
+//! Hierarchical FABA: fair adaptive bandwidth allocation over a tree of classes.
+//!
+//! # What it does
+//! Flows hang under classes, and classes under classes. Each active flow has a bucket of tokens as in FABA, each class a pool;
+//! a bucket's height is its part of its class's height, by weight, and so on upwards to the T tokens of the root. A
+//! departure gives its token to the root, from where it goes down the tree to one flow, at each class to a child in
+//! proportion to its weight.
+//!
+//! # Why
+//! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its siblings first, before
+//! it reaches the rest: all that with one first-come-first-served queue.
+//!
+//! # Parameters (unit, default, source)
+//! - `buffer` (amount; the site's): B. In packet mode a buffer in bytes counts as so many typical packets.
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
+//! - `class` (list; none): the classes: `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent`
+//!   is the id of the class above (without one it is under the root). A flow has the weight 1 in its class, and is
+//!   under the root where its class is not listed. Section 6.3.
+//! - `cap` (choice; false): whether what a class holds above its height goes up a level even while it has active flows.
+//!   Section 6.3 speaks of an overflow that is passed over, and does not say when.
+//! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
+//! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5.
+//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
+//! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
+//! - `beta_max` (1; 16): at most so many moves per departure at each level. Not in the paper.
+//! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
+//!
+//! # State and cost
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 72 bytes and up to 16
+//! of grouping per class. All taken at construction. O(depth) per packet, and trees have at most 8 levels.
+//!
+//! # Source (section, equation)
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
+//! management discipline", Computer Networks, 2004: section 6.3, figures 18 and 19. The paper tells what must come
+//! out, and gives no pseudo-code: this algorithm is ours.
+//!
+//! # Where we differ
+//! - All that stands under FABA: the pool's start, beta, debt, byte mode, no bucket for what cannot enter, whole units.
+//! - The paper has the weight of a class be the sum of its children's. Here only weights among siblings count, so they can
+//!   be set freely; those of flows are 1.
+//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate, with less noise. Classes
+//!   are drawn at random.
+//! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20 token.
+//! - A flow whose class changes starts anew in the other class.
+//!
+//! # Example
+//! ```toml
+//! [discipline.hfaba]
+//! buffer = "1000 packets"
+//! class = [
+//!     { id = 1, weight = 1.0 },
+//!     { id = 2, weight = 3.0 },
+//!     { id = 3, weight = 1.0, parent = 2 },
+//!     { id = 4, weight = 2.0, parent = 2 },
+//! ]
+//! ```
+
+mod classes;
+mod leaves;
+
+use crate::catalogue::{About, Family};
+use crate::class_tree::{Branch, ClassTree};
+use crate::dropper::faba::tokens::{Supply, steps};
+use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
+use crate::error::{BadParameter, BuildError, Parameter};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
+use classes::{Child, Classes, ROOT};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use leaves::{Leaves, Moved};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, and 88 per class",
+    cost: "O(depth of the tree)",
+    marks: true,
+    source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
+};
+
+const NAME: &str = "hfaba";
+
+/// What was typed for `hfaba`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// How much may wait. Default: the link's buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
+    /// What a token is worth: a packet or a byte. Default: `packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// Move what a class holds above its height up a level. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cap: Option<bool>,
+    /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// No drops while a bucket is at least this full, from 0 to 1. Default: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda1: Option<f64>,
+    /// At this fill the probability is `max_probability`, from 0 to `lambda1`. Default: 0.25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda2: Option<f64>,
+    /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_probability: Option<f64>,
+    /// At most so many moves of tokens per departure at each level, from 1. Default: 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta_max: Option<u32>,
+    /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_flows: Option<u32>,
+    /// The classes, at most 8 levels of them. Default: none, so that all flows are under the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Vec<Class>>,
+}
+
+/// One class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Its number, as the classifier gives it to packets, from 0 to 1048575.
+    pub id: u32,
+    /// Its weight among its siblings, from 0.000001 to 1000000. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// The number of the class above it. Default: it is under the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What a token is worth.
+    pub measure: Measure,
+    /// T, in units of 2^-20 token.
+    pub total: i64,
+    /// The probability of a drop as a function of a bucket's fill.
+    pub profile: Profile,
+    /// Move what a class holds above its height up a level.
+    pub cap: bool,
+    /// At most so many moves per departure at each level.
+    pub beta_max: u32,
+    /// At most so many flows have buckets.
+    pub max_flows: u32,
+    /// The classes.
+    pub tree: ClassTree,
+    /// Their weights, by place in the tree.
+    pub weights: Box<[f64]>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = self.measure.unwrap_or_default();
+        let supply = Supply { measure, alpha: self.alpha, max_flows: self.max_flows };
+        let (total, max_flows) = supply.check(NAME, &room, site)?;
+        let typed = profile::Typed {
+            lambda1: self.lambda1,
+            lambda2: self.lambda2,
+            max_probability: self.max_probability,
+        };
+        let (tree, weights) = self.checked_classes()?;
+        Ok(Config {
+            limit: room.limit,
+            measure,
+            total,
+            profile: typed.check(NAME)?,
+            cap: self.cap.unwrap_or(false),
+            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), u32::MAX)?,
+            max_flows,
+            tree,
+            weights,
+        })
+    }
+
+    fn checked_classes(&self) -> Result<(ClassTree, Box<[f64]>), BadParameter> {
+        let typed = self.class.as_deref().unwrap_or_default();
+        let branches: Vec<_> =
+            typed.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
+        let tree = ClassTree::check(&branches, parameter("class"))?;
+        let weight = |class: &Class| class.weight.unwrap_or(1.0);
+        let by_class: BTreeMap<_, _> =
+            typed.iter().map(|class| (ClassNumber(class.id), weight(class))).collect();
+        Weights(by_class).check(parameter("class"))?;
+        let weights = tree.typed.iter().map(|&at| weight(&typed[at])).collect();
+        Ok((tree, weights))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let limit = config.limit;
+        let hfaba = Hfaba::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(limit, self.ecn.unwrap_or_default(), hfaba))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Hierarchical FABA. See the [module](self).
+#[derive(Debug)]
+pub struct Hfaba {
+    config: Config,
+    rng: Rng,
+    classes: Classes,
+    leaves: Leaves,
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    arrival: usize,
+    departures: u64,
+    moves: u64,
+}
+
+impl Hfaba {
+    /// A hierarchical FABA that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let classes = Classes::new(&config.tree, &config.weights, config.total);
+        let leaves = Leaves::new(config.max_flows as usize);
+        Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0 }
+    }
+
+    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools + queue = T, exactly.
+    pub fn balance(&self, buffer: &Buffer) -> Balance {
+        Balance {
+            buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
+            pool: self.classes.sum_of_pools(),
+            queue: self.config.measure.price_of_all(buffer),
+        }
+    }
+
+    /// How many flows have buckets.
+    pub fn flows(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// How many classes have flows somewhere below them.
+    pub fn active_classes(&self) -> usize {
+        self.classes.active() as usize
+    }
+
+    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
+        self.leaves.find(flow).map(|leaf| self.leaves.get(leaf).tokens)
+    }
+
+    /// The height of the bucket of `flow`, in units of 2^-20 token, if it has one.
+    pub fn height_of(&self, flow: FlowHash) -> Option<i64> {
+        self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
+    }
+
+    /// sigma of a class, or of the root, in units of 2^-20 token; `None` where there is no such class.
+    pub fn pool_of(&self, class: Option<u32>) -> Option<i64> {
+        let place = class.map_or(Some(ROOT), |class| Some(self.config.tree.place(class)? + 1))?;
+        Some(self.classes.pool(place))
+    }
+
+    /// The height of the buckets of a class, at least 1. O(depth), and the same bits wherever it is asked from.
+    #[inline]
+    fn height(&self, class: usize) -> i64 {
+        let part = self.classes.part_of_all(class) * self.classes.part_of_flow(class);
+        ((part * self.config.total as f64) as i64).max(1)
+    }
+
+    #[inline]
+    fn class_of(&self, packet: &Packet) -> usize {
+        self.config.tree.place(packet.class).map_or(ROOT, |place| place + 1)
+    }
+
+    /// Makes a full bucket for a new flow of `class`, at the bound in place of a random other one.
+    fn open(&mut self, flow: FlowHash, class: usize) -> usize {
+        if self.leaves.is_full() {
+            let unlucky = self.rng.below(self.leaves.len() as u32) as usize;
+            self.delete(unlucky);
+        }
+        self.classes.activate(class, self.config.total as f64);
+        let turn = self.classes.ring(class);
+        let leaf = self.leaves.insert(flow, class, turn);
+        self.classes.add_flow(class);
+        if turn.is_none() {
+            self.classes.set_turn(class, leaf);
+        }
+        // The cost is charged to the class, and so to the siblings first.
+        let height = self.height(class);
+        *self.classes.pool_mut(class) -= height;
+        *self.leaves.tokens_mut(leaf) = height;
+        leaf
+    }
+
+    /// Returns a bucket with what it holds to its class, and classes that thereby become idle to those above them.
+    fn delete(&mut self, leaf: usize) {
+        let class = self.leaves.get(leaf).class as usize;
+        if self.classes.ring(class) == Some(leaf) {
+            self.classes.set_turn(class, self.leaves.next(leaf));
+        }
+        let (removed, moved) = self.leaves.remove(leaf);
+        if let Some(Moved { class, from }) = moved
+            && self.classes.ring(class) == Some(from)
+        {
+            self.classes.set_turn(class, leaf);
+        }
+        *self.classes.pool_mut(class) += removed.tokens;
+        self.classes.remove_flow(class);
+        self.classes.retire(class);
+    }
+
+    /// Gives the tokens of a packet that has left to the root, and deals the pools out along one way down the tree.
+    #[inline]
+    fn refill(&mut self, price: i64, queue: i64) {
+        self.departures += 1;
+        *self.classes.pool_mut(ROOT) += price;
+        let mut at = ROOT;
+        while let Some(child) = self.deal(at, queue, price) {
+            at = child;
+            if self.config.cap {
+                self.pass_overflow_up(at);
+            }
+        }
+    }
+
+    /// Deals the pool of a class out, in chunks of `quantum` at most. Gives the class that was drawn last, if it was one.
+    #[inline]
+    fn deal(&mut self, class: usize, queue: i64, quantum: i64) -> Option<usize> {
+        let mut last = None;
+        for _ in 0..steps(self.classes.pool(class).abs(), queue, quantum, self.config.beta_max) {
+            if self.classes.is_idle(class) {
+                return None;
+            }
+            let pool = self.classes.pool(class);
+            let chunk = pool.abs().min(quantum);
+            let child = self.classes.draw(class, &mut self.rng);
+            last = match child {
+                Child::Class(child) => Some(child),
+                Child::Flow(_) => None,
+            };
+            if pool.abs() < TOKEN {
+                break;
+            }
+            match child {
+                Child::Class(child) => self.move_down(class, child, if pool > 0 { chunk } else { -chunk }),
+                Child::Flow(leaf) if pool > 0 => self.fill(class, leaf, chunk),
+                Child::Flow(leaf) => self.grab(class, leaf, chunk),
+            }
+        }
+        last
+    }
+
+    /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
+    #[inline]
+    fn move_down(&mut self, class: usize, child: usize, amount: i64) {
+        *self.classes.pool_mut(class) -= amount;
+        *self.classes.pool_mut(child) += amount;
+        self.moves += 1;
+    }
+
+    /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than it holds.
+    #[inline]
+    fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
+        self.classes.set_turn(class, self.leaves.next(leaf));
+        *self.classes.pool_mut(class) -= amount;
+        *self.leaves.tokens_mut(leaf) += amount;
+        self.moves += 1;
+        if self.leaves.get(leaf).tokens > self.height(class) {
+            self.delete(leaf);
+        }
+    }
+
+    /// An amount goes back from a bucket that has as much to the pool of its class.
+    #[inline]
+    fn grab(&mut self, class: usize, leaf: usize, amount: i64) {
+        self.classes.set_turn(class, self.leaves.next(leaf));
+        if self.leaves.get(leaf).tokens >= amount {
+            *self.leaves.tokens_mut(leaf) -= amount;
+            *self.classes.pool_mut(class) += amount;
+            self.moves += 1;
+        }
+    }
+
+    /// What the pool of a class holds above its height goes up a level.
+    fn pass_overflow_up(&mut self, class: usize) {
+        let height = self.classes.part_of_all(class) * self.config.total as f64;
+        let overflow = self.classes.pool(class) - height as i64;
+        if overflow > 0 {
+            let parent = self.classes.parent(class);
+            *self.classes.pool_mut(class) -= overflow;
+            *self.classes.pool_mut(parent) += overflow;
+        }
+    }
+}
+
+impl Dropper for Hfaba {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let class = self.class_of(packet);
+        let found = self.leaves.find(packet.flow);
+        let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            if buffer.fits(packet.len) {
+                if let Some(elsewhere) = found {
+                    self.delete(elsewhere);
+                }
+                self.arrival = self.open(packet.flow, class);
+            }
+            return Verdict::Pass;
+        };
+        self.arrival = leaf;
+        let (tokens, height) = (self.leaves.get(leaf).tokens, self.height(class));
+        if tokens > height {
+            *self.classes.pool_mut(class) += tokens - height;
+            *self.leaves.tokens_mut(leaf) = height;
+            return Verdict::Pass;
+        }
+        if tokens <= 0 {
+            return Verdict::Drop(Cause::NoTokens);
+        }
+        self.config.profile.verdict(tokens as f64 / height as f64, &mut self.rng)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        let price = self.config.measure.price(packet);
+        if !inside {
+            return self.refill(price, self.config.measure.price_of_all(buffer));
+        }
+        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
+        match at_place.or_else(|| self.leaves.find(packet.flow)) {
+            Some(leaf) => *self.leaves.tokens_mut(leaf) -= price,
+            // Deleted because it was overfull. Its class may be idle by now, so that this packet's tokens come from the root.
+            None => *self.classes.pool_mut(ROOT) -= price,
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let tokens = |raw: i64| raw as f64 / TOKEN as f64;
+        probe.gauge("flows", Unit::Flows, self.leaves.len() as f64);
+        probe.gauge("active_classes", Unit::One, f64::from(self.classes.active()));
+        probe.gauge("root_pool", Unit::Tokens, tokens(self.classes.pool(ROOT)));
+        probe.gauge("all_pools", Unit::Tokens, tokens(self.classes.sum_of_pools()));
+        let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
+        probe.gauge("moves_per_departure", Unit::One, mean);
+    }
+}

@@ -1,0 +1,174 @@
+//! Markers: colour packets at the edge of a DiffServ domain. One algorithm per file.
+//!
+//! A marker drops nothing and holds nothing, so it is not a discipline; [`conditioner`](crate::compose::conditioner) puts
+//! one in front of a discipline.
+
+pub mod sr_tcm;
+pub mod token_bucket;
+pub mod tokens;
+pub mod tr_tcm;
+pub mod tsw;
+pub mod tsw2cm;
+pub mod tsw3cm;
+
+use crate::error::BadParameter;
+use crate::site::Site;
+use core::fmt;
+use fairwire_core::Marker;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// [`Packet::color`](fairwire_core::Packet::color) of traffic within its profile: "in".
+pub const GREEN: u8 = 0;
+/// The colour of traffic out of its profile, or above the first of its limits.
+pub const YELLOW: u8 = 1;
+/// The colour of traffic above the last limit of a marker of three colours.
+pub const RED: u8 = 2;
+
+/// One marker.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+    build: Builder,
+    check: Checker,
+}
+
+/// What a marker's own file tells the catalogue of it.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+}
+
+type Builder = fn(&MarkerParameters, &Site<'_>) -> Result<Box<dyn Marker>, BadParameter>;
+type Checker = fn(&MarkerParameters, &Site<'_>) -> Result<(), BadParameter>;
+
+/// Lists each marker once: its key in [`MarkerParameters`], its name, and its module.
+macro_rules! markers {
+    ($($key:ident: $name:literal => $module:ident;)+) => {
+        /// What was typed for each marker, under its name. What is left out has its documented default; unknown keys are
+        /// refused.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct MarkerParameters {
+            $(
+                #[doc = concat!("Parameters of the marker `", $name, "`.")]
+                #[serde(rename = $name, default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$module::Spec>,
+            )+
+        }
+
+        const ENTRIES: &[Entry] = &[$({
+            let about = $module::ABOUT;
+            Entry {
+                name: $name,
+                summary: about.summary,
+                source: about.source,
+                build: |parameters, site| match &parameters.$key {
+                    Some(spec) => spec.build(site),
+                    None => $module::Spec::default().build(site),
+                },
+                check: |parameters, site| match &parameters.$key {
+                    Some(spec) => spec.check(site).map(drop),
+                    None => $module::Spec::default().check(site).map(drop),
+                },
+            }
+        }),+];
+    };
+}
+
+markers! {
+    token_bucket: "token-bucket" => token_bucket;
+    sr_tcm: "sr-tcm" => sr_tcm;
+    tr_tcm: "tr-tcm" => tr_tcm;
+    tsw2cm: "tsw2cm" => tsw2cm;
+    tsw3cm: "tsw3cm" => tsw3cm;
+}
+
+impl Entry {
+    /// Builds it for `site`.
+    pub fn build(
+        &self,
+        parameters: &MarkerParameters,
+        site: &Site<'_>,
+    ) -> Result<Box<dyn Marker>, BadParameter> {
+        (self.build)(parameters, site)
+    }
+
+    /// Checks what was typed for it at `site`, without building it.
+    pub fn check(&self, parameters: &MarkerParameters, site: &Site<'_>) -> Result<(), BadParameter> {
+        (self.check)(parameters, site)
+    }
+}
+
+/// Every marker, in the order in which it is listed to people.
+pub fn all() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// The marker called `name`.
+///
+/// ```
+/// use fairwire_disciplines::marker;
+///
+/// assert_eq!(marker::find("sr-tcm")?.name, "sr-tcm");
+/// assert_eq!(marker::find("srtcm").unwrap_err().nearest, Some("sr-tcm"));
+/// # Ok::<(), marker::UnknownMarker>(())
+/// ```
+pub fn find(name: &str) -> Result<&'static Entry, UnknownMarker> {
+    ENTRIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| UnknownMarker { given: name.chars().take(60).collect(), nearest: nearest(name) })
+}
+
+/// No marker has the name given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMarker {
+    /// What was given, cut after 60 letters.
+    pub given: String,
+    /// The name that it most resembles, if any comes near.
+    pub nearest: Option<&'static str>,
+}
+
+impl std::error::Error for UnknownMarker {}
+
+impl fmt::Display for UnknownMarker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no marker `{}`; ", self.given)?;
+        if let Some(nearest) = self.nearest {
+            write!(f, "did you mean `{nearest}`? ")?;
+        }
+        write!(f, "allowed: {}", Names)
+    }
+}
+
+/// Prints the names of all markers.
+pub(crate) struct Names;
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, entry) in ENTRIES.iter().enumerate() {
+            write!(f, "{}`{}`", if i == 0 { "" } else { ", " }, entry.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name nearest to `given`, if fewer than half of its letters are wrong.
+fn nearest(given: &str) -> Option<&'static str> {
+    let given: String = given.chars().take(60).collect::<String>().to_lowercase().replace('_', "-");
+    ENTRIES
+        .iter()
+        .map(|entry| (strsim::damerau_levenshtein(&given, entry.name), entry.name))
+        .filter(|&(distance, name)| distance * 2 < name.len())
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}

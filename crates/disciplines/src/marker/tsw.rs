@@ -1,0 +1,51 @@
+//! The time-sliding-window estimator of a rate: what tsw2cm and tsw3cm have in common.
+
+use crate::error::{BadParameter, Parameter};
+use crate::spec::Quantity;
+use fairwire_core::{Duration, Rate, Time};
+
+/// Estimates the rate of an aggregate: each packet adds its length to what a window of the past held at the rate before.
+///
+/// Source: RFC 2859, section 3 and figure 2, after Clark and Fang 1998.
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    window: f64,  // s
+    average: f64, // bytes per second
+    latest: Time, // of the latest packet
+}
+
+impl Estimator {
+    /// An estimator that starts at `rate` at time zero.
+    pub fn new(rate: Rate, window: Duration) -> Self {
+        Estimator { window: window.secs(), average: rate.bps() as f64 / 8.0, latest: Time::ZERO }
+    }
+
+    /// Takes note of a packet of `len` bytes, and tells the rate that it makes, in bytes per second.
+    #[inline]
+    pub fn update(&mut self, len: u32, now: Time) -> f64 {
+        let elapsed = now.since(self.latest).secs();
+        self.average = (self.average * self.window + f64::from(len)) / (elapsed + self.window);
+        self.latest = now;
+        self.average
+    }
+
+    /// The latest estimate, in bit/s.
+    pub fn rate_bps(&self) -> f64 {
+        self.average * 8.0
+    }
+}
+
+/// RFC 2859 leaves the window open; with the round-trip times of TCP in mind Clark and Fang have 1 s.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// The window as typed, or a second.
+pub(crate) fn window(
+    typed: Option<Quantity<Duration>>,
+    parameter: Parameter,
+) -> Result<Duration, BadParameter> {
+    let window = typed.map_or(WINDOW, |typed| typed.0);
+    if window.is_zero() {
+        return Err(parameter.refuse(window, "more than 0 ns"));
+    }
+    Ok(window)
+}

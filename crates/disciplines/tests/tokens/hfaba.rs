@@ -1,0 +1,1 @@
+//! Hierarchical FABA.
