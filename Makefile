@@ -54,6 +54,11 @@ bench: build ## measure: cost per packet, and the simulator against ns-2 where i
 bench-disciplines: rust ## measure each discipline: nanoseconds, instructions and state, from 10 to a million flows (minutes)
 	@cargo bench --locked -p fairwire-disciplines --bench disciplines -- $(ARGS)
 
+.PHONY: oracle-linux
+oracle-linux: rust ## hold our disciplines against Linux's own, in User Mode Linux (two or three minutes)
+	@cargo build --release --locked -p fairwire-oracle --bins --examples
+	@$(target)/release/fairwire-oracle
+
 .PHONY: clean
 clean: ## remove what was built and what the demo wrote
 	@cargo clean

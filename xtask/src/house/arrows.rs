@@ -32,6 +32,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-scenario",
         ],
     ),
+    ("fairwire-oracle", &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-wire"]),
     ("xtask", &[]),
 ];
 

@@ -1,0 +1,151 @@
+//! A virtual clock for User Mode Linux, put in front of its C library by `LD_PRELOAD`.
+//!
+//! The guest's clock stands still while the guest works, and jumps to the next timer when it idles. A run is then exact to
+//! the resolution of the guest's clock (256 ns), does not depend on the load of the host, and takes no longer than the work
+//! in it. Kernels built with `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do this by themselves; Debian's is not.
+//!
+//! User Mode Linux asks for time by `clock_gettime`, sets its one timer by `timer_settime`, and idles in `sigsuspend`
+//! until that timer's SIGALRM. These are replaced. Until the guest creates a file called [`STARTS`] they pass everything
+//! on, because a booting kernel waits in loops for real time to pass.
+
+use libc::{c_char, c_int, c_long, itimerspec, sigset_t, timer_t, timespec};
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// The name of the file whose creation starts the virtual clock; `fairwire_oracle::guest` says the same.
+const STARTS: &[u8] = b"/virtual-clock-starts";
+/// The guest counts its clock in steps of this many nanoseconds (TIMER_MULTIPLIER). A timer that rings between two steps
+/// would find its time not yet come.
+const STEP_NS: u64 = 256;
+
+static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
+/// The virtual clock.
+static NOW_NS: AtomicU64 = AtomicU64::new(0);
+/// When the timer rings; 0 while it is not set.
+static RINGS_NS: AtomicU64 = AtomicU64::new(0);
+/// The guest's one timer, known from the last time that it was set.
+static TIMER: AtomicU64 = AtomicU64::new(0);
+
+type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
+type TimerGettime = unsafe extern "C" fn(timer_t, *mut itimerspec) -> c_int;
+type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
+type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
+
+/// Tells the time: the virtual one of the monotonic clock once it has started.
+///
+/// # Safety
+/// As clock_gettime(2): `time` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut timespec) -> c_int {
+    if clock == libc::CLOCK_MONOTONIC && IS_VIRTUAL.load(Relaxed) {
+        // SAFETY: the caller promises that `time` can be written.
+        unsafe { *time = time_of(NOW_NS.load(Relaxed)) };
+        return 0;
+    }
+    // SAFETY: passed on as it came.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock as c_long, time) as c_int }
+}
+
+/// Sets the guest's timer; by the virtual clock once that has started.
+///
+/// # Safety
+/// As timer_settime(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timer_settime(
+    timer: timer_t,
+    flags: c_int,
+    value: *const itimerspec,
+    before: *mut itimerspec,
+) -> c_int {
+    if !IS_VIRTUAL.load(Relaxed) {
+        TIMER.store(timer as u64, Relaxed);
+        // SAFETY: the next definition is the C library's, which has this type; arguments are passed on as they came.
+        return unsafe { next::<TimerSettime>(c"timer_settime")(timer, flags, value, before) };
+    }
+    // SAFETY: the caller promises that `value` can be read.
+    let wait = ns_of(unsafe { (*value).it_value });
+    RINGS_NS.store(if wait == 0 { 0 } else { NOW_NS.load(Relaxed) + wait }, Relaxed);
+    0
+}
+
+/// Tells whether the timer is set, which is all that the idle loop asks.
+///
+/// # Safety
+/// As timer_gettime(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -> c_int {
+    if !IS_VIRTUAL.load(Relaxed) {
+        // SAFETY: as in `timer_settime`.
+        return unsafe { next::<TimerGettime>(c"timer_gettime")(timer, value) };
+    }
+    let is_set = RINGS_NS.load(Relaxed) != 0;
+    // SAFETY: the caller promises that `value` can be written.
+    unsafe { *value = itimerspec { it_interval: time_of(0), it_value: time_of(u64::from(is_set)) } };
+    0
+}
+
+/// The guest idles: the virtual clock jumps to the timer, and its signal is there at once.
+///
+/// # Safety
+/// As sigsuspend(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
+    if IS_VIRTUAL.load(Relaxed) && RINGS_NS.load(Relaxed) != 0 {
+        let rings = RINGS_NS.swap(0, Relaxed).next_multiple_of(STEP_NS);
+        NOW_NS.fetch_max(rings, Relaxed);
+        // SAFETY: the signal is blocked here and handled by the guest inside the `sigsuspend` below.
+        unsafe { libc::raise(libc::SIGALRM) };
+    }
+    // SAFETY: as in `timer_settime`.
+    unsafe { next::<Sigsuspend>(c"sigsuspend")(mask) }
+}
+
+/// Opens a file of the host for the guest. That of the name [`STARTS`] starts the virtual clock.
+///
+/// # Safety
+/// As open(2). It takes its third argument whether it is there or not: the C calling conventions of the machines that User
+/// Mode Linux runs on pass it in a register.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
+    // SAFETY: the caller promises a string.
+    if unsafe { CStr::from_ptr(path) }.to_bytes().ends_with(STARTS) && !IS_VIRTUAL.load(Relaxed) {
+        start();
+    }
+    // SAFETY: as in `timer_settime`.
+    unsafe { next::<Open>(c"open64")(path, flags, mode) }
+}
+
+/// From here on the clock is virtual. The real timer is disarmed, and the virtual one rings soon in its place.
+fn start() {
+    let mut time = time_of(0);
+    let off = itimerspec { it_interval: time, it_value: time };
+    // SAFETY: the timer is the guest's own, and both values live until the calls return.
+    unsafe {
+        clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
+        timer_settime(TIMER.load(Relaxed) as timer_t, 0, &off, std::ptr::null_mut());
+    }
+    let now = ns_of(time).next_multiple_of(STEP_NS);
+    NOW_NS.store(now, Relaxed);
+    RINGS_NS.store(now + STEP_NS, Relaxed);
+    IS_VIRTUAL.store(true, Relaxed);
+}
+
+/// The definition that would have been used without this one.
+///
+/// # Safety
+/// `F` must be the function's type.
+unsafe fn next<F: Copy>(name: &CStr) -> F {
+    // SAFETY: `name` is a string.
+    let found: *mut c_void = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    assert!(!found.is_null() && size_of::<F>() == size_of::<*mut c_void>());
+    // SAFETY: the caller promises that `F` is the type of the function that was found.
+    unsafe { std::mem::transmute_copy(&found) }
+}
+
+fn ns_of(time: timespec) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn time_of(ns: u64) -> timespec {
+    timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+}

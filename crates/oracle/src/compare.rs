@@ -1,0 +1,279 @@
+//! What of two outcomes is compared, and how far they may lie apart.
+
+use crate::outcome::Outcome;
+use crate::trace::Arrival;
+use serde::Serialize;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Packets whose fate (sent, marked, dropped) differs, in percent of the arrivals. The kernel's own is 0.
+    Decisions,
+    /// Packets dropped, in percent of the arrivals.
+    Dropped,
+    /// Packets marked, in percent of the arrivals.
+    Marked,
+    /// The mean wait of the packets sent, in milliseconds.
+    Wait,
+    /// One flow's part of the bytes sent, in percent. Told is the flow that lies farthest apart.
+    Share,
+    /// How far apart a packet leaves that both sides sent, on average, in milliseconds. The kernel's own is 0.
+    Departure,
+}
+
+impl Figure {
+    /// Every figure, in the order in which they are shown.
+    pub const ALL: [Figure; 6] =
+        [Figure::Dropped, Figure::Marked, Figure::Wait, Figure::Share, Figure::Decisions, Figure::Departure];
+
+    /// The name and the unit for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Figure::Decisions => "other fate, %",
+            Figure::Dropped => "dropped, %",
+            Figure::Marked => "marked, %",
+            Figure::Wait => "mean wait, ms",
+            Figure::Share => "share, %",
+            Figure::Departure => "other time, ms",
+        }
+    }
+}
+
+/// How far apart a figure may lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerance {
+    /// Which figure.
+    pub figure: Figure,
+    /// In the figure's unit.
+    pub allowed: f64,
+    /// And in standard errors of the mean difference over the runs: what random decisions do.
+    pub deviations: f64,
+    /// Why that much.
+    pub because: &'static str,
+}
+
+/// One run of both sides on one trace.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The trace.
+    pub arrivals: Vec<Arrival>,
+    /// The kernel.
+    pub kernel: Outcome,
+    /// Ours.
+    pub ours: Outcome,
+}
+
+/// One line of the result: a figure, averaged over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Which figure.
+    pub figure: Figure,
+    /// The flow that it is of, where it is of one.
+    pub flow: Option<usize>,
+    /// The kernel's.
+    pub kernel: f64,
+    /// Ours.
+    pub ours: f64,
+    /// How far apart they may lie; none where the figure is for information.
+    pub allowed: Option<f64>,
+    /// Why that much.
+    pub because: Option<&'static str>,
+}
+
+impl Row {
+    /// Is it within its tolerance, or without any?
+    pub fn holds(&self) -> bool {
+        // Written so that what is not a number does not hold.
+        self.allowed.is_none_or(|allowed| (self.ours - self.kernel).abs() <= allowed)
+    }
+}
+
+/// Every figure of the runs in `pairs`, held against `tolerances`.
+///
+/// # Panics
+/// Without a run.
+pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<Row> {
+    assert!(!pairs.is_empty(), "nothing to compare");
+    let flows = pairs[0].arrivals.iter().map(|arrival| arrival.flow + 1).max().unwrap_or(0);
+    let row = |figure: Figure| {
+        let tolerance = tolerances.iter().find(|tolerance| tolerance.figure == figure);
+        let of_flow = |flow| row_of(pairs, figure, flow, tolerance);
+        match figure {
+            Figure::Share => {
+                (0..flows).map(|flow| of_flow(Some(flow))).max_by(|a, b| excess(a).total_cmp(&excess(b)))
+            }
+            _ => Some(of_flow(None)),
+        }
+    };
+    Figure::ALL.into_iter().filter_map(row).collect()
+}
+
+/// How much of its tolerance a row takes up; where it has none, how far apart it lies.
+fn excess(row: &Row) -> f64 {
+    (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
+}
+
+fn row_of(pairs: &[Pair], figure: Figure, flow: Option<usize>, tolerance: Option<&Tolerance>) -> Row {
+    let values: Vec<(f64, f64)> = pairs.iter().map(|pair| pair.values(figure, flow)).collect();
+    let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
+    let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
+    let allowed = tolerance.map(|tolerance| {
+        // Paired: both sides met the same traffic, so only their difference has a spread.
+        let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
+        tolerance.allowed + tolerance.deviations * standard_error(&differences)
+    });
+    Row { figure, flow, kernel, ours, allowed, because: tolerance.map(|tolerance| tolerance.because) }
+}
+
+/// The standard error of the mean; 0 where there is only one value.
+fn standard_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    if n < 2.0 {
+        return 0.0;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (variance / n).sqrt()
+}
+
+impl Pair {
+    /// The first packet whose fate differs, in the order of arrival.
+    pub fn first_apart(&self) -> Option<usize> {
+        self.kernel.fates.iter().zip(&self.ours.fates).position(|(a, b)| !a.is_decided_as(*b))
+    }
+
+    /// The kernel's value of a figure, and ours.
+    fn values(&self, figure: Figure, flow: Option<usize>) -> (f64, f64) {
+        let both = |of: &dyn Fn(&Outcome) -> f64| (of(&self.kernel), of(&self.ours));
+        let percent = |count: usize| 100.0 * count as f64 / self.arrivals.len() as f64;
+        let fates = || self.kernel.fates.iter().zip(&self.ours.fates);
+        match figure {
+            Figure::Decisions => (0.0, percent(fates().filter(|(a, b)| !a.is_decided_as(**b)).count())),
+            Figure::Dropped => both(&|outcome| percent(outcome.dropped())),
+            Figure::Marked => both(&|outcome| percent(outcome.marked())),
+            Figure::Wait => both(&|outcome| mean(&outcome.waits_ms())),
+            Figure::Share => both(&|outcome| 100.0 * outcome.share(&self.arrivals, flow)),
+            Figure::Departure => {
+                let apart =
+                    fates().filter_map(|(a, b)| Some(a.left_ns()?.abs_diff(b.left_ns()?) as f64 / 1e6));
+                (0.0, mean(&apart.collect::<Vec<f64>>()))
+            }
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{self, RATE, Shaper};
+    use crate::outcome::Fate;
+    use crate::replay::replay;
+    use crate::traffic::ONE_SIZE;
+    use fairwire_core::Seed;
+    use fairwire_core::units::Amount;
+    use fairwire_disciplines::{Parameters, Site, build};
+
+    /// Ours against ours: as if the kernel did exactly the same.
+    fn twins(name: &str, seeds: (u64, u64)) -> Pair {
+        let arrivals = ONE_SIZE.arrivals(1);
+        let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();
+        let run = |seed| {
+            let site = Site {
+                rate: RATE,
+                buffer: Amount::Packets(100),
+                packet_bytes: 1024,
+                seed: Seed(seed),
+                stream: "oracle",
+            };
+            let mut discipline = build(name, &Parameters::default(), &site).expect("defaults build");
+            replay(&mut *discipline, Shaper::Htb, &arrivals, &came)
+        };
+        Pair { kernel: run(seeds.0), ours: run(seeds.1), arrivals }
+    }
+
+    fn exactly(figure: Figure) -> Tolerance {
+        Tolerance { figure, allowed: 0.0, deviations: 0.0, because: "a test" }
+    }
+
+    fn every_figure_exactly() -> Vec<Tolerance> {
+        Figure::ALL.map(exactly).to_vec()
+    }
+
+    #[test]
+    fn what_is_the_same_differs_in_nothing() {
+        let pair = twins("tail-drop", (1, 1));
+        assert!(pair.ours.dropped() > 100, "a trace that never fills the buffer shows nothing");
+        let rows = compare(&[pair], &every_figure_exactly());
+        assert_eq!(rows.len(), Figure::ALL.len());
+        for row in rows {
+            assert!(row.holds() && row.kernel == row.ours, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn one_packet_dropped_instead_of_sent_is_noticed_in_every_figure_but_marks() {
+        let mut pair = twins("tail-drop", (1, 1));
+        let sent = pair.ours.fates.iter().rposition(|fate| *fate != Fate::Dropped).expect("some are sent");
+        pair.ours.fates[sent] = Fate::Dropped;
+        for row in compare(&[pair], &every_figure_exactly()) {
+            let should_hold = matches!(row.figure, Figure::Marked | Figure::Departure);
+            assert_eq!(row.holds(), should_hold, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_instead_of_no_mark_and_a_late_packet_are_noticed() {
+        let mut pair = twins("tail-drop", (1, 1));
+        let Fate::Sent(at) = pair.ours.fates[0] else { panic!("the first packet finds an empty queue") };
+        pair.ours.fates[0] = Fate::Marked(at + 1_000_000);
+        let broken: Vec<Figure> = compare(&[pair], &every_figure_exactly())
+            .into_iter()
+            .filter(|row| !row.holds())
+            .map(|row| row.figure)
+            .collect();
+        assert_eq!(broken, [Figure::Marked, Figure::Wait, Figure::Decisions, Figure::Departure]);
+    }
+
+    #[test]
+    fn random_decisions_lie_within_their_standard_error_and_a_tenth_more_drops_does_not() {
+        let mut pairs: Vec<Pair> = (1..9).map(|seed| twins("red", (seed, seed + 100))).collect();
+        let tolerance = Tolerance { deviations: 5.0, ..exactly(Figure::Dropped) };
+        let dropped = |pairs: &[Pair]| compare(pairs, &[tolerance])[0].clone();
+        assert!(dropped(&pairs).holds(), "{:?}", dropped(&pairs));
+        for pair in &mut pairs {
+            let more = pair.ours.dropped() / 10;
+            pair.ours
+                .fates
+                .iter_mut()
+                .filter(|fate| **fate != Fate::Dropped)
+                .take(more)
+                .for_each(|fate| *fate = Fate::Dropped);
+        }
+        assert!(!dropped(&pairs).holds(), "{:?}", dropped(&pairs));
+    }
+
+    #[test]
+    fn every_tolerance_has_its_reason_and_no_figure_has_two() {
+        for case in cases::CASES {
+            for (i, tolerance) in case.tolerances.iter().enumerate() {
+                assert!(tolerance.because.len() > 20, "{}: {:?}", case.name, tolerance.figure);
+                assert!(tolerance.allowed.is_finite() && tolerance.deviations.is_finite());
+                assert!(
+                    tolerance.deviations == 0.0 || case.runs >= 4,
+                    "{}: too few runs for a spread",
+                    case.name
+                );
+                assert!(
+                    case.tolerances[..i].iter().all(|other| other.figure != tolerance.figure),
+                    "{}",
+                    case.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The host's side: finds User Mode Linux, starts it with a job, and waits.
+
+use crate::guest::{self, FAILURE, JOB_VARIABLE, Job, Run};
+use crate::outcome::Outcome;
+use crate::trace::Arrival;
+use fairwire_gateway::clock;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// User Mode Linux, as it is installed.
+#[derive(Clone, Debug)]
+pub struct Uml {
+    /// The kernel, which is a program.
+    pub program: PathBuf,
+    /// Its version, such as `6.1.176`.
+    pub version: String,
+    /// Its modules.
+    pub modules: PathBuf,
+    /// The virtual clock.
+    pub clock: PathBuf,
+}
+
+/// Why the oracle did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// Something has to be installed first.
+    #[error("{0}")]
+    Missing(String),
+    /// The host refused something.
+    #[error("{0}: {1}")]
+    System(String, io::Error),
+    /// The guest gave up, or nothing was heard of it.
+    #[error("the guest failed: {0}")]
+    Guest(String),
+}
+
+/// Where Debian's package puts the modules.
+const MODULES: &str = "/usr/lib/uml/modules";
+const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
+/// The guests together take about a minute on an idle machine.
+const PATIENCE_NS: u64 = 300_000_000_000;
+/// A guest keeps one processor busy.
+const GUESTS: usize = 2;
+const CONSOLE: &str = "console.txt";
+const MEMORY: &str = "mem=256M";
+
+impl Uml {
+    /// Finds it, or says what is missing and how to get it.
+    pub fn find() -> Result<Uml, HostError> {
+        let program = in_path("linux.uml").ok_or_else(|| missing("User Mode Linux (linux.uml)"))?;
+        for tool in ["tc", "ip", "mount"] {
+            in_path(tool).ok_or_else(|| missing(&format!("the command {tool}")))?;
+        }
+        let output = Command::new(&program).arg("--version").output();
+        let output = output.map_err(|error| HostError::System(program.display().to_string(), error))?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let modules = Path::new(MODULES).join(&version);
+        if version.is_empty() || !modules.join("modules.dep").is_file() {
+            return Err(missing(&format!("the modules of User Mode Linux ({})", modules.display())));
+        }
+        Ok(Uml { program, version, modules, clock: virtual_clock()? })
+    }
+
+    /// Lets guests do `runs`, shared out between them; the results are files in `folder`.
+    pub fn run(&self, folder: &Path, runs: &[Run]) -> Result<(), HostError> {
+        let mut guests = Vec::new();
+        for number in 0..GUESTS.min(runs.len()) {
+            let share = runs.iter().skip(number).step_by(GUESTS).cloned().collect();
+            guests.push(self.start(folder, &folder.join(format!("guest-{number}")), share)?);
+        }
+        let ends_ns = clock::now().ns() + PATIENCE_NS;
+        // Each is waited for, also after one has failed: none is left behind.
+        let failed: Vec<HostError> =
+            guests.into_iter().filter_map(|guest| guest.finish(ends_ns).err()).collect();
+        match failed.into_iter().next() {
+            Some(error) => Err(error),
+            None => runs.iter().try_for_each(|run| result(folder, run).map(drop)),
+        }
+    }
+
+    /// Starts a guest that works in `own` and leaves its results in `folder`.
+    fn start(&self, folder: &Path, own: &Path, runs: Vec<Run>) -> Result<Guest, HostError> {
+        fs::create_dir_all(own).map_err(|error| system("making", own, error))?;
+        let job = Job { folder: folder.to_owned(), modules: self.modules.clone(), runs };
+        let file = own.join("job.json");
+        let text = serde_json::to_vec(&job).expect("plain data");
+        fs::write(&file, text).map_err(|error| system("writing", &file, error))?;
+        let console = own.join(CONSOLE);
+        let log = File::create(&console).map_err(|error| system("writing", &console, error))?;
+        Ok(Guest { child: self.command(own, &file, log)?, folder: own.to_owned() })
+    }
+
+    fn command(&self, folder: &Path, job: &Path, log: File) -> Result<Child, HostError> {
+        let own =
+            std::env::current_exe().map_err(|error| HostError::System("finding ourselves".into(), error))?;
+        let errors = log.try_clone().map_err(|error| HostError::System("the console".into(), error))?;
+        Command::new(&self.program)
+            .args([
+                MEMORY,
+                "quiet",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+                "panic=-1",
+                "con=null",
+                "con0=null,fd:1",
+            ])
+            .arg(format!("init={}", own.display()))
+            .arg(format!("uml_dir={}", folder.display()))
+            .arg(format!("{JOB_VARIABLE}={}", job.display()))
+            .env("LD_PRELOAD", &self.clock)
+            .stdin(Stdio::null())
+            .process_group(0)
+            .stdout(log)
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| system("starting", &self.program, error))
+    }
+}
+
+/// The result of a run that the guest did.
+pub fn result(folder: &Path, run: &Run) -> Result<guest::Result, HostError> {
+    let file = folder.join(run.file());
+    let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
+    serde_json::from_slice(&text).map_err(|error| HostError::Guest(format!("{}: {error}", run.file())))
+}
+
+/// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
+pub fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), HostError> {
+    let file = folder.join(format!("ours-{}", run.file()));
+    let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
+    let bytes: Vec<u32> = arrivals.iter().map(|arrival| arrival.bytes).collect();
+    let kept = serde_json::json!({ "flows": flows, "bytes": bytes, "outcome": ours });
+    let text = serde_json::to_vec(&kept).expect("plain data");
+    fs::write(&file, text).map_err(|error| system("writing", &file, error))
+}
+
+/// A guest at work.
+struct Guest {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Guest {
+    /// Waits for it, and ends it where it takes too long.
+    fn finish(mut self, ends_ns: u64) -> Result<(), HostError> {
+        loop {
+            let status = self.child.try_wait();
+            let status = status.map_err(|error| HostError::System("waiting for the guest".into(), error))?;
+            if status.is_some() {
+                break;
+            }
+            if clock::now().ns() > ends_ns {
+                // It has processes of its own, which are in its group.
+                let group = Pid::from_child(&self.child);
+                let _ = kill_process_group(group, Signal::KILL);
+                let _ = self.child.wait();
+                return Err(HostError::Guest(format!("it took too long; {}", self.last_words())));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        match fs::read_to_string(self.folder.join(FAILURE)) {
+            Ok(why) => Err(HostError::Guest(format!("{why}; {}", self.last_words()))),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn last_words(&self) -> String {
+        let said = fs::read(self.folder.join(CONSOLE)).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let last: Vec<&str> = said.lines().rev().take(5).collect();
+        format!("the last lines of its console, newest first: {last:?}")
+    }
+}
+
+/// The virtual clock, which cargo builds beside our program.
+fn virtual_clock() -> Result<PathBuf, HostError> {
+    let own =
+        std::env::current_exe().map_err(|error| HostError::System("finding ourselves".into(), error))?;
+    let clock = own.with_file_name("examples").join("libvirtual_clock.so");
+    if clock.is_file() {
+        return Ok(clock);
+    }
+    Err(HostError::Missing(format!(
+        "{} is not built: cargo build --release -p fairwire-oracle --example virtual_clock",
+        clock.display()
+    )))
+}
+
+fn in_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/sbin"].map(PathBuf::from); // not in the path of every user
+    std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+fn missing(what: &str) -> HostError {
+    HostError::Missing(format!("{what} is not there; {INSTALL}"))
+}
+
+fn system(doing: &str, file: &Path, error: io::Error) -> HostError {
+    HostError::System(format!("{doing} {}", file.display()), error)
+}

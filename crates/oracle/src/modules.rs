@@ -1,0 +1,64 @@
+//! Loading kernel modules in the guest, with what they need first. The guest has no `modprobe`, and needs none.
+
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The modules of the running kernel.
+#[derive(Debug)]
+pub struct Modules {
+    folder: PathBuf,
+    /// Path below the folder, and the paths of what it needs, by name.
+    known: BTreeMap<String, (String, Vec<String>)>,
+}
+
+impl Modules {
+    /// Reads the list of dependencies in `folder`.
+    pub fn read(folder: &Path) -> io::Result<Modules> {
+        let text = fs::read_to_string(folder.join("modules.dep"))?;
+        Ok(Modules { folder: folder.to_owned(), known: text.lines().filter_map(line).collect() })
+    }
+
+    /// Loads `name` and what it needs. What the kernel has already is no error; a module that is not there is.
+    pub fn load(&self, name: &str) -> io::Result<()> {
+        let Some((path, needs)) = self.known.get(name) else {
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("this kernel has no module {name}")));
+        };
+        // A list names what is needed most directly first, so the last has to be loaded first.
+        for path in needs.iter().rev().chain([path]) {
+            self.insert(path)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&self, path: &str) -> io::Result<()> {
+        let file = File::open(self.folder.join(path))?;
+        match rustix::system::finit_module(file, c"", 0) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(io::Error::other(format!("loading {path}: {error}"))),
+        }
+    }
+}
+
+/// `a/b/name.ko: a/c/other.ko`
+fn line(line: &str) -> Option<(String, (String, Vec<String>))> {
+    let (path, needs) = line.split_once(':')?;
+    let name = Path::new(path).file_name()?.to_str()?.split('.').next()?.replace('-', "_");
+    Some((name, (path.to_owned(), needs.split_whitespace().map(str::to_owned).collect())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_a_module_its_file_and_what_it_needs() {
+        let (name, (path, needs)) =
+            line("kernel/net/sched/sch-x.ko: kernel/a.ko kernel/b.ko").expect("well-formed");
+        assert_eq!((name.as_str(), path.as_str()), ("sch_x", "kernel/net/sched/sch-x.ko"));
+        assert_eq!(needs, ["kernel/a.ko", "kernel/b.ko"]);
+        assert_eq!(line("no colon"), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! What became of each packet of a trace.
+
+use crate::trace::Arrival;
+use fairwire_core::Ecn;
+use serde::{Deserialize, Serialize};
+
+/// What became of one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fate {
+    /// It never left.
+    #[serde(rename = "d")]
+    Dropped,
+    /// It left unmarked; when it began to leave, in nanoseconds since the beginning of the trace.
+    #[serde(rename = "s")]
+    Sent(u64),
+    /// It left with a mark that it did not come with.
+    #[serde(rename = "m")]
+    Marked(u64),
+}
+
+impl Fate {
+    /// The fate of a packet that came with the codepoint `came` and began to leave at `at_ns` with `left`.
+    pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> Fate {
+        if left == Ecn::Ce && came != Ecn::Ce { Fate::Marked(at_ns) } else { Fate::Sent(at_ns) }
+    }
+
+    /// When it began to leave; `None` where it was dropped.
+    pub fn left_ns(self) -> Option<u64> {
+        match self {
+            Fate::Dropped => None,
+            Fate::Sent(at) | Fate::Marked(at) => Some(at),
+        }
+    }
+
+    /// Was the same decided, whenever?
+    pub fn is_decided_as(self, other: Fate) -> bool {
+        core::mem::discriminant(&self) == core::mem::discriminant(&other)
+    }
+}
+
+/// One run of one side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// When each packet came, in nanoseconds since the beginning of the trace.
+    pub came_ns: Vec<u64>,
+    /// What became of it.
+    pub fates: Vec<Fate>,
+}
+
+impl Outcome {
+    /// Packets dropped.
+    pub fn dropped(&self) -> usize {
+        self.fates.iter().filter(|fate| **fate == Fate::Dropped).count()
+    }
+
+    /// Packets marked.
+    pub fn marked(&self) -> usize {
+        self.fates.iter().filter(|fate| matches!(fate, Fate::Marked(_))).count()
+    }
+
+    /// The waits of the packets that left, in milliseconds.
+    pub fn waits_ms(&self) -> Vec<f64> {
+        let pairs = self.fates.iter().zip(&self.came_ns);
+        pairs.filter_map(|(fate, came)| Some((fate.left_ns()? - came) as f64 / 1e6)).collect()
+    }
+
+    /// The part of `flow` (or of all flows) in the bytes that left.
+    pub fn share(&self, arrivals: &[Arrival], flow: Option<usize>) -> f64 {
+        let sent = |wanted: Option<usize>| -> u64 {
+            let pairs = self.fates.iter().zip(arrivals);
+            pairs
+                .filter(|(fate, arrival)| {
+                    **fate != Fate::Dropped && wanted.is_none_or(|flow| flow == arrival.flow)
+                })
+                .map(|(_, arrival)| u64::from(arrival.bytes))
+                .sum()
+        };
+        sent(flow) as f64 / sent(None).max(1) as f64
+    }
+}
