@@ -150,13 +150,6 @@ macro_rules! catalogue {
 
 catalogue! {
     tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
-    red: "red" () => crate::dropper::red;
-    faba: "faba" () => crate::dropper::faba;
-    drr: "drr" () => crate::scheduler::drr;
-    fbfq: "fbfq" () => crate::scheduler::fbfq;
-    scfq: "scfq" () => crate::scheduler::scfq;
-    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
-    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
     drop_front: "drop-front" () => crate::dropper::drop_front;
     red: "red" () => crate::dropper::red;
     rio: "rio" () => crate::dropper::rio;
