@@ -413,7 +413,10 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
                             ..Spec::default()
                         };
                         let fates = compare(&spec, 1);
-                        assert!(fates[Fate::In as usize] > 1000 && fates[Fate::Early as usize] > 10, "{fates:?}");
+                        assert!(
+                            fates[Fate::In as usize] > 1000 && fates[Fate::Early as usize] > 10,
+                            "{fates:?}"
+                        );
                     }
                 }
             }

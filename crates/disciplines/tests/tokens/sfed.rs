@@ -282,7 +282,11 @@ fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
     let mut last = Last::default();
     let mut marked = 0;
     for sent in 0..41 {
-        assert_eq!(last.fate(), Fate::In, "packet {sent}: every signal can be a mark, and 40 tokens last for 40 packets");
+        assert_eq!(
+            last.fate(),
+            Fate::In,
+            "packet {sent}: every signal can be a mark, and 40 tokens last for 40 packets"
+        );
         queue.enqueue(Packet { ecn: Ecn::Ect0, ..packet(1) }, Time::ZERO, &mut last);
     }
     assert_eq!(last.fate(), Fate::NoTokens);
@@ -316,7 +320,11 @@ fn what_is_not_allowed_is_told() {
         assert_eq!(spec.check(&site).unwrap_err().to_string(), message);
     }
     // A thousand tokens for each byte: more than sums have room for.
-    let typed = toml::from_str("[sfed]\nmeasure = 'bytes'\nalpha = 1000\nbuffer = '400 MB'").expect("well-formed");
+    let typed =
+        toml::from_str("[sfed]\nmeasure = 'bytes'\nalpha = 1000\nbuffer = '400 MB'").expect("well-formed");
     let refusal = build("sfed", &typed, &site).err().expect("too many tokens").to_string();
-    assert!(refusal.contains("`buffer` of `sfed` is 390625 KiB; allowed: at most 274877906944 tokens"), "{refusal}");
+    assert!(
+        refusal.contains("`buffer` of `sfed` is 390625 KiB; allowed: at most 274877906944 tokens"),
+        "{refusal}"
+    );
 }
