@@ -28,8 +28,9 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes and up to 16
-//! of grouping per class. All taken at construction. O(depth) per packet, and trees have at most 8 levels.
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes and 16 of
+//! grouping per class. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
+//! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
@@ -90,7 +91,7 @@ pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
     state: "48 bytes per active flow with its index entry, bounded by `max_flows`, and 96 per class",
-    cost: "O(depth of the tree)",
+    cost: "O(depth of the tree) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
 };
