@@ -23,6 +23,8 @@ const NONE: u32 = u32::MAX;
 struct Class {
     /// sigma: what it owns and has not assigned.
     pool: i64,
+    /// What it and all below it hold: its pool, theirs, and all buckets. Not kept for the root.
+    holdings: i64,
     weight: u64,
     /// W: the weights of its active children.
     sum: u64,
@@ -122,6 +124,31 @@ impl Classes {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
+    /// A packet of a flow of the class was paid for: it and all above it hold less.
+    #[inline]
+    pub fn spend(&mut self, mut class: usize, price: i64) {
+        while class != ROOT {
+            self.classes[class].holdings -= price;
+            class = self.parent(class);
+        }
+    }
+
+    /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
+    #[inline]
+    pub fn move_down(&mut self, class: usize, child: usize, amount: i64) {
+        self.classes[class].pool -= amount;
+        let child = &mut self.classes[child];
+        child.pool += amount;
+        child.holdings += amount;
+    }
+
+    /// By how much a class has more than `height`, as far as that is in its pool.
+    #[inline]
+    pub fn overflow(&self, class: usize, height: i64) -> i64 {
+        let class = &self.classes[class];
+        (class.holdings - height).min(class.pool)
+    }
+
     /// The class above one that is not the root.
     #[inline]
     pub fn parent(&self, class: usize) -> usize {
@@ -202,8 +229,7 @@ impl Classes {
         self.classes[parent].widen(weight, group.bits);
         self.active += 1;
         let height = (self.part_of_all(class) * total) as i64;
-        self.classes[parent].pool -= height;
-        self.classes[class].pool += height;
+        self.move_down(parent, class, height);
     }
 
     /// A class that has become idle gives its pool to its parent, and so on upwards.
@@ -212,6 +238,7 @@ impl Classes {
             let parent = self.parent(class);
             let pool = core::mem::take(&mut self.classes[class].pool);
             self.classes[parent].pool += pool;
+            self.classes[class].holdings = 0;
             let weight = self.classes[class].weight;
             let group = &mut self.groups[self.classes[class].group as usize];
             group.active -= 1;
@@ -267,6 +294,7 @@ impl Class {
     fn new(parent: u32, weight: u64, pool: i64) -> Self {
         Class {
             pool,
+            holdings: 0,
             weight,
             sum: 0,
             per_weight: 0.0,

@@ -17,18 +17,20 @@
 //! - `class` (list; none): the classes: `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent`
 //!   is the id of the class above (without one it is under the root). A flow has the weight 1 in its class, and is
 //!   under the root where its class is not listed. Section 6.3.
-//! - `cap` (choice; false): whether what a class holds above its height goes up a level even while it has active flows.
-//!   Section 6.3 speaks of an overflow that is passed over, and does not say when.
+//! - `cap` (choice; true): whether what a class and all below it hold above the height of the class goes up a level at its next
+//!   turn, rather than when its last flow is at rest. Section 6.3 speaks of "the overflow of tokens from this subtree".
 //! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
 //! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5.
 //! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
 //! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
-//! - `beta_max` (1; 16): at most so many moves per departure at each level. Not in the paper.
+//! - `beta_max` (1; 16): at most so many walks down the tree per departure, and so many moves at each class on the way. Not in
+//!   the paper.
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 72 bytes and up to 16
-//! of grouping per class. All taken at construction. O(depth) per packet, and trees have at most 8 levels.
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes and 16 of
+//! grouping per class. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
+//! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
@@ -43,6 +45,13 @@
 //!   are drawn at random.
 //! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20 token.
 //! - A flow whose class changes starts anew in the other class.
+//! - Each token that the root deals goes all the way down to a flow. Were only the last of several followed, pools of classes
+//!   would fill while the queue runs dry: tried so, 40 light flows in one class of figure 18 left the link idle four fifths
+//!   of the time.
+//! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its part: with 40 such flows as
+//!   the CBR of figure 18 the link stood idle nearly half of the time. With it a class keeps its height at most, as a bucket.
+//! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left behind in the pools of many
+//!   small classes would together be more than the queue has.
 //!
 //! # Example
 //! ```toml
@@ -81,8 +90,8 @@ use std::collections::BTreeMap;
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
-    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, and 88 per class",
-    cost: "O(depth of the tree)",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, and 96 per class",
+    cost: "O(depth of the tree) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
 };
@@ -105,7 +114,7 @@ pub struct Spec {
     /// What a token is worth: a packet or a byte. Default: `packets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
-    /// Move what a class holds above its height up a level. Default: false.
+    /// Let a class and all below it hold no more than its height; the rest goes up a level. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cap: Option<bool>,
     /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
@@ -120,7 +129,7 @@ pub struct Spec {
     /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_probability: Option<f64>,
-    /// At most so many moves of tokens per departure at each level, from 1. Default: 16.
+    /// At most so many walks down the tree per departure, and moves at each class on the way, from 1. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
@@ -156,9 +165,9 @@ pub struct Config {
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// Move what a class holds above its height up a level.
+    /// Let a class and all below it hold no more than its height.
     pub cap: bool,
-    /// At most so many moves per departure at each level.
+    /// At most so many walks per departure, and moves at each class on the way.
     pub beta_max: u32,
     /// At most so many flows have buckets.
     pub max_flows: u32,
@@ -187,7 +196,7 @@ impl Spec {
             measure,
             total,
             profile: typed.check(NAME)?,
-            cap: self.cap.unwrap_or(false),
+            cap: self.cap.unwrap_or(true),
             beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), u32::MAX)?,
             max_flows,
             tree,
@@ -327,25 +336,42 @@ impl Hfaba {
         self.classes.retire(class);
     }
 
-    /// Gives the tokens of a packet that has left to the root, and deals the pools out along one way down the tree.
+    /// Gives the tokens of a packet that has left to the root, and deals them out.
     #[inline]
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        let mut at = ROOT;
-        while let Some(child) = self.deal(at, queue, price) {
-            at = child;
-            if self.config.cap {
-                self.pass_overflow_up(at);
+        let walks = steps(self.classes.pool(ROOT).abs(), queue, price, self.config.beta_max);
+        for walk in 0..walks {
+            if walk > 0 && self.classes.pool(ROOT).abs() < TOKEN {
+                return;
             }
+            self.walk(queue, price);
         }
     }
 
-    /// Deals the pool of a class out, in chunks of `quantum` at most. Gives the class that was drawn last, if it was one.
+    /// Moves a chunk from the root to a random child, and on down to a flow. On its way each class deals out what it has.
     #[inline]
-    fn deal(&mut self, class: usize, queue: i64, quantum: i64) -> Option<usize> {
+    fn walk(&mut self, queue: i64, quantum: i64) {
+        let (mut at, mut height) = (ROOT, self.config.total as f64);
+        let mut moves = 1;
+        while let Some(child) = self.deal(at, moves, quantum) {
+            if self.config.cap && at != ROOT {
+                self.pass_overflow_up(at, height as i64);
+            }
+            (at, height) = (child, height * self.classes.part(child));
+            moves = steps(self.classes.pool(at).abs(), queue, quantum, self.config.beta_max);
+        }
+        if self.config.cap && at != ROOT {
+            self.pass_overflow_up(at, height as i64);
+        }
+    }
+
+    /// Deals the pool of a class out, in so many moves of `quantum` at most. Gives the class that was drawn last, if it was one.
+    #[inline]
+    fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
-        for _ in 0..steps(self.classes.pool(class).abs(), queue, quantum, self.config.beta_max) {
+        for _ in 0..moves {
             if self.classes.is_idle(class) {
                 return None;
             }
@@ -356,11 +382,14 @@ impl Hfaba {
                 Child::Class(child) => Some(child),
                 Child::Flow(_) => None,
             };
-            if pool.abs() < TOKEN {
+            if pool == 0 || class == ROOT && pool.abs() < TOKEN {
                 break;
             }
             match child {
-                Child::Class(child) => self.move_down(class, child, if pool > 0 { chunk } else { -chunk }),
+                Child::Class(child) => {
+                    self.classes.move_down(class, child, if pool > 0 { chunk } else { -chunk });
+                    self.moves += 1;
+                }
                 Child::Flow(leaf) if pool > 0 => self.fill(class, leaf, chunk),
                 Child::Flow(leaf) => self.grab(class, leaf, chunk),
             }
@@ -368,12 +397,14 @@ impl Hfaba {
         last
     }
 
-    /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
+    /// What a class and all below it have above its `height` goes back up a level, as far as it is in the pool of the class. Asked
+    /// after the pool was dealt out, so that full buckets have had the token that sends them to rest.
     #[inline]
-    fn move_down(&mut self, class: usize, child: usize, amount: i64) {
-        *self.classes.pool_mut(class) -= amount;
-        *self.classes.pool_mut(child) += amount;
-        self.moves += 1;
+    fn pass_overflow_up(&mut self, class: usize, height: i64) {
+        let overflow = self.classes.overflow(class, height);
+        if overflow > 0 {
+            self.classes.move_down(self.classes.parent(class), class, -overflow);
+        }
     }
 
     /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than it holds.
@@ -396,17 +427,6 @@ impl Hfaba {
             *self.leaves.tokens_mut(leaf) -= amount;
             *self.classes.pool_mut(class) += amount;
             self.moves += 1;
-        }
-    }
-
-    /// What the pool of a class holds above its height goes up a level.
-    fn pass_overflow_up(&mut self, class: usize) {
-        let height = self.classes.part_of_all(class) * self.config.total as f64;
-        let overflow = self.classes.pool(class) - height as i64;
-        if overflow > 0 {
-            let parent = self.classes.parent(class);
-            *self.classes.pool_mut(class) -= overflow;
-            *self.classes.pool_mut(parent) += overflow;
         }
     }
 }
@@ -448,7 +468,10 @@ impl Dropper for Hfaba {
         // Pushing out other packets to make room refills buckets, and may move or delete this one.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.leaves.find(packet.flow)) {
-            Some(leaf) => *self.leaves.tokens_mut(leaf) -= price,
+            Some(leaf) => {
+                *self.leaves.tokens_mut(leaf) -= price;
+                self.classes.spend(self.leaves.get(leaf).class as usize, price);
+            }
             // Deleted because it was overfull. Its class may be idle by now, so that this packet's tokens come from the root.
             None => *self.classes.pool_mut(ROOT) -= price,
         }
