@@ -4,7 +4,9 @@ use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
 use crate::trace::Traffic;
 use crate::traffic::{BULLY, BULLY_ECN, BURSTS, MILD, OVERLOAD, SHORT};
-use fairwire_core::{Duration, Rate};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration, Rate, Seed};
+use fairwire_disciplines::{Parameters, Site, build};
 
 /// The rate of the link: one byte in one microsecond, so that service times are exact on both sides.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {
@@ -78,6 +80,21 @@ impl Case {
             );
         }
         lines
+    }
+}
+
+impl Case {
+    /// Our discipline, drawing under `seed`; or why it cannot be built.
+    pub fn discipline(&self, seed: u64) -> Result<Box<dyn Discipline>, String> {
+        let parameters: Parameters = toml::from_str(self.parameters).map_err(|error| error.to_string())?;
+        let site = Site {
+            rate: RATE,
+            buffer: Amount::Packets(1000),
+            packet_bytes: 1024,
+            seed: Seed(seed),
+            stream: "oracle",
+        };
+        build(self.ours, &parameters, &site).map_err(|error| error.to_string())
     }
 }
 
@@ -487,3 +504,30 @@ pub static CASES: &[Case] = &[
         ..CASE
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_can_be_built_and_is_found_by_its_name() {
+        for case in CASES {
+            case.discipline(1).map(drop).unwrap_or_else(|why| panic!("{}: {why}", case.name));
+            assert_eq!(
+                find(case.name).map(|found| found.kernel),
+                Some(case.kernel),
+                "{} stands twice",
+                case.name
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_said_for_each_flow_names_its_number_and_its_port() {
+        let lines = find("drr").expect("there is one").commands();
+        assert_eq!(lines.len(), 3 + 3 * OVERLOAD.flows.len());
+        assert!(lines.contains(&"class add dev DEV parent 10: classid 10:8 drr quantum 1514".to_owned()));
+        assert!(lines.iter().any(|line| line.ends_with("match ip sport 1008 0xffff flowid 10:8")));
+        assert!(lines.iter().all(|line| !line.contains("FLOW") && !line.contains("PORT")));
+    }
+}

@@ -1,10 +1,8 @@
 //! `fairwire-oracle`: Linux's own queue disciplines beside ours. Started by `make oracle-linux`.
 #![forbid(unsafe_code)]
 
-use fairwire_core::Seed;
-use fairwire_core::units::Amount;
-use fairwire_disciplines::{Parameters, Site, catalogue};
-use fairwire_oracle::cases::{self, Case, RATE};
+use fairwire_disciplines::catalogue;
+use fairwire_oracle::cases::{self, Case};
 use fairwire_oracle::compare::Pair;
 use fairwire_oracle::guest::{self, JOB_VARIABLE, Run};
 use fairwire_oracle::host::{self, HostError, Uml};
@@ -16,11 +14,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
 
-Usage: fairwire-oracle [--out FOLDER] [--kernel-too] [--list] [CASE]...
+Usage: fairwire-oracle [--out FOLDER] [--list] [CASE]...
 
   CASE           only these cases; without any, all
   --out FOLDER   where results and the kernel's raw answers go (default: out/oracle-linux)
-  --kernel-too   lets the kernel also do the cases that have no counterpart here
   --list         lists the cases
 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
@@ -55,21 +52,15 @@ struct Arguments {
     out: PathBuf,
     cases: Vec<&'static Case>,
     is_question: bool,
-    kernel_too: bool,
 }
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut read = Arguments {
-            out: PathBuf::from("out/oracle-linux"),
-            cases: Vec::new(),
-            is_question: false,
-            kernel_too: false,
-        };
+        let mut read =
+            Arguments { out: PathBuf::from("out/oracle-linux"), cases: Vec::new(), is_question: false };
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--out" => read.out = words.next().ok_or("--out needs a folder")?.into(),
-                "--kernel-too" => read.kernel_too = true,
                 "--list" | "--help" | "-h" => {
                     println!("{USAGE}\n\nCases:");
                     cases::CASES
@@ -93,7 +84,7 @@ impl Arguments {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
             .map_err(|error| HostError::System("making the folder of results".into(), error))?;
-        let wanted = |case: &&&Case| self.kernel_too || catalogue::find(case.ours).is_ok();
+        let wanted = |case: &&&Case| catalogue::find(case.ours).is_ok();
         let runs: Vec<Run> = self.cases.iter().filter(wanted).flat_map(|case| runs(case)).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
         uml.run(&folder, &runs)?;
@@ -135,7 +126,7 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, HostError> {
     for run in runs(case) {
         let kernel = host::result(folder, &run)?.outcome;
         let arrivals = case.traffic.arrivals(run.seed);
-        match ours(case, run.seed) {
+        match case.discipline(run.seed) {
             Ok(mut discipline) => {
                 let ours = replay(&mut *discipline, case.shaper, &arrivals, &kernel.came_ns);
                 host::keep(folder, &run, &arrivals, &ours)?;
@@ -145,18 +136,6 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, HostError> {
         }
     }
     Ok(Finding::new(case, Ok(&pairs)))
-}
-
-fn ours(case: &Case, seed: u64) -> Result<Box<dyn fairwire_core::Discipline>, String> {
-    let parameters: Parameters = toml::from_str(case.parameters).map_err(|error| error.to_string())?;
-    let site = Site {
-        rate: RATE,
-        buffer: Amount::Packets(1000),
-        packet_bytes: 1024,
-        seed: Seed(seed),
-        stream: "oracle",
-    };
-    fairwire_disciplines::build(case.ours, &parameters, &site).map_err(|error| error.to_string())
 }
 
 /// An empty folder at `path`, by its whole name: the guest has another working directory.

@@ -116,3 +116,34 @@ impl Finding {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::outcome::{Fate, Outcome};
+
+    fn finding(name: &str, kernel: Fate) -> Finding {
+        let case = cases::find(name).expect("there is one");
+        let arrivals = case.traffic.arrivals(1)[..1].to_vec();
+        let outcome = |fate| Outcome { came_ns: vec![0], fates: vec![fate] };
+        Finding::new(case, Ok(&[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }]))
+    }
+
+    #[test]
+    fn one_other_fate_makes_a_finding_bad_where_there_is_a_tolerance() {
+        assert_eq!(finding("pfifo", Fate::Sent(0)).verdict, Verdict::Agrees);
+        let bad = finding("pfifo", Fate::Dropped);
+        assert_eq!((bad.verdict.clone(), bad.first_apart), (Verdict::Differs, Some(0)));
+        assert!(bad.is_bad() && bad.text().contains("<-- outside"), "{}", bad.text());
+        assert_eq!(finding("hhf", Fate::Dropped).verdict, Verdict::Shown);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_and_what_cannot_be_built_is_bad() {
+        let case = cases::find("pfifo").expect("there is one");
+        let missing = Finding::new(case, Err(Verdict::NotInTheCatalogue));
+        assert!(!missing.is_bad() && missing.text().contains("not in the catalogue"));
+        assert!(Finding::new(case, Err(Verdict::NotBuilt("why".into()))).is_bad());
+    }
+}
