@@ -18,7 +18,7 @@
 //! - `decrease` (1; 0.00025): d2, the step down: the authors' code for ns-1.
 //! - `freeze_time` (time; 100 ms): after a step, no other for so long: the authors' code for ns-1.
 //! - `threshold` (amount; none): L, a backlog above this counts as overflow. The paper's pseudo-code has it in brackets.
-//! - `idle_decay` (bool; false): whether the probability goes on falling, a step per `freeze_time`, while the link stays idle,
+//! - `idle_decay` (yes or no; false): whether the probability goes on falling, a step per `freeze_time`, while the link stays idle,
 //!   rather than once when it goes idle.
 //!
 //! # State and cost

@@ -22,10 +22,10 @@
 //!   arrival dropped above the other: as for `red`, whose defaults are FABA's, section 5.
 //! - `max_probability` (1; 0.02): of RED's test at the upper threshold, as for `red`.
 //! - `weight` (1; 0.002): w_q of the average, as for `red`.
-//! - `gentle` (bool; false): whether the probability of RED's test rises to 1 at twice the upper threshold, rather than jump there.
-//! - `wait` (bool; false): the rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
+//! - `gentle` (yes or no; false): whether the probability of RED's test rises to 1 at twice the upper threshold, rather than jump there.
+//! - `wait` (yes or no; false): the rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
 //! - `idle_rule` (choice; `ns2`): how the average decays while the link idles, as for `red`.
-//! - `spare_short_queue` (bool; true): no drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
+//! - `spare_short_queue` (yes or no; true): no drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
 //!
 //! # State and cost
 //! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one draw, or m.

@@ -26,7 +26,7 @@
 //! - `spare_short_queue` (yes or no; true): no early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
 //! - `mark_limit` (1; none): ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by
 //!   itself; instead a signal at a probability above this limit drops where it would mark.
-//! - `adaptive` (bool; false): whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so
+//! - `adaptive` (yes or no; false): whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so
 //!   that the average stays near the middle of the thresholds: Adaptive RED.
 //! - `adapt_interval` (time; 0.5 s): the time between two steps of that: Adaptive RED.
 //! - `adapt_increase` (1; 0.01): the largest step up; it is at most a quarter of `max_probability`: Adaptive RED.

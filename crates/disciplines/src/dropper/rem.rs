@@ -22,7 +22,7 @@
 //! - `phi` (1; 1.001): the base of the probability, above 1: ns-2.
 //! - `input_weight` (1; 1): the weight of the latest interval in the average of arrivals: ns-2.
 //! - `mark_at` (choice; `departure`): where ECN-capable packets are judged under `ecn = "mark"`; see [`MarkAt`].
-//! - `drop_incapable` (bool; true): whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the
+//! - `drop_incapable` (yes or no; true): whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the
 //!   same probability, as RFC 3168, section 5, asks; false is ns-2.
 //!
 //! # State and cost
