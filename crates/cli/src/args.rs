@@ -28,7 +28,8 @@ Examples:
 const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
-  fairwire list disciplines --format json";
+  fairwire list disciplines --format json
+  fairwire list markers";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -81,7 +82,7 @@ pub enum Command {
         #[command(subcommand)]
         list: List,
     },
-    /// Tell everything of one discipline: what it does, its parameters with unit, default and source, an example.
+    /// Tell everything of one discipline or marker: what it does, its parameters with unit, default and source, an example.
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
     /// Contests with this machine's own network stack.
@@ -156,16 +157,23 @@ pub enum List {
         #[arg(long, default_value = "table")]
         format: Format,
     },
+    /// The markers, which colour packets in front of a discipline.
+    #[command(after_help = LIST_EXAMPLES)]
+    Markers {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+    },
 }
 
 #[derive(Debug, Args)]
 pub struct DescribeArgs {
-    /// Its name.
+    /// The name of a discipline or of a marker.
     pub name: Option<String>,
     /// How to print it.
     #[arg(long, default_value = "text")]
     pub format: Look,
-    /// Write the pages of all disciplines into this folder, in Markdown.
+    /// Write the pages of all disciplines and markers into this folder, in Markdown.
     #[arg(long, value_name = "DIR", conflicts_with = "name")]
     pub out: Option<PathBuf>,
 }

@@ -46,6 +46,8 @@ fn disciplines_are_listed_in_every_format() {
     let csv = stdout(&run(&["list", "disciplines", "--format", "csv"]));
     let json: Value =
         serde_json::from_str(&stdout(&run(&["list", "disciplines", "--format", "json"]))).unwrap();
+    let markers = stdout(&run(&["list", "markers"]));
+    assert!(["token-bucket", "sr-tcm", "tsw3cm"].iter().all(|name| markers.contains(name)), "{markers}");
     let names: Vec<&str> =
         json.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     assert!(["tail-drop", "red", "faba"].iter().all(|name| names.contains(name)), "{names:?}");
@@ -67,7 +69,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
     assert!(markdown == include_str!("../../../docs/reference/red.md"));
     for (args, message) in [
         (&["describe", "rde"][..], "did you mean `red`?"),
-        (&["describe"], "describe takes the name of a discipline"),
+        (&["describe"], "describe takes the name of a discipline or of a marker"),
         (&["describe", "red", "--out", "x"], "cannot be used with"),
     ] {
         let output = run(args);

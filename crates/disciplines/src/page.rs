@@ -59,6 +59,8 @@ pub struct ParameterPage {
     pub notes: String,
     /// Each allowed word and what it means, where words are allowed.
     pub choices: Vec<(String, String)>,
+    /// Each field and what it is, where a table or a list of tables is allowed.
+    pub fields: Vec<(String, String)>,
 }
 
 /// Documentation that does not have the form that pages are made of.
@@ -122,8 +124,10 @@ impl Page {
             "| parameter | unit | default | what it is | notes and source |\n|---|---|---|---|---|\n",
         );
         for parameter in &self.parameters {
-            let ParameterPage { name, unit, default, notes, allowed, choices } = parameter;
-            let choices: Vec<_> = choices.iter().map(|(word, what)| format!("`{word}`: {what}")).collect();
+            let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;
+            let choices = choices.iter().map(|(word, what)| format!("`{word}`: {what}"));
+            let fields = fields.iter().map(|(name, what)| format!("field `{name}`: {what}"));
+            let choices: Vec<_> = choices.chain(fields).collect();
             let allowed = [vec![allowed.clone()], choices].concat().join("<br>");
             let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
             writeln!(
@@ -238,7 +242,8 @@ fn read_bullet(bullet: &str, schema: &Value) -> Result<Vec<ParameterPage>, Strin
         let own = if defaults.len() == names.len() { defaults[at] } else { default };
         let adds = !text.eq_ignore_ascii_case(&allowed);
         let notes = if adds { sentence(text) } else { String::new() };
-        ParameterPage { name, unit: unit.into(), default: own.into(), allowed, notes, choices }
+        let fields = fields(&schema["properties"][&name], schema);
+        ParameterPage { name, unit: unit.into(), default: own.into(), allowed, notes, choices, fields }
     };
     Ok(names.iter().cloned().enumerate().map(page).collect())
 }
@@ -257,6 +262,27 @@ fn allowed(name: &str, schema: &Value) -> (String, Vec<(String, String)>) {
     let mut choices = Vec::new();
     words(field, schema, &mut choices);
     (description.split_whitespace().collect::<Vec<_>>().join(" "), choices)
+}
+
+/// A table with more fields than this is one of all disciplines, which have pages of their own.
+const MOST_FIELDS: usize = 20;
+
+/// The fields of the table, or of the tables in the list, that a schema allows.
+fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let description = field["description"].as_str().unwrap_or_default();
+        found.push((name.clone(), description.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+    for one in ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten() {
+        found.extend(fields(one, root));
+    }
+    if schema["items"].is_object() {
+        found.extend(fields(&schema["items"], root));
+    }
+    let target = schema["$ref"].as_str().and_then(|target| root.pointer(target.trim_start_matches('#')));
+    found.extend(target.into_iter().flat_map(|target| fields(target, root)));
+    if found.len() > MOST_FIELDS { Vec::new() } else { found }
 }
 
 /// Every constant that a schema allows, with its description, through references and alternatives.

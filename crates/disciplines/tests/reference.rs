@@ -2,12 +2,15 @@
 
 use fairwire_core::units::Amount;
 use fairwire_core::{Rate, Seed};
-use fairwire_disciplines::catalogue::{self, Entry};
-use fairwire_disciplines::page::Page;
-use fairwire_disciplines::{Parameters, Site, build};
+use fairwire_disciplines::page::{BadDocumentation, Page};
+use fairwire_disciplines::{Parameters, Site, build, catalogue, marker};
 
-fn page(entry: &Entry) -> Page {
-    entry.page().unwrap_or_else(|error| panic!("{error}"))
+/// The pages of all disciplines, by the table that their examples set, and of all markers.
+fn pages() -> Vec<(&'static str, Page)> {
+    let disciplines = catalogue::all().iter().map(|entry| (entry.name, entry.page()));
+    let markers = marker::all().iter().map(|entry| ("conditioner", entry.page()));
+    let read = |page: Result<Page, BadDocumentation>| page.unwrap_or_else(|error| panic!("{error}"));
+    disciplines.chain(markers).map(|(name, page)| (name, read(page))).collect()
 }
 
 #[derive(serde::Deserialize)]
@@ -17,10 +20,10 @@ struct Scenario {
 
 #[test]
 fn every_example_is_read_and_built() {
-    for entry in catalogue::all() {
-        let example = page(entry).example;
+    for (name, page) in pages() {
+        let Page { name: of, example, .. } = page;
         let Scenario { discipline } =
-            toml::from_str(&example).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+            toml::from_str(&example).unwrap_or_else(|error| panic!("{of}: {error}"));
         let site = Site {
             rate: Rate::from_bps(10_000_000).expect("not zero"),
             buffer: Amount::Packets(780),
@@ -28,8 +31,8 @@ fn every_example_is_read_and_built() {
             seed: Seed(1),
             stream: "link/reference",
         };
-        build(entry.name, &discipline, &site).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+        build(name, &discipline, &site).unwrap_or_else(|error| panic!("{of}: {error}"));
         let shown = toml::to_string(&discipline).expect("plain data");
-        assert!(shown.contains(entry.name), "the example of {} does not set it: {example}", entry.name);
+        assert!(shown.contains(of), "the example of {of} does not set it: {example}");
     }
 }

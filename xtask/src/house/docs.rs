@@ -116,7 +116,7 @@ fn names_field(page: &str, name: &str) -> bool {
     page.split('`')
         .skip(1)
         .step_by(2)
-        .any(|code| code.split(|c: char| !c.is_alphanumeric() && !"_-".contains(c)).any(|word| word == name))
+        .any(|code| code.split(|c: char| !c.is_alphanumeric() && !"_-+".contains(c)).any(|word| word == name))
 }
 
 fn fields<'a>(schema: &'a Value, names: &mut BTreeSet<&'a str>) {

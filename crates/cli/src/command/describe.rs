@@ -4,8 +4,8 @@ use crate::args::DescribeArgs;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::tell::tell;
-use fairwire_disciplines::catalogue;
 use fairwire_disciplines::page::{Page, ParameterPage};
+use fairwire_disciplines::{catalogue, marker};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -36,17 +36,27 @@ pub fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "describe takes the name of a discipline, or --out DIR for all of them";
+            let message =
+                "describe takes the name of a discipline or of a marker, or --out DIR for all of them";
             return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
         }
     }
     Ok(Ending::Done)
 }
 
+/// The page of a discipline, or of a marker.
 fn page(name: &str) -> Result<Page, Failure> {
-    let unknown = |error| Failure::user(error, "`fairwire list disciplines` tells more of them");
-    let entry = catalogue::find(name).map_err(unknown)?;
-    entry.page().map_err(|error| Failure::Ours(error.to_string()))
+    let page = match (catalogue::find(name), marker::find(name)) {
+        (Ok(entry), _) => entry.page(),
+        (Err(_), Ok(entry)) => entry.page(),
+        (Err(error), Err(_)) => {
+            return Err(Failure::user(
+                error,
+                "`fairwire list disciplines` and `fairwire list markers` tell more",
+            ));
+        }
+    };
+    page.map_err(|error| Failure::Ours(error.to_string()))
 }
 
 fn write_all(folder: &Path) -> Result<(), Failure> {
@@ -63,6 +73,14 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
             entry.family, entry.summary, entry.source
         )
         .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), page(name)?.markdown()));
+    }
+    index += "\n# The markers\n\nThey colour packets in front of a discipline: see [`conditioner`](conditioner.md).\n\n\
+              | name | what it does | source |\n|---|---|---|\n";
+    for marker in marker::all() {
+        let name = marker.name;
+        writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", marker.summary, marker.source)
+            .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }
     files.push(("README.md".into(), index));
@@ -99,7 +117,7 @@ fn plain(markdown: &str) -> String {
 fn parameters(page: &Page) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {
-        let ParameterPage { name, unit, default, notes, allowed, choices } = parameter;
+        let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;
         let mut line = |indent: &str, words: &str| {
             if words.is_empty() {
                 return;
@@ -114,7 +132,7 @@ fn parameters(page: &Page) -> String {
         line("", &format!("{name} ({unit}; default: {default})"));
         line("    ", allowed);
         line("    ", notes);
-        for (word, what) in choices {
+        for (word, what) in choices.iter().chain(fields) {
             line("      ", &format!("{word}: {what}"));
         }
     }

@@ -12,6 +12,7 @@ pub mod tsw2cm;
 pub mod tsw3cm;
 
 use crate::error::BadParameter;
+use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
 use core::fmt;
 use fairwire_core::Marker;
@@ -36,6 +37,7 @@ pub struct Entry {
     pub source: &'static str,
     build: Builder,
     check: Checker,
+    page: fn() -> Result<Page, BadDocumentation>,
 }
 
 /// What a marker's own file tells the catalogue of it.
@@ -79,6 +81,7 @@ macro_rules! markers {
                     Some(spec) => spec.check(site).map(drop),
                     None => $module::Spec::default().check(site).map(drop),
                 },
+                page: || Page::of::<$module::Spec>($name, concat!("crate::marker::", stringify!($module))),
             }
         }),+];
     };
@@ -93,6 +96,11 @@ markers! {
 }
 
 impl Entry {
+    /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
+    pub fn page(&self) -> Result<Page, BadDocumentation> {
+        (self.page)()
+    }
+
     /// Builds it for `site`.
     pub fn build(
         &self,

@@ -74,11 +74,17 @@ pub enum Sharing {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Table {
+    /// The scheduler.
     name: Kind,
+    /// Whether each flow or each class has a queue. Default: `flow`.
     per: Option<Per>,
+    /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
     weights: Option<Weights>,
+    /// What a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514 B, or the typical packet.
     quantum: Option<Quantity<Size>>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
     queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
     sharing: Option<Sharing>,
 }
 
