@@ -36,7 +36,7 @@ fn rate() -> Rate {
 
 fn discipline(name: &str, ecn: &str) -> Box<dyn Discipline> {
     let parameters: Parameters =
-        toml::from_str(&format!("[{name}]\necn = \"{ecn}\"")).expect("every entry knows ecn");
+        toml::from_str(&format!("[{name:?}]\necn = \"{ecn}\"")).expect("every entry knows ecn");
     let site = Site {
         rate: rate(),
         buffer: Amount::Packets(100),
