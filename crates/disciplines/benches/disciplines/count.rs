@@ -1,6 +1,6 @@
 //! Counts instructions by running the measured part under Valgrind's callgrind, where it is installed.
 
-use crate::peer::{self, Shape};
+use crate::peer::Shape;
 use crate::workload::Workload;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The argument that makes this program the counted child.
 pub const CHILD: &str = "--counted";
-/// The same for the work of [`peer`].
+/// The same for the work of [`peer`](crate::peer).
 pub const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
@@ -22,18 +22,18 @@ pub fn child(name: &str, flows: u32) {
 /// Instructions per offered packet of each cell; `None` without Valgrind.
 pub fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
-        let count = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
+        let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
         // `Workload::new` runs once while it fills the queue, and that is counted too: told apart by its number of packets.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })
 }
 
-/// The same for the work of [`peer`].
+/// The same for the work of [`peer`](crate::peer).
 pub fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
-        let count = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
-        count as f64 / peer::COUNTED as f64
+        let (count, told) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
+        count as f64 / told.trim().parse::<f64>().expect("how many packets left")
     })
 }
 
@@ -48,7 +48,8 @@ fn each<T: Sync>(cells: &[T], count: impl Fn(&T) -> f64 + Sync + Send) -> Vec<Op
     counts
 }
 
-fn counted(part: &str, child: [&str; 3]) -> u64 {
+/// The instructions in `part`, and what the child printed.
+fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", &format!("--toggle-collect={part}")])
@@ -58,7 +59,8 @@ fn counted(part: &str, child: [&str; 3]) -> u64 {
         .expect("valgrind runs");
     let text = String::from_utf8_lossy(&output.stderr);
     let collected = text.lines().find_map(|line| line.split("Collected :").nth(1));
-    collected
+    let count = collected
         .and_then(|count| count.trim().parse().ok())
-        .unwrap_or_else(|| panic!("no count for {child:?}: {text}"))
+        .unwrap_or_else(|| panic!("no count for {child:?}: {text}"));
+    (count, String::from_utf8_lossy(&output.stdout).into_owned())
 }
