@@ -24,19 +24,31 @@ impl fmt::Debug for FlowHash {
 /// No index has room for more places than this.
 pub const MOST_PLACES: usize = 1 << 24;
 
-const EMPTY: u32 = u32::MAX;
-const PLACE: u32 = MOST_PLACES as u32 - 1;
-const TAGS: u32 = 255; // one fewer than eight bits hold, so that no tag and place look like EMPTY
+/// Slots in a group: as many as a machine word has bytes.
+const GROUP: usize = 8;
 
-/// Finds a flow's place in an array kept elsewhere: open addressing with linear probing, at most half full, removal by
-/// shifting back. Four bytes a slot: a place of 24 bits and eight bits of the flow's hash, so that a probe of another
-/// flow's slot seldom costs a look into the array. It allocates once, at construction.
+/// Eight slots, in half a cache line: tags, so that one word is compared, and places. Those in use stand first.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// A byte of each flow's hash, the first slot's lowest; 0 where the slot is empty.
+    tags: u64,
+    places: [[u8; 3]; GROUP],
+}
+
+const _: () = assert!(size_of::<Group>() == 32 && MOST_PLACES == 1 << 24);
+
+/// Finds a flow's place in an array kept elsewhere: open addressing with linear probing by groups of eight slots, at most half
+/// full, removal by shifting back. Four bytes a slot: a place of 24 bits and eight bits of the flow's hash, so that a probe of
+/// another flow's slot seldom costs a look into the array. It allocates once, at construction.
 ///
-/// The first probe comes from the high bits of a multiplicative mix, so slots stay spread out even where hashes are small
+/// A group's tags are compared all at once, so hardly a branch depends on who else is near. Only where a group is full may
+/// flows of that group be in the next: where half of all slots are in use, one group in fifty is.
+///
+/// The group comes from the high bits of a multiplicative mix, so groups stay evenly full even where hashes are small
 /// integers. That is no defence against somebody who chooses the hashes: the classifier's secret salt is.
 #[derive(Debug)]
 pub struct FlowIndex {
-    slots: Box<[u32]>,
+    groups: Box<[Group]>,
     shift: u32,
 }
 
@@ -47,94 +59,173 @@ impl FlowIndex {
     /// When `capacity` is above [`MOST_PLACES`].
     pub fn new(capacity: usize) -> Self {
         assert!(capacity <= MOST_PLACES, "an index of {capacity} places is above the bound of {MOST_PLACES}");
-        let size = (capacity.max(1) * 2).next_power_of_two();
-        FlowIndex { slots: vec![EMPTY; size].into(), shift: 64 - size.trailing_zeros() }
+        let groups = (capacity * 2).div_ceil(GROUP).max(2).next_power_of_two();
+        FlowIndex { groups: vec![Group::EMPTY; groups].into(), shift: 64 - groups.trailing_zeros() }
     }
 
     /// Bytes of memory, all taken at construction.
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.slots)
+        size_of_val(&*self.groups)
     }
 
     /// The place of `flow`; `is_at` looks into the array and says whether the flow at a place is this one.
     #[inline]
     pub fn find(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<usize> {
-        let (mut at, tag) = self.home(flow);
-        loop {
-            let slot = self.slots[at];
-            if slot == EMPTY {
-                return None;
-            }
-            if slot & !PLACE == tag && is_at((slot & PLACE) as usize) {
-                return Some((slot & PLACE) as usize);
-            }
-            at = self.after(at);
-        }
+        self.slot_where(flow, is_at).map(|(at, slot)| self.groups[at].place(slot))
     }
 
     /// Enters `flow`, which must not be in the index, at `place`.
     #[inline]
     pub fn insert(&mut self, flow: FlowHash, place: usize) {
         let (mut at, tag) = self.home(flow);
-        while self.slots[at] != EMPTY {
+        while self.groups[at].is_full() {
             at = self.after(at);
         }
-        self.slots[at] = tag | place as u32;
+        let group = &mut self.groups[at];
+        group.set(group.used(), tag, place);
     }
 
     /// Tells that `flow` moved from place `from` to place `to`.
     #[inline]
     pub fn moved(&mut self, flow: FlowHash, from: usize, to: usize) {
-        let (at, tag) = self.slot_of(flow, from);
-        self.slots[at] = tag | to as u32;
+        let (at, slot) = self.slot_of(flow, from);
+        self.groups[at].places[slot % GROUP] = short(to);
     }
 
     /// Takes out `flow`, which is at `place`; `flow_at` tells the flow of any other place.
     #[inline]
     pub fn remove(&mut self, flow: FlowHash, place: usize, flow_at: impl Fn(usize) -> FlowHash) {
-        let (mut gap, _) = self.slot_of(flow, place);
+        let (at, slot) = self.slot_of(flow, place);
+        let was_full = self.groups[at].is_full();
+        self.groups[at].clear(slot);
+        if was_full {
+            self.refill(at, flow_at);
+        }
+    }
+
+    /// The group at `gap` was full and is no more: a flow from further on that would be there had it been so before moves
+    /// back, and so on for the group that it came from.
+    #[cold]
+    fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;
         loop {
-            self.slots[gap] = EMPTY;
-            // The next entry of the run whose home does not lie cyclically in (gap, at] moves into the gap.
-            loop {
-                at = self.after(at);
-                let slot = self.slots[at];
-                if slot == EMPTY {
-                    return;
-                }
-                let (home, _) = self.home(flow_at((slot & PLACE) as usize));
-                let stays = if gap <= at { gap < home && home <= at } else { gap < home || home <= at };
-                if !stays {
-                    break;
-                }
+            at = self.after(at);
+            let group = self.groups[at];
+            // Does its home not lie cyclically in (gap, at]?
+            let belongs_before = |slot: &usize| {
+                let (home, _) = self.home(flow_at(group.place(*slot)));
+                self.distance(home, at) >= self.distance(gap, at)
+            };
+            if let Some(slot) = (0..group.used()).find(belongs_before) {
+                self.groups[gap].set(GROUP - 1, group.tag(slot), group.place(slot));
+                self.groups[at].clear(slot);
+                gap = at;
             }
-            self.slots[gap] = self.slots[at];
-            gap = at;
+            if !group.is_full() {
+                return;
+            }
         }
     }
 
     #[inline]
-    fn slot_of(&self, flow: FlowHash, place: usize) -> (usize, u32) {
+    fn slot_of(&self, flow: FlowHash, place: usize) -> (usize, usize) {
+        let slot = self.slot_where(flow, |at| at == place);
+        slot.unwrap_or_else(|| panic!("{flow:?} is not in the index at place {place}"))
+    }
+
+    /// The group and the slot of `flow`, where `is_at` knows its place.
+    #[inline]
+    fn slot_where(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let (mut at, tag) = self.home(flow);
-        while self.slots[at] != tag | place as u32 {
-            assert!(self.slots[at] != EMPTY, "{flow:?} is not in the index at place {place}");
+        loop {
+            let group = &self.groups[at];
+            let mut matches = group.matches(tag);
+            while matches != 0 {
+                let slot = matches.trailing_zeros() as usize / 8;
+                if is_at(group.place(slot)) {
+                    return Some((at, slot));
+                }
+                matches &= matches - 1;
+            }
+            if !group.is_full() {
+                return None;
+            }
             at = self.after(at);
         }
-        (at, tag)
     }
 
     #[inline]
-    fn home(&self, flow: FlowHash) -> (usize, u32) {
+    fn home(&self, flow: FlowHash) -> (usize, u8) {
         let mixed = flow.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let tag = (mixed >> (self.shift - 8)) as u32 & 0xff;
-        ((mixed >> self.shift) as usize, tag.min(TAGS - 1) << 24)
+        ((mixed >> self.shift) as usize, ((mixed >> 24) as u8).max(1))
     }
 
     #[inline]
     fn after(&self, at: usize) -> usize {
-        (at + 1) & (self.slots.len() - 1)
+        (at + 1) & (self.groups.len() - 1)
     }
+
+    /// How many groups `to` is further on than `from`, cyclically.
+    #[inline]
+    fn distance(&self, from: usize, to: usize) -> usize {
+        to.wrapping_sub(from) & (self.groups.len() - 1)
+    }
+}
+
+impl Group {
+    const EMPTY: Group = Group { tags: 0, places: [[0; 3]; GROUP] };
+
+    #[inline]
+    fn place(&self, slot: usize) -> usize {
+        let [low, middle, high] = self.places[slot % GROUP];
+        u32::from_le_bytes([low, middle, high, 0]) as usize
+    }
+
+    #[inline]
+    fn tag(&self, slot: usize) -> u8 {
+        (self.tags >> (slot % GROUP * 8)) as u8
+    }
+
+    #[inline]
+    fn set(&mut self, slot: usize, tag: u8, place: usize) {
+        let shift = slot % GROUP * 8;
+        self.tags = self.tags & !(0xff << shift) | u64::from(tag) << shift;
+        self.places[slot % GROUP] = short(place);
+    }
+
+    /// Empties a slot, to which the last in use moves.
+    #[inline]
+    fn clear(&mut self, slot: usize) {
+        let last = self.used() - 1;
+        self.set(slot, self.tag(last), self.place(last));
+        self.tags &= !(0xff << (last % GROUP * 8));
+    }
+
+    /// How many slots are in use.
+    #[inline]
+    fn used(&self) -> usize {
+        (64 - self.tags.leading_zeros()).div_ceil(8) as usize
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.tags >> 56 != 0
+    }
+
+    /// The highest bit of each byte that is `tag`.
+    #[inline]
+    fn matches(&self, tag: u8) -> u64 {
+        const EACH: u64 = u64::MAX / 0xff;
+        const LOW: u64 = EACH * 0x7f;
+        let differences = self.tags ^ (u64::from(tag) * EACH);
+        !((differences & LOW) + LOW | differences | LOW)
+    }
+}
+
+#[inline]
+fn short(place: usize) -> [u8; 3] {
+    let [low, middle, high, _] = (place as u32).to_le_bytes();
+    [low, middle, high]
 }
 
 /// A table from flow to value of fixed capacity: a dense array, so that a uniformly random entry is one draw, and an

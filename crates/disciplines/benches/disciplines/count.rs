@@ -1,5 +1,6 @@
 //! Counts instructions by running the measured part under Valgrind's callgrind, where it is installed.
 
+use crate::peer::Shape;
 use crate::workload::Workload;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
@@ -7,6 +8,8 @@ use std::process::Command;
 
 /// The argument that makes this program the counted child.
 pub const CHILD: &str = "--counted";
+/// The same for the work of [`peer`](crate::peer).
+pub const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
 /// The counted child: what is before and after `Workload::run` is not counted.
@@ -18,34 +21,46 @@ pub fn child(name: &str, flows: u32) {
 
 /// Instructions per offered packet of each cell; `None` without Valgrind.
 pub fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
+    each(cells, |&(name, flows)| {
+        let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
+        // `Workload::new` runs once while it fills the queue, and that is counted too: told apart by its number of packets.
+        let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
+        count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
+    })
+}
+
+/// The same for the work of [`peer`](crate::peer).
+pub fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
+    each(cells, |&(shape, leaves)| {
+        let (count, told) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
+        count as f64 / told.trim().parse::<f64>().expect("how many packets left")
+    })
+}
+
+fn each<T: Sync>(cells: &[T], count: impl Fn(&T) -> f64 + Sync + Send) -> Vec<Option<f64>> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         eprintln!("SKIPPED: instruction counts, for want of valgrind (apt-get install valgrind)");
-        return vec![None; cells.len()];
+        return cells.iter().map(|_| None).collect();
     }
     let bar = crate::progress("counting instructions", cells.len());
-    let counts = cells
-        .par_iter()
-        .map(|&(name, flows)| Some(counted(name, flows)))
-        .progress_with(bar.clone())
-        .collect();
+    let counts = cells.par_iter().map(|cell| Some(count(cell))).progress_with(bar.clone()).collect();
     bar.finish_and_clear();
     counts
 }
 
-fn counted(name: &str, flows: u32) -> f64 {
+/// The instructions in `part`, and what the child printed.
+fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*Workload*run*"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", &format!("--toggle-collect={part}")])
         .arg(program)
-        .args([CHILD, name, &flows.to_string()])
+        .args(child)
         .output()
         .expect("valgrind runs");
     let text = String::from_utf8_lossy(&output.stderr);
     let collected = text.lines().find_map(|line| line.split("Collected :").nth(1));
-    let count: u64 = collected
+    let count = collected
         .and_then(|count| count.trim().parse().ok())
-        .unwrap_or_else(|| panic!("no count for {name} among {flows} flows: {text}"));
-    // `Workload::new` runs once while it fills the queue, and that is counted too: told apart by its number of packets.
-    let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
-    count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
+        .unwrap_or_else(|| panic!("no count for {child:?}: {text}"));
+    (count, String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -2,6 +2,7 @@
 //! active flows. `make bench-disciplines`; see bench/README.md.
 
 mod count;
+mod peer;
 mod plot;
 mod report;
 mod workload;
@@ -19,35 +20,50 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// How many flows are active.
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-/// The sizes at which others have published the cost of their schedulers.
-const PEER_FLOWS: [u32; 3] = [4_096, 16_384, 65_536];
-const PEERS: [&str; 4] = ["hfaba", "faba", "afd-nft", "drr"];
 const ROUNDS: u32 = 20_000;
 const REPEATS: usize = 9;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let is = |flag: &str| args.iter().any(|arg| arg == flag);
-    if let [flag, name, flows] = &args[..]
-        && flag == count::CHILD
-    {
-        count::child(name, flows.parse().expect("a number of flows"));
+    if let [flag, name, flows] = &args[..] {
+        let flows = || flows.parse().expect("a number of flows");
+        match flag.as_str() {
+            count::CHILD => count::child(name, flows()),
+            count::PEER_CHILD => peer::child(name, flows()),
+            _ => return measure(&args),
+        }
         return ExitCode::SUCCESS;
     }
+    measure(&args)
+}
+
+fn measure(args: &[String]) -> ExitCode {
+    let is = |flag: &str| args.iter().any(|arg| arg == flag);
     let only: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
     let names: Vec<&str> = catalogue::all()
         .iter()
         .map(|entry| entry.name)
         .filter(|name| only.is_empty() || only.iter().any(|only| only == name))
         .collect();
-    let mut cells: Vec<(&str, u32)> = Vec::new();
-    cells.extend(names.iter().flat_map(|&name| FLOWS.map(|flows| (name, flows))));
-    let peers = names.iter().filter(|name| PEERS.contains(name));
-    cells.extend(peers.flat_map(|&name| PEER_FLOWS.map(|flows| (name, flows))));
+    let peers = peers(&names);
+    let rows = rows(&names);
+    report::print(&rows);
+    report::print_peers(&peers);
+    if is("--record") {
+        report::record(&rows, &peers);
+        plot::record(&rows);
+    }
+    if is("--check") && !report::check(&rows, &peers) {
+        return ExitCode::from(3);
+    }
+    ExitCode::SUCCESS
+}
 
+fn rows(names: &[&str]) -> Vec<Row> {
+    let cells: Vec<(&str, u32)> = names.iter().flat_map(|&name| FLOWS.map(|flows| (name, flows))).collect();
     let counts = count::instructions(&cells);
     let bar = progress("timing", cells.len());
-    let rows: Vec<Row> = cells
+    let rows = cells
         .iter()
         .zip(counts)
         .map(|(&(name, flows), instructions)| {
@@ -57,15 +73,21 @@ fn main() -> ExitCode {
         })
         .collect();
     bar.finish_and_clear();
-    report::print(&rows);
-    if is("--record") {
-        report::record(&rows);
-        plot::record(&rows);
-    }
-    if is("--check") && !report::check(&rows) {
-        return ExitCode::from(3);
-    }
-    ExitCode::SUCCESS
+    rows
+}
+
+fn peers(names: &[&str]) -> Vec<peer::Row> {
+    let shapes = peer::SHAPES.into_iter().filter(|shape| names.contains(&shape.name));
+    let cells: Vec<_> = shapes.flat_map(|shape| peer::LEAVES.map(|leaves| (shape, leaves))).collect();
+    let counts = count::peer_instructions(&cells);
+    let bar = progress("timing with fixed leaves", cells.len());
+    let row = |(&(shape, leaves), instructions): (&(peer::Shape, u32), Option<f64>)| {
+        bar.inc(1);
+        peer::Row { shape, leaves, ns: peer::nanoseconds(shape, leaves), instructions }
+    };
+    let rows = cells.iter().zip(counts).map(row).collect();
+    bar.finish_and_clear();
+    rows
 }
 
 /// A bar on stderr for so many cells.

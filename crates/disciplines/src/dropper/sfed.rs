@@ -257,7 +257,7 @@ impl Dropper for Sfed {
         if tokens <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        self.config.profile.verdict(tokens as f64 / self.height as f64, &mut self.rng)
+        self.config.profile.verdict(tokens, self.height, &mut self.rng)
     }
 
     #[inline]

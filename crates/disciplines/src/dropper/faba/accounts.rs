@@ -3,16 +3,15 @@
 //! A bucket is found by flow through a hash index, and at random through its place in the table; one that goes leaves its
 //! place to the last. All amounts are in units of 2^-20 token.
 
-use crate::dropper::faba::Config;
 use crate::dropper::faba::shares::Shares;
-use fairwire_core::{FlowHash, FlowTable, Rng};
+use crate::dropper::faba::{Config, Profile};
+use fairwire_core::{FlowHash, FlowTable, Rng, Verdict};
 
 /// The buckets, their index, and the pool.
 #[derive(Debug)]
 pub struct Accounts {
     total: i64,
     pool: i64,
-    height: i64,
     buckets: FlowTable<i64>,
     /// `None` where all weigh the same.
     shares: Option<Shares>,
@@ -26,7 +25,6 @@ impl Accounts {
         Accounts {
             total,
             pool: total,
-            height: total,
             buckets: FlowTable::new(capacity),
             shares: (!config.weights.is_equal()).then(shares),
         }
@@ -45,8 +43,10 @@ impl Accounts {
 
     /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets. With weights it is the mean
     /// height.
+    #[inline]
     pub fn height(&self) -> i64 {
-        self.height
+        let flows = self.buckets.len().max(1) as i64;
+        (self.total / flows).max(1)
     }
 
     /// N: how many flows have buckets.
@@ -101,20 +101,32 @@ impl Accounts {
     #[inline]
     fn height_at(&self, bucket: usize) -> i64 {
         match &self.shares {
-            None => self.height,
+            None => self.height(),
             Some(shares) => shares.height(bucket),
         }
     }
 
-    /// How full a bucket is, as a part of its height.
+    /// What becomes of a packet whose bucket holds something. The height, a division, is found only where it matters.
     #[inline]
-    pub(super) fn fraction(&self, bucket: usize) -> f64 {
-        self.tokens(bucket) as f64 / self.height_at(bucket) as f64
+    pub(super) fn verdict(&self, bucket: usize, profile: &Profile, rng: &mut Rng) -> Verdict {
+        let (tokens, flows) = (self.tokens(bucket), self.buckets.len() as i64);
+        let passes = self.shares.is_none()
+            && profile.surely_passes(tokens as f64 * flows as f64, self.total.max(flows) as f64);
+        if passes { Verdict::Pass } else { profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
+    /// Does it hold more than its height? A whole number is above T/N just where it is above what that is rounded down to, so
+    /// nothing need be divided.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
-        self.tokens(bucket) > self.height_at(bucket)
+        let tokens = self.tokens(bucket);
+        match &self.shares {
+            None => {
+                let flows = self.buckets.len() as i64;
+                i128::from(tokens) * i128::from(flows) > i128::from(self.total.max(flows))
+            }
+            Some(shares) => tokens > shares.height(bucket),
+        }
     }
 
     /// The place of a random bucket.
@@ -142,7 +154,6 @@ impl Accounts {
         if let Some(shares) = &mut self.shares {
             shares.push(class);
         }
-        self.resize();
         let height = self.height_at(bucket);
         *self.buckets.value_mut(bucket) = height;
         self.pool -= height;
@@ -156,21 +167,14 @@ impl Accounts {
         if let Some(shares) = &mut self.shares {
             shares.swap_remove(bucket);
         }
-        self.resize();
-    }
-
-    #[inline]
-    fn resize(&mut self) {
-        let flows = self.buckets.len().max(1) as i64;
-        self.height = (self.total / flows).max(1);
     }
 
     /// Moves what a bucket holds above its height, left by earlier falls of the height, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
-        let height = self.height_at(bucket);
-        let tokens = self.buckets.value_mut(bucket);
-        if *tokens > height {
+        if self.is_overfull(bucket) {
+            let height = self.height_at(bucket);
+            let tokens = self.buckets.value_mut(bucket);
             self.pool += *tokens - height;
             *tokens = height;
         }

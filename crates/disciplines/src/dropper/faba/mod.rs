@@ -423,7 +423,7 @@ impl Dropper for Faba {
         if self.accounts.tokens(bucket) <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        self.config.profile.verdict(self.accounts.fraction(bucket), &mut self.rng)
+        self.accounts.verdict(bucket, &self.config.profile, &mut self.rng)
     }
 
     #[inline]

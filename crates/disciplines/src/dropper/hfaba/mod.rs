@@ -456,7 +456,7 @@ impl Dropper for Hfaba {
         if tokens <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        self.config.profile.verdict(tokens as f64 / height as f64, &mut self.rng)
+        self.config.profile.verdict(tokens, height, &mut self.rng)
     }
 
     #[inline]
