@@ -241,6 +241,36 @@ fn overload_fills_the_link_and_loses_a_third() {
     }
 }
 
+#[test]
+fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
+    for entry in catalogue::all() {
+        for flows in [20, 200] {
+            let mut driver = make(entry, "drop", Amount::Packets(40));
+            contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
+            // A tenth of the link is no burden, and after a minute nothing is left of the contest.
+            let mut light = |flow: u64, packets: u64| {
+                let dropped = driver.outcome().dropped;
+                for _ in 0..packets {
+                    driver.apply(Operation::Enqueue { flow, len: 512, ecn: Ecn::NotEct });
+                    (0..2).for_each(|_| driver.apply(Operation::Dequeue));
+                    driver.apply(Operation::Wait(4_096_000));
+                    driver.apply(Operation::Dequeue);
+                }
+                driver.outcome().dropped - dropped
+            };
+            light(0, 15_000);
+            for flow in 0..flows {
+                let dropped = light(flow, 100);
+                assert!(
+                    dropped <= 10,
+                    "{} after {flows} flows: flow {flow} loses {dropped} of 100",
+                    entry.name
+                );
+            }
+        }
+    }
+}
+
 /// Name, and the hash of all decisions in the contest under `mark`.
 ///
 /// A new hash means that a discipline decides differently on the same input, so recorded results change. Where that is

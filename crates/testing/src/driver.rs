@@ -120,6 +120,11 @@ impl<D: Discipline> Driver<D> {
         &self.discipline
     }
 
+    /// What became of everything offered so far.
+    pub fn outcome(&self) -> Outcome {
+        self.ledger.outcome
+    }
+
     /// Packets that were ECN-capable and yet dropped by an early decision.
     pub fn early_drops_of_capable(&self) -> u64 {
         self.ledger.early_drops_of_capable

@@ -23,7 +23,7 @@
 //! # State and cost
 //! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction. O(N) for the first packet of a flow. A departure moves what the pool holds, one token at a time: one
-//! mostly, up to T after a deletion.
+//! mostly, up to T after a deletion: with a million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
@@ -66,7 +66,7 @@ pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of one height, refilled in turn by departures, decide whom to drop",
     state: "32 bytes per active flow with its index entry, bounded by `max_flows`",
-    cost: "O(active flows) for a flow's first packet, O(1) amortised otherwise",
+    cost: "O(active flows) for a flow's first packet, O(1) amortised otherwise; O(T) at worst",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 4.1",
 };
@@ -265,7 +265,8 @@ impl Dropper for Sfed {
         let price = self.config.measure.price(packet);
         if !inside {
             self.pool += price;
-            return self.distribute(price);
+            // A packet of no bytes costs nothing and yet deals out.
+            return self.distribute(price.max(TOKEN));
         }
         // Pushing out other packets to make room refills buckets, and may move or delete this one.
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);

@@ -6,6 +6,7 @@
 
 mod faba;
 mod hfaba;
+mod idle;
 mod sfed;
 
 use fairwire_core::units::Amount;

@@ -180,6 +180,12 @@ impl Accounts {
         }
     }
 
+    /// Fills a bucket up to its height from the pool, which may go into deficit.
+    pub(super) fn top_up(&mut self, bucket: usize) {
+        let missing = (self.height_at(bucket) - self.tokens(bucket)).max(0);
+        self.fill(bucket, missing);
+    }
+
     /// A packet entered: its price goes from its bucket into the queue.
     #[inline]
     pub(super) fn take(&mut self, bucket: usize, price: i64) {

@@ -38,6 +38,9 @@
 //! the extensions of sections 6.1 and 6.2.
 //!
 //! # Where we differ
+//! - Only departures refill buckets, so a flow without tokens and without packets in the queue would wait for others to send.
+//!   The paper holds that "every bucket is full" when no packets are in the system. Here the flow of the first packet after
+//!   the link went idle gets a full bucket, at the pool's expense.
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
 //! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken back as its text says:
 //!   |sigma| is used, and dealing stops when less than a whole token is left over. `beta_rule` has the printed forms.
@@ -81,7 +84,7 @@ use fairwire_core::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokens::{Supply, steps};
+use tokens::{MOST_MOVES, Supply, steps};
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -135,7 +138,7 @@ pub struct Spec {
     /// How many tokens are dealt out per departure. Default: `abs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_rule: Option<BetaRule>,
-    /// At most so many moves of tokens per departure, from 1. Default: 16.
+    /// At most so many moves of tokens per departure, from 1 to 4096. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
@@ -167,7 +170,8 @@ pub enum Share {
     Classes,
 }
 
-/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1.
+/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1, as long as
+/// there are several tokens for each unit of weight. With more flows than tokens shares drift from the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
@@ -229,7 +233,7 @@ impl Spec {
             total,
             profile: typed.check(NAME)?,
             beta_rule: self.beta_rule.unwrap_or_default(),
-            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), u32::MAX)?,
+            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
             max_flows,
         })
     }
@@ -264,13 +268,15 @@ pub struct Faba {
     arrival: usize,
     departures: u64,
     moves: u64,
+    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    was_idle: bool,
 }
 
 impl Faba {
     /// A FABA that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
         let accounts = Accounts::new(&config);
-        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0 }
+        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
     /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
@@ -350,9 +356,11 @@ impl Faba {
         let (price, queue) = (self.config.measure.price(packet), self.config.measure.price_of_all(buffer));
         self.departures += 1;
         self.accounts.give_to_pool(price);
+        // A packet of no bytes costs nothing and yet deals out.
+        let quantum = price.max(TOKEN);
         match self.config.beta_rule {
-            BetaRule::Abs => self.deal(queue, price),
-            BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue, price),
+            BetaRule::Abs => self.deal(queue, quantum),
+            BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue, quantum),
         }
     }
 
@@ -419,6 +427,9 @@ impl Dropper for Faba {
             return Verdict::Pass;
         };
         self.arrival = bucket;
+        if self.was_idle && core::mem::take(&mut self.was_idle) && buffer.is_empty() {
+            self.accounts.top_up(bucket);
+        }
         self.accounts.gather(bucket);
         if self.accounts.tokens(bucket) <= 0 {
             return Verdict::Drop(Cause::NoTokens);
@@ -433,6 +444,10 @@ impl Dropper for Faba {
         } else {
             self.refill(packet, buffer);
         }
+    }
+
+    fn idle(&mut self, _: Time) {
+        self.was_idle = true;
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -16,6 +16,8 @@ const MOST_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// Buckets and their index for more flows than this would take over half a gigabyte.
 pub(crate) const MOST_FLOWS: u32 = 1 << 24;
+/// So many moves take about a tenth of a millisecond, in one departure.
+pub(crate) const MOST_MOVES: u32 = 4096;
 
 /// The parts of the invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,8 +28,8 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes and 16 of
-//! grouping per class. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
+//! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
 //! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
@@ -38,7 +38,7 @@
 //! out, and gives no pseudo-code: this algorithm is ours.
 //!
 //! # Where we differ
-//! - All that stands under FABA: the pool's start, beta, debt, byte mode, no bucket for what cannot enter, whole units.
+//! - All that stands under FABA: the full bucket after an idle link, the pool's start, beta, debt, byte mode, no bucket for what cannot enter, whole units.
 //! - The paper has the weight of a class be the sum of its children's. Here only weights among siblings count, so they can
 //!   be set freely; those of flows are 1.
 //! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate, with less noise. Classes
@@ -70,7 +70,7 @@ mod leaves;
 
 use crate::catalogue::{About, Family};
 use crate::class_tree::{Branch, ClassTree};
-use crate::dropper::faba::tokens::{Supply, steps};
+use crate::dropper::faba::tokens::{MOST_MOVES, Supply, steps};
 use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::Service;
@@ -90,7 +90,7 @@ use std::collections::BTreeMap;
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
-    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, and 96 per class",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, 128 per class, and 4 per class number up to the highest",
     cost: "O(depth of the tree) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
@@ -129,7 +129,7 @@ pub struct Spec {
     /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_probability: Option<f64>,
-    /// At most so many walks down the tree per departure, and moves at each class on the way, from 1. Default: 16.
+    /// At most so many walks down the tree per departure, and moves at each class on the way, from 1 to 4096. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
@@ -197,7 +197,7 @@ impl Spec {
             total,
             profile: typed.check(NAME)?,
             cap: self.cap.unwrap_or(true),
-            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), u32::MAX)?,
+            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
             max_flows,
             tree,
             weights,
@@ -242,6 +242,8 @@ pub struct Hfaba {
     arrival: usize,
     departures: u64,
     moves: u64,
+    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    was_idle: bool,
 }
 
 impl Hfaba {
@@ -249,7 +251,7 @@ impl Hfaba {
     pub fn new(config: Config, rng: Rng) -> Self {
         let classes = Classes::new(&config.tree, &config.weights, config.total);
         let leaves = Leaves::new(config.max_flows as usize);
-        Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0 }
+        Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
     /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools + queue = T, exactly.
@@ -341,12 +343,14 @@ impl Hfaba {
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        let walks = steps(self.classes.pool(ROOT).abs(), queue, price, self.config.beta_max);
+        // A packet of no bytes costs nothing and yet deals out.
+        let quantum = price.max(TOKEN);
+        let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.beta_max);
         for walk in 0..walks {
             if walk > 0 && self.classes.pool(ROOT).abs() < TOKEN {
                 return;
             }
-            self.walk(queue, price);
+            self.walk(queue, quantum);
         }
     }
 
@@ -447,7 +451,12 @@ impl Dropper for Hfaba {
             return Verdict::Pass;
         };
         self.arrival = leaf;
-        let (tokens, height) = (self.leaves.get(leaf).tokens, self.height(class));
+        let (mut tokens, height) = (self.leaves.get(leaf).tokens, self.height(class));
+        if self.was_idle && core::mem::take(&mut self.was_idle) && buffer.is_empty() && tokens < height {
+            *self.classes.pool_mut(class) -= height - tokens;
+            *self.leaves.tokens_mut(leaf) = height;
+            tokens = height;
+        }
         if tokens > height {
             *self.classes.pool_mut(class) += tokens - height;
             *self.leaves.tokens_mut(leaf) = height;
@@ -475,6 +484,10 @@ impl Dropper for Hfaba {
             // Deleted because it was overfull. Its class may be idle by now, so that this packet's tokens come from the root.
             None => *self.classes.pool_mut(ROOT) -= price,
         }
+    }
+
+    fn idle(&mut self, _: Time) {
+        self.was_idle = true;
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
