@@ -393,6 +393,40 @@ mod tests {
     }
 
     #[test]
+    fn groups_that_run_over_into_the_next_ones_and_around_the_end_lose_nobody() {
+        let mut rng = Seed(3).stream("collisions");
+        let mut table = FlowTable::new(40); // 16 groups
+        let index = FlowIndex::new(40);
+        // All at home in the last two groups, so that runs are long and wrap around.
+        let flows: Vec<FlowHash> =
+            (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
+        let mut inside = std::collections::BTreeSet::new();
+        let mut refills = 0;
+        for _ in 0..100_000 {
+            let flow = flows[rng.below(60) as usize];
+            match table.find(flow) {
+                Some(place) => {
+                    assert!(inside.remove(&flow));
+                    refills += u32::from(inside.len() >= 16);
+                    table.remove(place);
+                }
+                None if !table.is_full() => {
+                    assert!(inside.insert(flow), "{flow:?} was lost");
+                    table.insert(flow, ());
+                }
+                None => {
+                    let place = rng.below(40) as usize;
+                    assert!(inside.remove(&table.flow(place)));
+                    table.remove(place);
+                }
+            }
+            assert_eq!(table.len(), inside.len());
+        }
+        assert!(inside.iter().all(|&flow| table.find(flow).is_some()));
+        assert!(refills > 10_000, "{refills}");
+    }
+
+    #[test]
     #[should_panic(expected = "over its stated bound of 1")]
     fn it_never_grows_past_its_bound() {
         let mut table = FlowTable::new(1);
