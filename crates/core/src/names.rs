@@ -12,38 +12,38 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// branch that cannot be foreseen. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// By the mixed name: the first place of its chain.
-    first: Box<[u32]>,
-    /// By place: the next one of the same chain.
-    next: Box<[u32]>,
-    multiplier: u64,
+    /// By place: the next one of the same chain. Behind them, by the mixed name: the first one of its chain.
+    links: Box<[u32]>,
+    places: u32,
+    /// Of the mixed name; zero where names are numbers.
     shift: u32,
 }
 
 impl Names {
     /// For so many places of any names; of names below `count`, if there is one.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
-        let next = vec![NONE; places].into();
-        if let Some(count) = count {
-            return Names { first: vec![NONE; count as usize].into(), next, multiplier: 1, shift: 0 };
-        }
-        // Half full at most, so that few meet.
-        let size = (places.max(1) * 2).next_power_of_two();
-        let shift = 64 - size.trailing_zeros();
-        Names { first: vec![NONE; size].into(), next, multiplier: 0x9e37_79b9_7f4a_7c15, shift }
+        let (chains, shift) = match count {
+            Some(count) => (count as usize, 0),
+            None => {
+                // Half full at most, so that few meet.
+                let size = (places.max(1) * 2).next_power_of_two();
+                (size, 64 - size.trailing_zeros())
+            }
+        };
+        Names { links: vec![NONE; places + chains].into(), places: places as u32, shift }
     }
 
     /// Bytes of memory, all taken at construction.
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.first) + size_of_val(&*self.next)
+        size_of_val(&*self.links)
     }
 
     /// The place of `name`; [`NONE`] when it has none. `name_at` tells the name at a place.
     #[inline]
     pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
-        let mut place = self.first.get(self.chain(name)).map_or(NONE, |&first| first);
+        let mut place = self.links.get(self.chain(name)).map_or(NONE, |&first| first);
         while place != NONE && name_at(place as usize) != name {
-            place = self.next[place as usize];
+            place = self.links[place as usize];
         }
         place
     }
@@ -51,29 +51,28 @@ impl Names {
     /// Enters `name`, which must not be in, at `place`.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
-        let first = &mut self.first[self.chain(name)];
-        self.next[place as usize] = core::mem::replace(first, place);
+        let chain = self.chain(name);
+        self.links[place as usize] = core::mem::replace(&mut self.links[chain], place);
     }
 
     /// Takes out `name`, which is at `place`.
     #[inline]
     pub(crate) fn remove(&mut self, name: FlowHash, place: u32) {
-        let next = self.next[place as usize];
-        let first = &mut self.first[self.chain(name)];
-        if *first == place {
-            *first = next;
-            return;
+        let mut before = self.chain(name);
+        while self.links[before] != place {
+            before = self.links[before] as usize;
         }
-        let mut before = *first as usize;
-        while self.next[before] != place {
-            before = self.next[before] as usize;
-        }
-        self.next[before] = next;
+        self.links[before] = self.links[place as usize];
     }
 
+    /// Where the chain of `name` begins; out of bounds for what is no number of a queue.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
-        (name.0.wrapping_mul(self.multiplier) >> self.shift) as usize
+        let chain = match self.shift {
+            0 => name.0,
+            shift => name.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift,
+        };
+        (chain as usize).saturating_add(self.places as usize)
     }
 }
 
