@@ -202,6 +202,7 @@ proptest! {
 
 /// FABA once more, straight from the pseudo-code.
 struct Plain {
+    was_idle: bool,
     config: Config,
     rng: Rng,
     x: Vec<Bucket>,
@@ -247,6 +248,7 @@ impl Plain {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
         let owner = if self.config.share_between == Share::Classes { u64::from(class) } else { flow };
         let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let is_known = self.x.iter().any(|bucket| bucket.owner == owner);
         let j = match self.x.iter().position(|bucket| bucket.owner == owner) {
             Some(j) => j,
             None if full => return Fate::Full,
@@ -264,6 +266,10 @@ impl Plain {
             }
         };
         let height = self.height(j);
+        if is_known && std::mem::take(&mut self.was_idle) && self.waiting.is_empty() {
+            self.sigma -= (height - self.x[j].x).max(0);
+            self.x[j].x = self.x[j].x.max(height);
+        }
         if self.x[j].x > height {
             self.sigma += self.x[j].x - height;
             self.x[j].x = height;
@@ -302,7 +308,10 @@ impl Plain {
     }
 
     fn departure(&mut self) -> Option<u64> {
-        let (flow, price) = self.waiting.pop_front()?;
+        let Some((flow, price)) = self.waiting.pop_front() else {
+            self.was_idle = true;
+            return None;
+        };
         let q = self.waiting.iter().map(|&(_, price)| price).sum::<i64>().max(price);
         self.sigma += price;
         let literal = self.config.beta_rule != BetaRule::Abs;
@@ -348,6 +357,7 @@ fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
         x: Vec::new(),
         sigma: config.total,
         waiting: VecDeque::new(),
+        was_idle: false,
         config,
     };
     let (mut traffic, mut fates) = (Seed(seed).stream("traffic"), [0; 4]);
@@ -543,7 +553,7 @@ fn what_is_not_allowed_is_told() {
         ),
         (
             Spec { beta_max: Some(0), ..Spec::default() },
-            "`beta_max` of `faba` is 0; allowed: a whole number from 1 to 4294967295",
+            "`beta_max` of `faba` is 0; allowed: a whole number from 1 to 4096",
         ),
         (
             Spec { weights: Some(weights(&[(7, 0.0)])), ..Spec::default() },

@@ -49,7 +49,8 @@
 //!   would fill while the queue runs dry: tried so, 40 light flows in one class of figure 18 left the link idle four fifths
 //!   of the time.
 //! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its part: with 40 such flows as
-//!   the CBR of figure 18 the link stood idle nearly half of the time. With it a class keeps its height at most, as a bucket.
+//!   the CBR of figure 18 (and before the rule for idle links) the link stood idle nearly half of the time. With it a class keeps its
+//!   height at most, as a bucket.
 //! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left behind in the pools of many
 //!   small classes would together be more than the queue has.
 //!
