@@ -56,8 +56,11 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
         [] => usual.boxed(),
         extremes => prop_oneof![9 => usual, 1 => prop::sample::select(extremes)].boxed(),
     };
-    let enqueue = (0..shape.flows, len, 0..4u8)
-        .prop_map(|(flow, len, bits)| Operation::Enqueue { flow, len, ecn: Ecn::from_bits(bits) });
+    let enqueue = (0..shape.flows, len, 0..4u8).prop_map(|(flow, len, bits)| Operation::Enqueue {
+        flow,
+        len,
+        ecn: Ecn::from_bits(bits),
+    });
     let wait = prop_oneof![
         8 => 0..=shape.max_wait / 20,
         1 => 0..=shape.max_wait,

@@ -71,7 +71,8 @@ impl Typed<'_> {
         let scheduler = Some(service);
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
         let (ecn, dropper) = (self.ecn.unwrap_or_default(), self.dropper.unwrap_or_default());
-        let queues = push_out::Typed { buffer: self.buffer, scheduler: &scheduler, measure: None, drop: None };
+        let queues =
+            push_out::Typed { buffer: self.buffer, scheduler: &scheduler, measure: None, drop: None };
         let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
             longest = longest.with_few_weights(discipline).map_err(at_the_top)?;

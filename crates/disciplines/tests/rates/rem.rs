@@ -25,7 +25,8 @@ fn the_probability_has_the_values_of_the_vectors() {
 
 #[test]
 fn the_defaults_are_those_of_ns2() {
-    let law = |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").law;
+    let law =
+        |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").law;
     let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = law(Amount::Packets(80));
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));

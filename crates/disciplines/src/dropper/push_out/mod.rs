@@ -48,7 +48,7 @@ pub(crate) struct Typed<'a> {
     pub drop: Option<End>,
 }
 
-/// A search that goes through the different weights at each push-out takes so many at most: a few dozen microseconds.
+/// A search goes through the different weights at each push-out, so their number bounds its work.
 const MOST_WEIGHTS: usize = 256;
 
 /// A checked `Spec` of any of them.

@@ -32,7 +32,7 @@
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
 //! one per `rehash_interval`: the arrival at which a warm-up begins counts all waiting packets under the new hash, O(n) for n
-//! packets. With a million waiting that one takes milliseconds; with a thousand, microseconds.
+//! packets.
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
