@@ -90,7 +90,8 @@ impl Config {
             return Ok(self);
         }
         let given = format!("a table of {different} different weights");
-        let allowed = format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
+        let allowed =
+            format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
         Err(Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed))
     }
 
