@@ -202,7 +202,7 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
 /// was longest just before.
 fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     // One of each three in a row, now this and now that.
-    let is_picked = |i: u64, salt: u64| i % 3 == mix(i / 3 ^ salt) % 3;
+    let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
         // One flow sends a third of everything, the others share the rest; at times one sends all.
         flow: match i {
