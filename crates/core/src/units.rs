@@ -222,7 +222,7 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     let end = trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     let number: f64 = number.parse().map_err(|_| refuse(text, wanted, Problem::NotANumber))?;
-    if number < 0.0 {
+    if number.is_sign_negative() {
         return Err(refuse(text, wanted, Problem::Negative));
     }
     match unit.trim() {
@@ -311,6 +311,7 @@ mod tests {
     fn a_bad_quantity_is_told_what_is_wrong_and_what_is_allowed() {
         let message = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
         assert!(message("-5 Mbit/s").contains("is negative"));
+        assert!("-0 ms".parse::<Duration>().unwrap_err().to_string().contains("is negative"));
         assert!(message("10").contains("has no unit"));
         assert!(message("10 Mbut/s").contains("unknown unit `Mbut/s`"));
         assert!(message("fast").contains("does not start with a number"));

@@ -6,16 +6,36 @@
 use fairwire_core::rng::mix;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Seed, Time};
-use fairwire_disciplines::{Parameters, Site, build, catalogue};
+use fairwire_disciplines::catalogue::{self, Entry};
+use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_testing::CountingAllocator;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
+const BUFFERS: [Amount; 4] =
+    [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000), Amount::Bytes(200_000)];
+
+/// What is typed: either policy, and whatever adds state of its own.
+fn variants(entry: &Entry) -> Vec<String> {
+    let page = entry.page().expect("documented");
+    let has = |name: &str| page.parameters.iter().any(|parameter| parameter.name == name);
+    let weights = "weights = { 1 = 4.0, 2 = 0.25 }";
+    let more = [
+        ("measure", "measure = 'bytes'".into()),
+        ("weights", weights.into()),
+        ("scheduler", format!("scheduler = {{ name = 'fcfs', {weights} }}")),
+        ("scheduler", format!("scheduler = {{ name = 'drr', {weights}, queues = 16 }}")),
+    ];
+    let more = more.into_iter().filter(|(name, _)| has(name)).map(|(_, typed)| typed);
+    let all = ["ecn = 'drop'".into(), "ecn = 'mark'".into()].into_iter();
+    all.chain(more.map(|typed| format!("ecn = 'mark'\n{typed}"))).collect()
+}
+
 fn main() {
     for entry in catalogue::all() {
-        for ecn in ["drop", "mark"] {
-            for buffer in [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000)] {
+        for variant in variants(entry) {
+            for buffer in BUFFERS {
                 let site = Site {
                     rate: Rate::from_bps(10_000_000).expect("not zero"),
                     buffer,
@@ -23,25 +43,34 @@ fn main() {
                     seed: Seed(1),
                     stream: "link/allocation",
                 };
-                let typed = format!("[\"{}\"]\necn = \"{ecn}\"", entry.name);
-                let parameters: Parameters = toml::from_str(&typed).expect("every discipline has `ecn`");
-                let mut queue = build(entry.name, &parameters, &site).expect("the defaults are allowed");
+                let typed = format!("[\"{}\"]\n{variant}", entry.name);
+                let parameters: Parameters =
+                    toml::from_str(&typed).unwrap_or_else(|error| panic!("{typed}: {error}"));
+                let built = build(entry.name, &parameters, &site);
+                let mut queue = built.unwrap_or_else(|error| panic!("{typed}: {error}"));
                 let before = ALLOCATOR.allocations();
                 overload(&mut *queue);
                 let allocations = ALLOCATOR.allocations() - before;
-                assert_eq!(allocations, 0, "{} with {buffer}, ecn = {ecn}, allocated", entry.name);
+                assert_eq!(allocations, 0, "{typed} with {buffer} allocated");
             }
         }
         println!("{}: no allocation after construction", entry.name);
     }
 }
 
-/// More flows than any table has room for, 1.5 times the link's rate.
+/// More flows than any table has room for, 1.5 times the link's rate; one packet in sixteen is as short or as long as can be.
 fn overload(queue: &mut dyn Discipline) {
     for i in 0..60_000u64 {
         let now = Time::from_ns(i * 273_067);
         let ecn = Ecn::from_bits(mix(i) as u8);
-        let packet = Packet { ecn, ..Packet::new(i as u32, 512, (mix(i) % 10_000).into(), now) };
+        let flow = mix(i) % 10_000;
+        let len = match i % 48 {
+            7 => 0,
+            23 => 1,
+            39 => 65_535,
+            _ => 512,
+        };
+        let packet = Packet { ecn, class: (flow % 4) as u32, ..Packet::new(i as u32, len, flow.into(), now) };
         queue.enqueue(packet, now, &mut Ignore);
         if !i.is_multiple_of(3) {
             queue.dequeue(now, &mut Ignore);

@@ -26,8 +26,10 @@ pub enum Operation {
 pub struct Shape {
     /// How many flows there are.
     pub flows: u64,
-    /// The longest packet, in bytes on the wire; the shortest has 40.
+    /// The longest packet of nine in ten, in bytes on the wire; the shortest of them has 40.
     pub max_packet_bytes: u32,
+    /// The sizes of the others: what is at the ends of what can come. All are between if there is none here.
+    pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
     /// The longest sequence.
@@ -37,14 +39,28 @@ pub struct Shape {
 impl Default for Shape {
     /// Enough to fill and empty a buffer of a few dozen packets several times.
     fn default() -> Self {
-        Shape { flows: 12, max_packet_bytes: 1514, max_wait: 20_000_000, max_operations: 400 }
+        Shape {
+            flows: 12,
+            max_packet_bytes: 1514,
+            extreme_bytes: &[0, 1, 65_535],
+            max_wait: 20_000_000,
+            max_operations: 400,
+        }
     }
 }
 
 /// Random sequences of operations. Offers outnumber requests, so buffers fill; waits are short mostly, and long at times.
 pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
-    let enqueue = (0..shape.flows, 40..=shape.max_packet_bytes.max(40), 0..4u8)
-        .prop_map(|(flow, len, bits)| Operation::Enqueue { flow, len, ecn: Ecn::from_bits(bits) });
+    let usual = 40..=shape.max_packet_bytes.max(40);
+    let len = match shape.extreme_bytes {
+        [] => usual.boxed(),
+        extremes => prop_oneof![9 => usual, 1 => prop::sample::select(extremes)].boxed(),
+    };
+    let enqueue = (0..shape.flows, len, 0..4u8).prop_map(|(flow, len, bits)| Operation::Enqueue {
+        flow,
+        len,
+        ecn: Ecn::from_bits(bits),
+    });
     let wait = prop_oneof![
         8 => 0..=shape.max_wait / 20,
         1 => 0..=shape.max_wait,

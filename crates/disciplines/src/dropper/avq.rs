@@ -29,6 +29,8 @@
 //! - Before the first arrival the virtual capacity is the link's; the paper does not say.
 //! - A virtual buffer that was given in packets counts each as a typical one.
 //! - The paper counts every arrival against the virtual capacity, also those that are dropped, and so do we.
+//! - A packet that finds the virtual queue empty never overflows it. In the paper none is longer than the buffer; here one that
+//!   was given in packets may meet such, which would otherwise never pass.
 //!
 //! # Example
 //! ```toml
@@ -166,7 +168,8 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        let overflows = self.backlog + bytes > virtual_buffer;
+        // A packet longer than the whole virtual buffer would never fit, however long the link had been idle.
+        let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;
         }

@@ -27,8 +27,8 @@
 //!   average flow's. If false, all arrivals are dropped there.
 //!
 //! # State and cost
-//! An average and a counter for all flows, and a count of strikes (4 bytes) for each flow that has packets waiting, bounded by
-//! the buffer in packets. O(1).
+//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have packets waiting: as many as the
+//! buffer holds packets, taken at construction whether flows come or not. O(1).
 //!
 //! # Source (section, equation)
 //! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the algorithm, with its support
@@ -66,7 +66,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "RED that spares flows with little waiting, and holds down those that do not listen",
-    state: "4 bytes per flow with packets waiting, bounded by the buffer",
+    state: "4 bytes per packet of buffer",
     cost: "O(1)",
     marks: true,
     source: "Lin and Morris 1997, the listing",

@@ -25,7 +25,8 @@
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
 //! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (48 with weights),
-//! O(log n) per packet, and O(log n) for each different weight per push-out. All of it is taken at construction.
+//! O(log n) per packet, and O(log n) for each different weight per push-out, so that no more than 256 different weights are allowed
+//! (that of classes which are not listed, 1, is one). All of it is taken at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
@@ -63,7 +64,7 @@ pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",
     state: "12 bytes per packet of buffer; 40 in bytes, 48 by weight",
-    cost: "O(1); O(log n) with bytes or weights",
+    cost: "O(1); O(log n) with bytes; by weight O(log n) per packet, and per different weight at a push-out",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.1",
 };
@@ -95,7 +96,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let Spec { buffer, scheduler, measure, drop, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)?
+            .with_few_weights(NAME)
     }
 
     /// Checks and builds.

@@ -48,6 +48,7 @@ use crate::error::{BadParameter, BuildError};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
+use core::num::NonZeroU8;
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Time, Victim};
 use schemars::JsonSchema;
@@ -102,22 +103,27 @@ impl Spec {
     }
 }
 
-/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20.
-const LOWEST: i32 = -20;
-/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60.
-const BINS: usize = 80;
+/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins are numbered from there.
+const LOWEST: i32 = -21;
+/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no queue is in.
+const BINS: usize = 81;
 
 /// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
 #[inline]
-fn bin_of(length: u64) -> u8 {
-    (length.ilog2() as i32 - LOWEST) as u8
+fn bin_of(length: u64) -> NonZeroU8 {
+    numbered(length.ilog2() as i32)
 }
 
 /// The same in units of its weight.
 #[inline]
-fn bin_of_weighted(length: u64, weight: f64) -> u8 {
-    let exponent = ((length as f64 / weight).to_bits() >> 52) as i32 - 1023; // of a number above zero, and not subnormal
-    (exponent - LOWEST).clamp(0, BINS as i32 - 1) as u8
+fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
+    numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
+}
+
+/// The bin of lengths whose binary logarithm has this whole part.
+#[inline]
+fn numbered(exponent: i32) -> NonZeroU8 {
+    NonZeroU8::new((exponent - LOWEST).clamp(1, BINS as i32 - 1) as u8).expect("1 or more")
 }
 
 /// A queue's neighbours in the ring of its bin.
@@ -125,8 +131,11 @@ fn bin_of_weighted(length: u64, weight: f64) -> u8 {
 struct Link {
     before: FlowKey,
     after: FlowKey,
-    bin: u8,
+    /// Never 0, which stands for no link: so nothing more is taken where there may be none.
+    bin: NonZeroU8,
 }
+
+const _: () = assert!(size_of::<Option<Link>>() == 12);
 
 /// Longest queue drop by bins. See the [module](self).
 #[derive(Debug)]
@@ -163,16 +172,17 @@ impl LqdBinned {
 
     /// Puts `flow` into `bin`, where its turn comes last.
     #[inline]
-    fn link(&mut self, flow: FlowKey, bin: u8) {
-        let (before, after) = match self.bins[usize::from(bin)] {
+    fn link(&mut self, flow: FlowKey, bin: NonZeroU8) {
+        let at = usize::from(bin.get());
+        let (before, after) = match self.bins[at] {
             Some(first) => {
                 let last = core::mem::replace(&mut self.linked(first).before, flow);
                 self.linked(last).after = flow;
                 (last, first)
             }
             None => {
-                self.bins[usize::from(bin)] = Some(flow);
-                self.used |= 1 << bin;
+                self.bins[at] = Some(flow);
+                self.used |= 1 << at;
                 (flow, flow)
             }
         };
@@ -182,15 +192,16 @@ impl LqdBinned {
     #[inline]
     fn unlink(&mut self, flow: FlowKey) {
         let Link { before, after, bin } = self.links[flow.index()].take().expect(LINKED);
+        let at = usize::from(bin.get());
         if after == flow {
-            self.bins[usize::from(bin)] = None;
-            self.used &= !(1 << bin);
+            self.bins[at] = None;
+            self.used &= !(1 << at);
             return;
         }
         self.linked(before).after = after;
         self.linked(after).before = before;
-        if self.bins[usize::from(bin)] == Some(flow) {
-            self.bins[usize::from(bin)] = Some(after);
+        if self.bins[at] == Some(flow) {
+            self.bins[at] = Some(after);
         }
     }
 }

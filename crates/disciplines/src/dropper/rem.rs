@@ -15,7 +15,8 @@
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether arrivals and backlog count packets or bytes (in typical packets); with bytes the
 //!   probability is also scaled by packet length, as in ns-2.
-//! - `target` (amount; 20 packets): b*, the wanted backlog: ns-2.
+//! - `target` (amount; 20 packets, or a quarter of the buffer where that is less): b*, the wanted backlog. ns-2 has the 20, also
+//!   where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0.
 //! - `interval` (time; 2 ms): the time between two changes of the price: ns-2.
 //! - `gamma` (1; 0.001): the step of the price: ns-2.
 //! - `alpha` (1; 0.1): the weight of the backlog against the rate: ns-2.
@@ -36,6 +37,7 @@
 //! - ns-2 holds one packet fewer than its limit, and lets the arrival in before it drops it. Here the buffer is exact.
 //! - No timer: the price is brought up to date at the next arrival or departure, by as many intervals as have passed, with the
 //!   backlog as it was meanwhile.
+//! - By default the target is below ns-2's where the buffer has room for less than 80 packets.
 //! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in the last digits.
 //! - No number is drawn where the probability is 0 or 1.
 //!
@@ -50,7 +52,7 @@
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::Service;
-use crate::site::Site;
+use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -87,7 +89,7 @@ pub struct Spec {
     /// What arrivals and backlog are counted in. Default: `packets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
-    /// The wanted backlog. Default: 20 packets.
+    /// The wanted backlog. Default: 20 packets, or a quarter of the buffer where that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Quantity<Amount>>,
     /// The time between two changes of the price, above zero. Default: 2 ms.
@@ -198,14 +200,14 @@ impl Spec {
         Ok(Config {
             limit: room.limit,
             measure: self.measure.unwrap_or_default(),
-            law: self.law(site)?,
+            law: self.law(site, &room)?,
             judged,
             packet_bytes: site.packet_bytes,
         })
     }
 
-    fn law(&self, site: &Site<'_>) -> Result<Law, BadParameter> {
-        let target = self.target.map_or(Amount::Packets(20), |typed| typed.0);
+    fn law(&self, site: &Site<'_>, room: &Room) -> Result<Law, BadParameter> {
+        let target = self.target.map(|typed| typed.0.in_packets(site.packet_bytes, site.rate));
         let interval = self.interval.map_or(Duration::from_ms(2), |typed| typed.0);
         let interval = parameter("interval").some_time(interval)?;
         let phi = self.phi.unwrap_or(1.001);
@@ -213,7 +215,7 @@ impl Spec {
             return Err(parameter("phi").refuse(phi, "a number above 1, at most 1000"));
         }
         Ok(Law {
-            target: target.in_packets(site.packet_bytes, site.rate),
+            target: target.unwrap_or_else(|| f64::min(20.0, room.packets / 4.0)),
             interval,
             gamma: parameter("gamma").above_zero(self.gamma.unwrap_or(0.001), 1000.0)?,
             alpha: parameter("alpha").zero_or_more(self.alpha.unwrap_or(0.1), 1000.0)?,

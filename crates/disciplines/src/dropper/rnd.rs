@@ -22,7 +22,8 @@
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
 //! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (48 with weights),
-//! O(log n) per packet, and O(log n) for each different weight per push-out. All of it is taken at construction.
+//! O(log n) per packet, and O(log n) for each different weight per push-out, so that no more than 256 different weights are allowed
+//! (that of classes which are not listed, 1, is one). All of it is taken at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
@@ -34,8 +35,8 @@
 //! - n counts the queue of the arrival, even if nothing waits there yet.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper has no weights in its rule.
-//! - Where no queue holds more than its part (all hold the same), the arrival's own queue gives; if nothing waits there, which can
-//!   only be where packets differ in size, the queue furthest above its part, or least below.
+//! - Where no queue holds more than its part, the queue that is least below it gives; the arrival's own among equals. That is where all
+//!   hold the same, or where long packets fill a buffer in bytes before queues counted in packets reach their parts.
 //!
 //! # Example
 //! ```toml
@@ -60,7 +61,7 @@ pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a random queue above its part",
     state: "12 bytes per packet of buffer; 40 in bytes, 48 by weight",
-    cost: "O(1); O(log n) with bytes or weights",
+    cost: "O(1); O(log n) with bytes; by weight O(log n) per packet, and per different weight at a push-out",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.2",
 };
@@ -92,7 +93,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let Spec { buffer, scheduler, measure, drop, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)?
+            .with_few_weights(NAME)
     }
 
     /// Checks and builds.
@@ -131,9 +133,7 @@ impl Dropper for Rnd {
     #[inline]
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
         let above = self.backlogs.any_above(packet, buffer, &mut self.rng);
-        let chosen = above
-            .or_else(|| buffer.flow(packet))
-            .or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng));
+        let chosen = above.or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng));
         match chosen {
             Some(flow) => self.backlogs.config().victim(flow, packet, buffer),
             None => Victim::Arrival,

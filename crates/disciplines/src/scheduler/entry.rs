@@ -1,6 +1,6 @@
 //! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes room.
 
-use crate::dropper::lqd::{self, Lqd};
+use crate::dropper::lqd::Lqd;
 use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::BadParameter;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MakesRoom {
-    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II.
+    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. At most 256 different weights.
     #[default]
     Lqd,
     /// The arrival: it is refused.
@@ -70,8 +70,13 @@ impl Typed<'_> {
         };
         let scheduler = Some(service);
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
-        let longest = lqd::Spec { buffer: self.buffer, scheduler, ..lqd::Spec::default() }.check(site)?;
         let (ecn, dropper) = (self.ecn.unwrap_or_default(), self.dropper.unwrap_or_default());
+        let queues =
+            push_out::Typed { buffer: self.buffer, scheduler: &scheduler, measure: None, drop: None };
+        let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
+        if dropper == MakesRoom::Lqd {
+            longest = longest.with_few_weights(discipline).map_err(at_the_top)?;
+        }
         Ok(Checked { limit, ecn, service, dropper, longest })
     }
 }

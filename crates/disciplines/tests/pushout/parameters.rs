@@ -19,6 +19,24 @@ fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
 }
 
 #[test]
+fn no_more_different_weights_are_taken_than_can_be_gone_through() {
+    let weights = |most: u32| {
+        let each: Vec<String> = (1..=most).map(|class| format!("{class} = {}.5", class % 1000)).collect();
+        format!("scheduler = {{ name = 'fcfs', weights = {{ {} }} }}", each.join(", "))
+    };
+    let at = site(Amount::Packets(40));
+    let lqd = |most| toml::from_str::<lqd::Spec>(&weights(most)).expect("well-formed").check(&at);
+    let rnd = |most| toml::from_str::<rnd::Spec>(&weights(most)).expect("well-formed").check(&at);
+    assert!(lqd(255).is_ok() && rnd(255).is_ok());
+    let told = "`scheduler.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
+    assert_eq!(lqd(256).unwrap_err().to_string(), told);
+    assert_eq!(rnd(256).unwrap_err().to_string(), told.replace("lqd", "rnd"));
+    // Those that keep no order by weight take any.
+    let binned = toml::from_str::<lqd_binned::Spec>(&weights(256)).expect("well-formed");
+    assert!(binned.check(&at).is_ok());
+}
+
+#[test]
 fn the_names_and_the_alias_build() {
     for name in ["lqd", "rnd", "alqd", "lqd-binned", "bin-lqd", "drop-front", "choke"] {
         let built = build(name, &Parameters::default(), &site(Amount::Packets(10)));

@@ -2,7 +2,7 @@
 
 use crate::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Buffer, Dropper, EcnPolicy, Limit, Packet, Queue, Time, Verdict};
+use fairwire_core::{Buffer, Cause, Dropper, EcnPolicy, Limit, Packet, Queue, Time, Verdict};
 use fairwire_disciplines::dropper::avq::{Avq, Config, Spec};
 use fairwire_disciplines::spec::Measure;
 
@@ -73,6 +73,21 @@ fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
         avq.on_arrival(&Packet::new(i, 512, 0.into(), now), &buffer, now)
     });
     judged.filter(|verdict| *verdict != Verdict::Pass).count() as f64 / f64::from(packets)
+}
+
+#[test]
+fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
+    let mut avq = Avq::new(config());
+    let buffer = Buffer::new(Limit::packets(40));
+    // 65,000 bytes once a second, on a link that sends 1,250,000 in that time, with a virtual buffer of 20,480.
+    for second in 1..=1000 {
+        let now = Time::from_ns(second * 1_000_000_000);
+        let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
+        assert_eq!(verdict, Verdict::Pass, "after {second} s");
+        // What comes right behind it finds the virtual queue in use.
+        let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
+        assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
+    }
 }
 
 #[test]

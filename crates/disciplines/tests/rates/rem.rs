@@ -6,11 +6,13 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
+use fairwire_disciplines::Site;
 use fairwire_disciplines::dropper::rem::{Config, Judged, Law, MarkAt, Rem, Spec};
 use fairwire_disciplines::spec::{EcnChoice, Measure};
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    let spec = Spec { target: Some(Amount::Packets(20).into()), ..Spec::default() };
+    spec.check(&site()).expect("this is allowed")
 }
 
 #[test]
@@ -23,10 +25,15 @@ fn the_probability_has_the_values_of_the_vectors() {
 
 #[test]
 fn the_defaults_are_those_of_ns2() {
-    let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = config().law;
+    let law =
+        |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").law;
+    let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = law(Amount::Packets(80));
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}"); // 10 Mbit/s for 2 ms, in packets of 512 bytes
+    // But a target that the buffer has no room for would leave the price at 0.
+    assert_eq!(law(Amount::Packets(15)).target, 3.75);
+    assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
 
 /// The dossier's pseudo-code with a timer that rings, and none of the code under test.
@@ -182,6 +189,23 @@ fn with_senders_that_obey_the_backlog_settles_at_the_target() {
     // The price stands still on average where arrivals are the capacity and the backlog is the target; half a packet is lost
     // to whole packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
+}
+
+#[test]
+fn by_default_a_small_buffer_gives_a_price_too() {
+    let site = Site { buffer: Amount::Packets(15), ..site() };
+    let config = Spec::default().check(&site).expect("the defaults are allowed");
+    let mut rem = Rem::new(config, Seed(1).stream("rem"));
+    let mut full = Buffer::new(config.limit);
+    while full.fits(512) {
+        full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
+    }
+    // 15 wait all the time, and in each interval comes what the link can send: with a target of 20 the price would stay at 0.
+    for i in 0..5000 {
+        let now = Time::from_ns(i * 409_600);
+        rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
+    }
+    assert!(rem.price() > 0.5, "{}", rem.price()); // 1000 intervals at 0.001 times 0.1 (15 - 3.75), and the rate's rounding
 }
 
 #[test]

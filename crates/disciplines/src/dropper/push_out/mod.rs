@@ -20,7 +20,7 @@ pub use lengths::Lengths;
 pub use ranking::Ranking;
 pub use shares::Shares;
 
-use crate::error::BadParameter;
+use crate::error::{BadParameter, Parameter};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf};
@@ -47,6 +47,9 @@ pub(crate) struct Typed<'a> {
     pub measure: Option<Measure>,
     pub drop: Option<End>,
 }
+
+/// A search goes through the different weights at each push-out, so their number bounds its work.
+const MOST_WEIGHTS: usize = 256;
 
 /// A checked `Spec` of any of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +81,18 @@ impl Config {
         };
         let weights = Service::check(typed.scheduler, discipline, site)?.weights;
         Ok(Config { limit: room.limit, measure, pool, drop: typed.drop.unwrap_or_default(), weights })
+    }
+
+    /// Itself, unless there are so many different weights that to look at the longest queue of each would hold up the link.
+    pub(crate) fn with_few_weights(self, discipline: &'static str) -> Result<Config, BadParameter> {
+        let different = self.weights.distinct().len();
+        if different <= MOST_WEIGHTS {
+            return Ok(self);
+        }
+        let given = format!("a table of {different} different weights");
+        let allowed =
+            format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
+        Err(Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed))
     }
 
     /// What waits in `flow`, in the measure.

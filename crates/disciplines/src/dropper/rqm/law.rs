@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverloadRule {
-    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it.
+    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more than `clamp_limit` packets go
+    /// for each arrival.
     #[default]
     Clamp,
     /// Every arrival is dropped.
@@ -29,6 +30,8 @@ pub struct Law {
     pub overload_rule: OverloadRule,
     /// How near to the virtual capacity a clamped rate counts, as a part of it.
     pub epsilon: f64,
+    /// p is not above this under [`OverloadRule::Clamp`].
+    pub clamp_limit: f64,
 }
 
 impl Law {
@@ -50,6 +53,7 @@ impl Law {
     ///
     /// let law = Law {
     ///     virtual_capacity: 1000.0, steepness: 1.0, gain: 2.0, overload_rule: OverloadRule::Clamp, epsilon: 1e-9,
+    ///     clamp_limit: 0.5,
     /// };
     /// assert_eq!(law.probability(0.0), 2e-6);
     /// assert!(law.probability(500.0) < law.probability(900.0));
@@ -61,7 +65,11 @@ impl Law {
         } else {
             self.sessions(rate) / rate
         };
-        self.gain * sessions_per_rate * sessions_per_rate
+        let drops = self.gain * sessions_per_rate * sessions_per_rate;
+        match self.overload_rule {
+            OverloadRule::Clamp => drops.min(self.clamp_limit),
+            OverloadRule::Drop | OverloadRule::NanNoDrop => drops,
+        }
     }
 
     /// Above this rate [`probability`](Law::probability) is not used as it stands.

@@ -30,6 +30,7 @@
 //! - `overload_rule` (choice; `clamp`): what is done where the rate reaches the virtual capacity; see [`OverloadRule`].
 //! - `epsilon` (1; 1e-9): how near to the virtual capacity a clamped rate counts. Not in the paper; this value reproduces
 //!   the number of drops of its table 1.
+//! - `clamp_limit` (packets; 0.5): the most that go for each arrival under the rule `clamp`, at any rate. Not in the paper: see below.
 //!
 //! # State and cost
 //! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that
@@ -45,7 +46,9 @@
 //! - Step 4 names the rate before smoothing, which would make steps 2 and 3 idle. We use the smoothed one.
 //! - One sentence prints p without the square; every derivation has it.
 //! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under `clamp` the guess of n there is
-//!   ln(1 / epsilon) / c, whatever the number of sessions.
+//!   ln(1 / epsilon) / c, whatever the number of sessions. With the other defaults p would there be 2 (20.9 / B)^2 for a capacity of B
+//!   packets per second: above 1 on a link of less than 30, which would so refuse everything as long as anything waits. Under `clamp`
+//!   therefore p is never above `clamp_limit`. At the default this matters below 42 packets per second; a limit of 1e6 is none.
 //! - Arrivals at the same time are one measurement, and the first arrival measures nothing.
 //! - For the newest unmarked packet at most 64 waiting packets are looked at per arrival. A packet that cannot carry a mark
 //!   is dropped in its place.
@@ -138,6 +141,9 @@ pub struct Spec {
     /// How near to the virtual capacity a clamped rate counts, above 0 and at most 0.5. Default: 1e-9.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
+    /// The most packets that go for each arrival under `clamp`, above 0 and at most 1e6. Default: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clamp_limit: Option<f64>,
 }
 
 /// The unit of `alpha`.
@@ -211,6 +217,7 @@ impl Spec {
             gain: alpha / (1.0 - beta),
             overload_rule: self.overload_rule.unwrap_or_default(),
             epsilon: parameter("epsilon").above_zero(self.epsilon.unwrap_or(1e-9), 0.5)?,
+            clamp_limit: parameter("clamp_limit").above_zero(self.clamp_limit.unwrap_or(0.5), 1e6)?,
         })
     }
 

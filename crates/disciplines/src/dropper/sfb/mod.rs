@@ -30,8 +30,9 @@
 //! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. Linux has 0.5.
 //!
 //! # State and cost
-//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet; once per
-//! `rehash_interval` the waiting packets are counted anew.
+//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
+//! one per `rehash_interval`: the arrival at which a warm-up begins counts all waiting packets under the new hash, O(n) for n
+//! packets.
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
@@ -80,7 +81,7 @@ pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
     state: "two sets of 128 bins of 16 bytes by default, whatever the number of flows",
-    cost: "O(1)",
+    cost: "O(1); O(packets waiting) once per rehash_interval",
     marks: true,
     source: "Feng, Kandlur, Saha, Shin 2001; Linux sch_sfb",
 };
