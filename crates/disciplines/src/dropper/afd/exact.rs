@@ -12,9 +12,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
-//! - `mark_limit` (1; 1, no limit): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate; with no limit it can push others out. Not in the paper;
-//!   Linux's SFB has 0.5.
+//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
+//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper; Linux's SFB has 0.5.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `bytes`): whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
 //! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
@@ -94,7 +93,7 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 1, no limit.
+    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
     /// Which packet leaves next. Default: `fcfs`.

@@ -12,9 +12,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
-//! - `mark_limit` (1; 1, no limit): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate; with no limit it can push others out. Not in the paper;
-//!   Linux's SFB has 0.5.
+//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
+//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper; Linux's SFB has 0.5.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
 //!   its packet's length. The paper has packets.
@@ -97,7 +96,7 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 1, no limit.
+    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
     /// Which packet leaves next. Default: `fcfs`.
