@@ -112,7 +112,7 @@ fn defaults_follow_the_link_and_the_measure() {
     let bytes = check(None);
     assert_eq!(bytes.common.measure, Measure::Bytes);
     assert_eq!(bytes.trap.age_period, Duration::from_ms(800));
-    assert_eq!(bytes.common.control.interval, Duration::from_us(6250));
+    assert_eq!(bytes.common.control.interval, Duration::from_us(4000));
     assert_eq!((bytes.trap.elephant_threshold, bytes.trap.age_threshold), (125_000.0, 500.0));
     assert_eq!((bytes.trap.most, bytes.common.control.target), (1_000_000.0, 25_000.0));
     let packets = check(Some(Measure::Packets));
@@ -121,7 +121,8 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_disciplines::Site { rate: fast, ..site }).expect("allowed");
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    assert_eq!(fast.common.control.interval, Duration::from_us(40));
+    // A twentieth of the 8 us in which 100 packets leave would be 0.4 us; a step takes at least 1 us.
+    assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }
 

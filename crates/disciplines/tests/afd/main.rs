@@ -4,6 +4,7 @@ mod contest;
 mod control;
 mod exact;
 mod fred;
+mod links;
 mod parameters;
 mod plain;
 mod sample;

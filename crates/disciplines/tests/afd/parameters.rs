@@ -47,6 +47,10 @@ fn what_is_not_allowed_is_told() {
             "`interval` of `afd-nft` is 0 ns; allowed: from 1 us to 1 min",
         ),
         (
+            sb::Spec { mark_limit: Some(-0.1), ..sb::Spec::default() }.check(&site).err(),
+            "`mark_limit` of `afd-sb` is -0.1; allowed: a number from 0 to 1",
+        ),
+        (
             exact::Spec { age_period: zero, ..exact::Spec::default() }.check(&site).err(),
             "`age_period` of `afd-exact` is 0 ns; allowed: from 1 us to 1 min",
         ),
@@ -73,7 +77,8 @@ fn defaults_follow_the_buffer_and_the_measure() {
     };
     assert_eq!((control(40).target, control(400).target), (10.0, 50.0));
     assert_eq!((control(40).alpha, control(40).beta), (1.7, 1.8));
-    assert_eq!(control(40).interval.ns() * 160, 1_000_000_000);
+    assert_eq!(control(400).interval.ns() * 160, 1_000_000_000);
+    assert_eq!(control(40).interval, Duration::from_us(1600)); // 40 packets leave in 32 ms
     let bytes = sb::Spec { measure: Some(Measure::Bytes), ..sb::Spec::default() };
     let bytes = |packets| bytes.check(&site(Amount::Packets(packets))).expect("allowed");
     assert_eq!((bytes(40).common.control.target, bytes(400).common.control.target), (10_000.0, 50_000.0));
@@ -101,6 +106,7 @@ many_flow_support = false
 [afd-nft]
 buffer = "64 KiB"
 ecn = "mark"
+mark_limit = 0.25
 scheduler = { name = "fcfs", per = "class" }
 measure = "bytes"
 weights = { 1 = 2.0, 7 = 0.5 }

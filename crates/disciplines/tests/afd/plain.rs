@@ -4,7 +4,7 @@ use crate::{Fate, site};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Cause, Discipline, Dropper, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time,
+    Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time,
 };
 use fairwire_disciplines::dropper::afd::nft::FlowSet;
 use fairwire_disciplines::dropper::afd::sb::ShadowBuffer;
@@ -34,6 +34,7 @@ struct Plain {
     q_target: f64,
     m_fair: f64,
     q_prev: f64,
+    most: f64,
     tick: u64,
     stored: usize,
     shadow: Vec<(u64, u64)>,
@@ -52,10 +53,8 @@ impl Plain {
         while (self.tick + 1) * 6_250_000 <= now {
             self.tick += 1;
             let q = self.q();
-            let kept: u64 = self.table.iter().map(|row| row.2).sum();
-            let typical = self.b as f64 * if self.bytes { 1000.0 } else { 1.0 };
             self.m_fair += ALPHA * (self.q_prev - self.q_target) - BETA * (q - self.q_target);
-            self.m_fair = self.m_fair.max(0.0).min(typical.max(kept as f64));
+            self.m_fair = self.m_fair.max(0.0).min(self.most);
             self.q_prev = q;
         }
     }
@@ -145,6 +144,13 @@ impl Plain {
         if self.rng.uniform() < self.p {
             self.sample(flow, if self.bytes { len.min(65_535).into() } else { 1 });
         }
+        let kept: u64 = self.table.iter().map(|row| row.2).sum();
+        let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
+        if most != self.most {
+            // m_fair is a part of the sample, and stays that part.
+            self.m_fair = (self.m_fair * (most / self.most)).min(most);
+            self.most = most;
+        }
         let m = self.row(flow).map_or(0, |at| self.table[at].2) as f64;
         let fair = self.m_fair * weight;
         if m > fair && (fair == 0.0 || self.rng.uniform() < 1.0 - fair / m) {
@@ -176,6 +182,8 @@ fn config(measure: Measure) -> nft::Config {
         weights: Some(weights),
         alpha: Some(ALPHA),
         beta: Some(BETA),
+        interval: Some(Duration::from_us(6250).into()),
+        mark_limit: Some(1.0),
         samples: Some(60),
         set_size: Some(3),
         reuse: Some(0.2),
@@ -201,6 +209,7 @@ fn compare<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64
         q_target: if bytes { 15_000.0 } else { 15.0 },
         m_fair: if bytes { 60_000.0 } else { 60.0 },
         q_prev: 0.0,
+        most: if bytes { 60_000.0 } else { 60.0 },
         tick: 0,
         stored: 0,
         shadow: Vec::new(),

@@ -12,6 +12,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
+//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
+//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper; Linux's SFB has 0.5.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `bytes`): whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
 //! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
@@ -20,9 +22,9 @@
 //!   public implementation of the CCR paper; the quarter is ours, for small buffers.
 //! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
 //!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms or half of `age_period`, whichever is less): the time between two steps of m_fair. 160 steps
-//!   a second: Pan et al., CCR 33(1), as public implementations quote it. Half: in each of the vendor's profiles the AFD
-//!   period is half of the age period.
+//! - `interval` (time; 6.25 ms, half of `age_period`, or 1/20 of the time to send a full buffer, whichever is least): the time
+//!   between two steps of m_fair. 160 steps a second: Pan et al., CCR 33(1), as public implementations quote it. Half: in each of
+//!   the vendor's profiles the AFD period is half of the age period. The twentieth is ours, for fast links.
 //! - `age_period` (time; what the link takes to send 1000 typical packets): the period in which rates are measured, and
 //!   after which a silent flow is forgotten. The vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and
 //!   more. Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit.
@@ -45,7 +47,8 @@
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
 //! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it is a mouse. A flow
 //!   without a place is not dropped early.
-//! - m_fair is kept from 0 to what the link sends in a period, and starts there.
+//! - m_fair is kept from 0 to what the link sends in a period, divided by the least weight, and starts there. A small least
+//!   weight makes the first way down long.
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
 //!   each instant in between.
 //! - No number is drawn where the probability of a drop is 0 or 1.
@@ -90,6 +93,9 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
+    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_limit: Option<f64>,
     /// Which packet leaves next. Default: `fcfs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Service>,
@@ -108,7 +114,8 @@ pub struct Spec {
     /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms or half of `age_period`, whichever is less.
+    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms, half of
+    /// `age_period`, or 1/20 of the time to send a full buffer, whichever is least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Quantity<Duration>>,
     /// The period in which rates are measured, from 1 us to 1 min. Default: what the link takes to send 1000 typical packets.
@@ -205,10 +212,12 @@ impl Spec {
             buffer: self.buffer,
             measure: self.measure.unwrap_or(Measure::Bytes),
             weights: &self.weights,
+            mark_limit: self.mark_limit,
             q_target: self.q_target,
             alpha: self.alpha,
             beta: self.beta,
-            interval: self.interval.map_or(half.min(INTERVAL), |typed| typed.0),
+            interval: self.interval,
+            longest: half.min(INTERVAL),
         }
     }
 

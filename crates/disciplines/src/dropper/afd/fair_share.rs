@@ -24,6 +24,7 @@ pub struct Control {
 pub struct FairShare {
     control: Control,
     value: f64,
+    most: f64,
     last_queue: f64,
     next: Time,
 }
@@ -31,13 +32,33 @@ pub struct FairShare {
 impl FairShare {
     /// A controller that starts at time zero with an empty queue and m_fair at `most`: nobody is dropped until a queue builds.
     pub fn new(control: Control, most: f64) -> Self {
-        FairShare { control, value: most, last_queue: 0.0, next: Time::ZERO + control.interval }
+        FairShare { control, value: most, most, last_queue: 0.0, next: Time::ZERO + control.interval }
     }
 
     /// m_fair.
     #[inline]
     pub fn value(&self) -> f64 {
         self.value
+    }
+
+    /// What a flow alone can have on record is `most` from now on. m_fair keeps its part of it: where packets are longer than
+    /// typical, all counts grow with the sample, and m_fair with them.
+    ///
+    /// ```
+    /// use fairwire_core::Duration;
+    /// use fairwire_disciplines::dropper::afd::{Control, FairShare};
+    ///
+    /// let control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval: Duration::from_ms(10) };
+    /// let mut fair = FairShare::new(control, 1000.0);
+    /// fair.follow(3000.0);
+    /// assert_eq!(fair.value(), 3000.0);
+    /// ```
+    #[inline]
+    pub fn follow(&mut self, most: f64) {
+        if most != self.most {
+            self.value = (self.value * (most / self.most)).min(most);
+            self.most = most;
+        }
     }
 
     /// Does the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is kept from 0 to `most`, so

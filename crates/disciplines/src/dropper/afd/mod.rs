@@ -51,6 +51,8 @@ pub struct Config {
     pub measure: Measure,
     /// The weights of classes.
     pub weights: WeightOf,
+    /// Above this probability an ECN-capable packet is dropped rather than marked.
+    pub mark_limit: f64,
     /// How m_fair is moved.
     pub control: Control,
 }
@@ -70,6 +72,9 @@ impl Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
+    /// 1 / (the least weight): who has that is not dropped while m_fair is so many times what a flow alone has on record.
+    reach: f64,
+    mark_limit: f64,
     fair: FairShare,
     meter: M,
     rng: Rng,
@@ -78,8 +83,10 @@ pub struct Afd<M> {
 impl<M: Meter> Afd<M> {
     /// An AFD that knows flows by `meter` and draws from `rng`.
     pub fn new(config: &Config, meter: M, rng: Rng) -> Self {
-        let fair = FairShare::new(config.control, meter.most());
-        Afd { measure: config.measure, weights: config.weights.clone(), fair, meter, rng }
+        let reach = config.weights.distinct()[0].recip();
+        let fair = FairShare::new(config.control, meter.most() * reach);
+        let Config { measure, mark_limit, .. } = *config;
+        Afd { measure, weights: config.weights.clone(), reach, mark_limit, fair, meter, rng }
     }
 
     /// What is known of flows.
@@ -90,6 +97,12 @@ impl<M: Meter> Afd<M> {
     /// m_fair and its controller.
     pub fn fair_share(&self) -> &FairShare {
         &self.fair
+    }
+
+    /// m_fair need not rise above this: it drops nobody, whatever its weight.
+    #[inline]
+    fn most(&self) -> f64 {
+        self.meter.most() * self.reach
     }
 
     #[inline]
@@ -126,11 +139,13 @@ pub fn drop_probability(count: f64, fair: f64) -> f64 {
 impl<M: Meter> Dropper for Afd<M> {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        self.fair.catch_up(now, self.queue(buffer), self.meter.most());
+        self.fair.catch_up(now, self.queue(buffer), self.most());
         let count = self.meter.arrival(packet, self.size(packet), now, &mut self.rng);
+        self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            Verdict::Signal(Cause::Early)
+            // Who does not heed marks would fill the buffer, and m_fair would fall until others are refused.
+            if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
         }
@@ -140,7 +155,7 @@ impl<M: Meter> Dropper for Afd<M> {
     fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         // The packet has left the buffer, but was there at every sampling instant up to now.
         let queue = self.queue(buffer) + f64::from(self.size(packet));
-        self.fair.catch_up(now, queue, self.meter.most());
+        self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
     }
 
@@ -160,10 +175,13 @@ pub(super) struct Typed<'a> {
     pub buffer: Option<Quantity<Amount>>,
     pub measure: Measure,
     pub weights: &'a Option<Weights>,
+    pub mark_limit: Option<f64>,
     pub q_target: Option<Quantity<Amount>>,
     pub alpha: Option<f64>,
     pub beta: Option<f64>,
-    pub interval: Duration,
+    pub interval: Option<Quantity<Duration>>,
+    /// The default of `interval` is at most this.
+    pub longest: Duration,
 }
 
 /// The gains of the controller reach this far; the paper's are below 2.
@@ -187,9 +205,14 @@ impl Typed<'_> {
             let allowed = format!("a number from alpha, which is {alpha}, to {}", MOST_GAIN + 1.0);
             return Err(self.parameter("beta").refuse(beta, allowed));
         }
-        let interval = period(self.parameter("interval"), self.interval)?;
+        let interval = match self.interval {
+            Some(typed) => period(self.parameter("interval"), typed.0)?,
+            None => self.longest.min(twentieth(room.amount, site)).max(Duration::from_us(1)),
+        };
+        let mark_limit =
+            self.parameter("mark_limit").zero_or_more(self.mark_limit.unwrap_or(MARK_LIMIT), 1.0)?;
         let control = Control { target, alpha, beta, interval };
-        Ok(Config { limit: room.limit, measure: self.measure, weights, control })
+        Ok(Config { limit: room.limit, measure: self.measure, weights, mark_limit, control })
     }
 
     fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {
@@ -212,6 +235,16 @@ fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
         Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
         Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
     }
+}
+
+/// The probability up to which marks are given, as in Linux's SFB: who ignores them has at most 1 / (1 - 0.5) fair rates.
+const MARK_LIMIT: f64 = 0.5;
+
+/// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue moves by little, however
+/// fast the link is.
+fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
+    let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
+    Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)
 }
 
 /// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003, as quoted).

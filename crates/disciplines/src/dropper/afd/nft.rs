@@ -12,6 +12,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
+//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
+//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper; Linux's SFB has 0.5.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
 //!   its packet's length. The paper has packets.
@@ -21,8 +23,9 @@
 //!   public implementation of the CCR paper; the quarter is ours, for small buffers.
 //! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
 //!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms): the time between two steps of m_fair. 160 steps a second: Pan et al., CCR 33(1), as public
-//!   implementations quote it.
+//! - `interval` (time; 6.25 ms or 1/20 of the time to send a full buffer, whichever is less): the time between two steps of
+//!   m_fair. 160 steps a second: Pan et al., CCR 33(1), as public implementations quote it. The twentieth is ours, for fast
+//!   links, where a buffer fills or drains in less than 6.25 ms.
 //! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the
 //!   rate of all arrivals.
 //! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR
@@ -52,6 +55,9 @@
 //!   CCR 33(1), 2003, which we know from public implementations only.
 //! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
 //!   packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
+//!   first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
 //!   each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
@@ -98,6 +104,9 @@ pub struct Spec {
     /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
+    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_limit: Option<f64>,
     /// Which packet leaves next. Default: `fcfs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Service>,
@@ -116,7 +125,8 @@ pub struct Spec {
     /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms.
+    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms, or 1/20 of the
+    /// time to send a full buffer if that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Quantity<Duration>>,
     /// b: how many samples are kept, from 1 to 1048576. Default: 1000.
@@ -171,10 +181,12 @@ impl Spec {
             buffer: self.buffer,
             measure: self.measure.unwrap_or_default(),
             weights: &self.weights,
+            mark_limit: self.mark_limit,
             q_target: self.q_target,
             alpha: self.alpha,
             beta: self.beta,
-            interval: self.interval.map_or(INTERVAL, |typed| typed.0),
+            interval: self.interval,
+            longest: INTERVAL,
         }
     }
 
