@@ -218,7 +218,7 @@ impl Group {
         const EACH: u64 = u64::MAX / 0xff;
         const LOW: u64 = EACH * 0x7f;
         let differences = self.tags ^ (u64::from(tag) * EACH);
-        !((differences & LOW) + LOW | differences | LOW)
+        !(((differences & LOW) + LOW) | differences | LOW)
     }
 }
 
