@@ -12,7 +12,7 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait in all queues together.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
-//! - `target` (time; 5 ms): COBALT's target. CAKE.
+//! - `target` (time; 5 ms): COBALT's target, or what two packets of each backlogged queue take if that is longer. CAKE.
 //! - `interval` (time; 100 ms): COBALT's interval. CAKE.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
 //! - `queues` (queues; 1024): in sets of eight, so a multiple of 8. CAKE.
@@ -150,7 +150,7 @@ impl Config {
     pub fn queue(&self, mut rng: Rng) -> CakeLike {
         let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
-        let common = cobalt::Common { terms: self.terms, rng };
+        let common = cobalt::Common::new(self.terms, rng);
         let dropper = PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch));
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
