@@ -7,10 +7,12 @@
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 
 use crate::discipline::Backlog;
-use crate::flow::{FlowHash, FlowIndex};
+use crate::flow::{FlowHash, MOST_PLACES};
+use crate::names::{NONE, Names};
 use crate::packet::Packet;
 use crate::queues::Queues;
 use crate::rng::Rng;
+use crate::time::Time;
 
 /// Names a waiting packet. Valid until that packet leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,39 +93,52 @@ const fn clamp(packets: u32) -> u32 {
     }
 }
 
-/// What a scheduler or a dropper asks of the buffer beyond the order of arrival.
+/// What a scheduler or a dropper asks of the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
+    order: bool,
     flows: bool,
     random_packet: bool,
 }
 
 impl Needs {
     /// The order of arrival alone.
-    pub const ORDER: Needs = Needs { flows: false, random_packet: false };
-    /// The packets of each flow, and the backlogged flows.
-    pub const FLOWS: Needs = Needs { flows: true, random_packet: false };
-    /// A uniformly random packet.
-    pub const RANDOM_PACKET: Needs = Needs { flows: false, random_packet: true };
+    pub const ORDER: Needs = Needs { order: true, flows: false, random_packet: false };
+    /// The packets of each flow, and the backlogged flows; not the order in which packets of different flows arrived.
+    pub const QUEUES: Needs = Needs { order: false, flows: true, random_packet: false };
+    /// The packets of each flow, the backlogged flows, and the order of arrival.
+    pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };
+    /// A uniformly random packet, and the order of arrival.
+    pub const RANDOM_PACKET: Needs = Needs { order: true, flows: false, random_packet: true };
     /// Everything.
-    pub const ALL: Needs = Needs { flows: true, random_packet: true };
+    pub const ALL: Needs = Needs { order: true, flows: true, random_packet: true };
 }
 
 impl core::ops::BitOr for Needs {
     type Output = Needs;
     fn bitor(self, other: Needs) -> Needs {
-        Needs { flows: self.flows || other.flows, random_packet: self.random_packet || other.random_packet }
+        Needs {
+            order: self.order || other.order,
+            flows: self.flows || other.flows,
+            random_packet: self.random_packet || other.random_packet,
+        }
     }
 }
 
-const NONE: u32 = u32::MAX;
-
 #[derive(Debug)]
 struct Slot {
-    packet: Option<Packet>,
-    older: u32,
+    // Not an option: its tag is a byte within the packet, and copying around that byte is slower than copying it all.
+    packet: Packet,
+    older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
     dense: u32, // place in `waiting`
+}
+
+/// In place of a neighbour: no packet is here.
+const VACANT: u32 = NONE - 1;
+
+fn no_packet() -> Packet {
+    Packet::new(0, 0, FlowHash(0), Time::ZERO)
 }
 
 /// A packet's neighbours among those of its flow.
@@ -160,8 +175,10 @@ pub struct Buffer {
     queues: Queues,
     links: Box<[Links]>,
     flows: Box<[Flow]>,
-    backlogged: Vec<u32>,
-    by_hash: FlowIndex,
+    /// The first `active` of these are the backlogged flows.
+    backlogged: Box<[u32]>,
+    active: u32,
+    names: Names,
     changed: u32,
 }
 
@@ -175,8 +192,10 @@ impl Buffer {
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
-        let slot = |i| Slot { packet: None, older: NONE, newer: link(i), dense: NONE };
+        let slot = |i| Slot { packet: no_packet(), older: VACANT, newer: link(i), dense: NONE };
         let per_flow = if needs.flows { slots } else { 0 };
+        assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
+        let count = if needs.flows { queues.count() } else { Some(0) };
         let flow =
             |i| Flow { hash: FlowHash(0), bytes: 0, head: NONE, tail: NONE, packets: 0, dense: link(i) };
         Buffer {
@@ -193,8 +212,9 @@ impl Buffer {
             queues,
             links: vec![Links { older: NONE, newer: NONE, flow: NONE }; per_flow as usize].into(),
             flows: (0..per_flow).map(flow).collect(),
-            backlogged: Vec::with_capacity(per_flow as usize),
-            by_hash: FlowIndex::new(per_flow as usize),
+            backlogged: vec![NONE; per_flow as usize].into(),
+            active: 0,
+            names: Names::new(per_flow as usize, count),
             changed: 0,
         }
     }
@@ -254,8 +274,8 @@ impl Buffer {
 
     #[inline(never)] // it would bloat the path of those that have a queue by themselves
     fn give_queue(&mut self, packet: &Packet) {
-        let (by_hash, flows) = (&self.by_hash, &self.flows);
-        self.queues.assign(packet, |queue| by_hash.find(queue, |i| flows[i].hash == queue).is_none());
+        let (names, flows) = (&self.names, &self.flows);
+        self.queues.assign(packet, |queue| names.find(queue, |i| flows[i].hash) == NONE);
     }
 
     /// Puts `packet` in as the newest of all and of its flow.
@@ -269,49 +289,54 @@ impl Buffer {
         if self.needs.flows {
             self.join_flow(&packet, key);
         }
-        let older = core::mem::replace(&mut self.newest, key);
-        match older {
-            NONE => self.oldest = key,
-            _ => self.slots[older as usize].newer = key,
-        }
         self.bytes += u64::from(packet.len);
         self.len += 1;
-        let dense = self.waiting.len() as u32;
-        if self.needs.random_packet {
-            self.waiting.push(key);
-        }
         let slot = &mut self.slots[key as usize];
         self.free_slot = slot.newer;
-        *slot = Slot { packet: Some(packet), older, newer: NONE, dense };
+        slot.packet = packet;
+        slot.older = NONE;
+        if self.needs.random_packet {
+            slot.dense = self.waiting.len() as u32;
+            self.waiting.push(key);
+        }
+        if self.needs.order {
+            let older = core::mem::replace(&mut self.newest, key);
+            (slot.older, slot.newer) = (older, NONE);
+            match older {
+                NONE => self.oldest = key,
+                _ => self.slots[older as usize].newer = key,
+            }
+        }
         Key(key)
     }
 
     #[inline]
     fn join_flow(&mut self, packet: &Packet, key: u32) {
         let hash = self.queues.of(packet);
-        let found = self.by_hash.find(hash, |i| self.flows[i].hash == hash);
-        let index = found.unwrap_or_else(|| self.begin_flow(hash, key));
-        self.changed = index as u32;
-        let flow = &mut self.flows[index];
+        let index = self.names.find(hash, |i| self.flows[i].hash);
+        if index == NONE {
+            return self.begin_flow(hash, packet.len, key);
+        }
+        self.changed = index;
+        let flow = &mut self.flows[index as usize];
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
         let older = core::mem::replace(&mut flow.tail, key);
-        if older != NONE {
-            self.links[older as usize].newer = key;
-        }
-        self.links[key as usize] = Links { older, newer: NONE, flow: index as u32 };
+        self.links[older as usize].newer = key;
+        self.links[key as usize] = Links { older, newer: NONE, flow: index };
     }
 
     #[inline]
-    fn begin_flow(&mut self, hash: FlowHash, head: u32) -> usize {
+    fn begin_flow(&mut self, hash: FlowHash, len: u32, key: u32) {
         let index = self.free_flow;
         let flow = &mut self.flows[index as usize];
         self.free_flow = flow.dense;
-        let dense = self.backlogged.len() as u32;
-        *flow = Flow { hash, bytes: 0, head, tail: NONE, packets: 0, dense };
-        self.backlogged.push(index);
-        self.by_hash.insert(hash, index as usize);
-        index as usize
+        *flow = Flow { hash, bytes: len.into(), head: key, tail: key, packets: 1, dense: self.active };
+        self.backlogged[self.active as usize] = index;
+        self.active += 1;
+        self.names.insert(hash, index);
+        self.changed = index;
+        self.links[key as usize] = Links { older: NONE, newer: NONE, flow: index };
     }
 
     /// Takes the packet named by `key` out, wherever it stands.
@@ -321,17 +346,20 @@ impl Buffer {
     #[inline]
     pub fn remove(&mut self, key: Key) -> Packet {
         let slot = &mut self.slots[key.index()];
-        let packet = slot.packet.take().expect("a key names a waiting packet");
+        assert!(slot.older != VACANT, "a key names a waiting packet");
+        let packet = core::mem::replace(&mut slot.packet, no_packet());
         let Slot { older, newer, dense, .. } = *slot;
-        slot.newer = self.free_slot;
-        self.free_slot = key.0;
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.slots[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.slots[newer as usize].older = older,
+        slot.newer = core::mem::replace(&mut self.free_slot, key.0);
+        slot.older = VACANT;
+        if self.needs.order {
+            match older {
+                NONE => self.oldest = newer,
+                _ => self.slots[older as usize].newer = newer,
+            }
+            match newer {
+                NONE => self.newest = older,
+                _ => self.slots[newer as usize].older = older,
+            }
         }
         self.bytes -= u64::from(packet.len);
         self.len -= 1;
@@ -371,13 +399,12 @@ impl Buffer {
     fn end_flow(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let (hash, dense) = (flow.hash, flow.dense);
-        flow.dense = self.free_flow;
-        self.free_flow = index;
-        self.backlogged.swap_remove(dense as usize);
-        if let Some(&moved) = self.backlogged.get(dense as usize) {
-            self.flows[moved as usize].dense = dense;
-        }
-        self.by_hash.remove(hash, index as usize, |i| self.flows[i].hash);
+        self.active -= 1;
+        let last = self.backlogged[self.active as usize];
+        self.backlogged[dense as usize] = last;
+        self.flows[last as usize].dense = dense; // where it is the last itself, the free list's link comes after
+        self.flows[index as usize].dense = core::mem::replace(&mut self.free_flow, index);
+        self.names.remove(hash, index);
     }
 
     /// The packet named by `key`.
@@ -386,31 +413,45 @@ impl Buffer {
     /// When no packet has that key.
     #[inline]
     pub fn packet(&self, key: Key) -> &Packet {
-        self.slots[key.index()].packet.as_ref().expect("a key names a waiting packet")
+        let slot = &self.slots[key.index()];
+        assert!(slot.older != VACANT, "a key names a waiting packet");
+        &slot.packet
     }
 
     /// The packet that has waited longest.
+    ///
+    /// # Panics
+    /// When the buffer was built without [`Needs::ORDER`]. Likewise whatever else is asked of that order.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
+        self.assert_order();
         some(self.oldest).map(Key)
     }
 
     /// The packet that arrived last.
     #[inline]
     pub fn newest(&self) -> Option<Key> {
+        self.assert_order();
         some(self.newest).map(Key)
     }
 
     /// The packet that arrived just after `key`.
     #[inline]
     pub fn newer(&self, key: Key) -> Option<Key> {
+        self.assert_order();
         some(self.slots[key.index()].newer).map(Key)
     }
 
     /// The packet that arrived just before `key`.
     #[inline]
     pub fn older(&self, key: Key) -> Option<Key> {
+        self.assert_order();
         some(self.slots[key.index()].older).map(Key)
+    }
+
+    #[inline]
+    fn assert_order(&self) {
+        assert!(self.needs.order, "the order of arrival was asked of a buffer built without");
     }
 
     /// A uniformly random waiting packet.
@@ -440,7 +481,7 @@ impl Buffer {
     #[inline]
     pub fn find(&self, hash: FlowHash) -> Option<FlowKey> {
         assert!(self.needs.flows, "a flow was asked of a buffer built without");
-        self.by_hash.find(hash, |i| self.flows[i].hash == hash).map(|i| FlowKey(i as u32))
+        some(self.names.find(hash, |i| self.flows[i].hash)).map(FlowKey)
     }
 
     /// The backlogged flow whose [`FlowKey::index`] this is.
@@ -470,14 +511,14 @@ impl Buffer {
     /// A uniformly random backlogged flow.
     pub fn random_flow(&self, rng: &mut Rng) -> Option<FlowKey> {
         assert!(self.needs.flows, "a random flow was asked of a buffer built without");
-        pick(&self.backlogged, rng).map(FlowKey)
+        pick(&self.backlogged[..self.active as usize], rng).map(FlowKey)
     }
 
     /// How many flows have packets waiting.
     #[inline]
     pub fn backlogged_flows(&self) -> u32 {
         assert!(self.needs.flows, "the number of flows was asked of a buffer built without");
-        self.backlogged.len() as u32
+        self.active
     }
 
     /// Are flows kept apart?
@@ -487,7 +528,7 @@ impl Buffer {
 
     /// Every backlogged flow, in no particular order: for scans off the hot path.
     pub fn flows(&self) -> impl Iterator<Item = FlowKey> + '_ {
-        self.backlogged.iter().map(|&flow| FlowKey(flow))
+        self.backlogged[..self.active as usize].iter().map(|&flow| FlowKey(flow))
     }
 
     /// The hash of a backlogged flow, or the number of its queue where queues are counted.
@@ -526,13 +567,16 @@ impl Buffer {
         size_of_val(&*self.slots)
             + size_of_val(&*self.links)
             + size_of_val(&*self.flows)
-            + (self.waiting.capacity() + self.backlogged.capacity()) * size_of::<u32>()
-            + self.by_hash.memory()
+            + self.waiting.capacity() * size_of::<u32>()
+            + size_of_val(&*self.backlogged)
+            + self.names.memory()
             + self.queues.memory()
     }
 
     pub(crate) fn packet_mut(&mut self, key: Key) -> &mut Packet {
-        self.slots[key.index()].packet.as_mut().expect("a key names a waiting packet")
+        let slot = &mut self.slots[key.index()];
+        assert!(slot.older != VACANT, "a key names a waiting packet");
+        &mut slot.packet
     }
 }
 
@@ -548,7 +592,6 @@ fn pick(from: &[u32], rng: &mut Rng) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::rng::Seed;
-    use crate::time::Time;
 
     fn packet(frame: u32, flow: u64, len: u32) -> Packet {
         Packet::new(frame, len, flow.into(), Time::ZERO)
@@ -661,6 +704,30 @@ mod tests {
         let mut buffer = Buffer::new(Limit::packets(1));
         buffer.push(packet(0, 0, 100));
         buffer.push(packet(1, 0, 100));
+    }
+
+    #[test]
+    #[should_panic(expected = "a key names a waiting packet")]
+    fn a_packet_that_has_left_is_not_taken_out_again() {
+        let mut buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::PerFlow);
+        let gone = buffer.push(packet(0, 0, 100));
+        buffer.push(packet(1, 0, 100));
+        buffer.remove(gone);
+        buffer.remove(gone);
+    }
+
+    #[test]
+    #[should_panic(expected = "a buffer built without")]
+    fn the_order_of_arrival_is_not_told_where_it_is_not_kept_up() {
+        let mut buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::PerFlow);
+        buffer.push(packet(0, 0, 100));
+        buffer.oldest();
+    }
+
+    #[test]
+    fn a_name_that_is_no_number_of_a_queue_is_not_found() {
+        let buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::hashed(3, 0));
+        assert_eq!(buffer.find(FlowHash(3)), None);
     }
 
     #[test]

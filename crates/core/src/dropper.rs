@@ -10,8 +10,8 @@ use crate::time::Time;
 ///
 /// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete tail-drop.
 pub trait Dropper: Send {
-    /// What it asks of the buffer beyond the order of arrival. Asked once, at construction; what is not needed is not
-    /// kept up, and asking for it panics.
+    /// What it asks of the buffer. Asked once, at construction; what is not needed is not kept up, and asking for it panics.
+    /// Who asks for flows but never for the order of arrival says so by [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::ORDER
     }
@@ -22,7 +22,8 @@ pub trait Dropper: Send {
         Verdict::Pass
     }
 
-    /// Judges a packet that has just been taken out to be sent: for laws on sojourn time.
+    /// Judges a packet that has just been taken out to be sent: for laws on sojourn time. [`Buffer::changed_flow`] is the
+    /// queue that it left.
     fn on_departure(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
@@ -32,8 +33,8 @@ pub trait Dropper: Send {
         Victim::Arrival
     }
 
-    /// Asked after an arrival was signalled or dropped, and after others were pushed out for it: which other waiting packet
-    /// goes the same way? Asked again until the answer is `None`, so each answer must bring that nearer.
+    /// Asked after an arrival was signalled or dropped, and after others were pushed out for it, even if it was refused in the
+    /// end: which other waiting packet goes the same way? Asked again until the answer is `None`, so each answer must bring that nearer.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }

@@ -27,6 +27,7 @@ pub mod discipline;
 pub mod dropper;
 pub mod flow;
 pub mod marker;
+mod names;
 pub mod packet;
 pub mod probe;
 pub mod queue;

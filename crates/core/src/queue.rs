@@ -82,14 +82,19 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         if self.buffer.fits(packet.len) {
             return true;
         }
-        while !self.buffer.fits(packet.len) {
+        let Victim::Waiting(first) = self.dropper.victim(packet, &self.buffer, now) else { return false };
+        self.evict(first, Cause::PushOut, signals);
+        let has_room = loop {
+            if self.buffer.fits(packet.len) {
+                break true;
+            }
             match self.dropper.victim(packet, &self.buffer, now) {
-                Victim::Arrival => return false,
+                Victim::Arrival => break false,
                 Victim::Waiting(key) => self.evict(key, Cause::PushOut, signals),
             }
-        }
+        };
         self.treat_others(packet, now, signals);
-        true
+        has_room
     }
 
     /// Does to other waiting packets what the dropper says goes with its last verdict.
@@ -242,6 +247,37 @@ mod tests {
         queue.enqueue(packet(2, 1001), Time::ZERO, &mut log);
         assert_eq!(log.dropped, [(2, Cause::Oversize)]);
         assert_eq!(queue.backlog().packets, 1);
+    }
+
+    /// Pushes out the oldest for the first to ask, then refuses; and after it has pushed somebody out another one goes.
+    #[derive(Default)]
+    struct HalfHearted {
+        asked: u32,
+    }
+
+    impl Dropper for HalfHearted {
+        fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
+            self.asked += 1;
+            if self.asked > 1 { Victim::Arrival } else { Victim::Waiting(buffer.oldest().expect("full")) }
+        }
+        fn another(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Option<(Key, Verdict)> {
+            let is_first = self.asked == 2;
+            self.asked += 1;
+            is_first.then(|| (buffer.oldest().expect("one is left"), Verdict::Drop(Cause::Forced)))
+        }
+    }
+
+    #[test]
+    fn after_a_push_out_others_go_too_even_if_the_arrival_is_refused_in_the_end() {
+        let mut queue = Queue::new(Limit::bytes(1000), Fcfs, HalfHearted::default());
+        let mut log = Log::default();
+        for frame in [0, 2, 4] {
+            queue.enqueue(packet(frame, 300), Time::ZERO, &mut log);
+        }
+        queue.enqueue(packet(6, 900), Time::ZERO, &mut log);
+        assert_eq!(log.dropped, [(0, Cause::PushOut), (2, Cause::Forced), (6, Cause::Overflow)]);
+        queue.enqueue(packet(8, 900), Time::ZERO, &mut log);
+        assert_eq!(log.dropped[3..], [(8, Cause::Overflow)], "nobody was pushed out");
     }
 
     #[test]

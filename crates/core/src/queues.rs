@@ -66,6 +66,15 @@ impl Queues {
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
             Queues::PerFlow => packet.flow,
+            Queues::Hashed(hashed) => FlowHash(hashed.pick(packet.flow).into()),
+            _ => self.seldom_of(packet),
+        }
+    }
+
+    #[inline(never)] // with all of them in one place it is a jump through a table for each packet
+    fn seldom_of(&self, packet: &Packet) -> FlowHash {
+        match self {
+            Queues::PerFlow => packet.flow,
             Queues::PerClass => FlowHash(packet.class.into()),
             Queues::Hashed(hashed) => FlowHash(hashed.pick(packet.flow).into()),
             Queues::SetAssociative(sets) => FlowHash(sets.of(packet.flow).into()),

@@ -7,8 +7,8 @@ use crate::time::Time;
 
 /// Picks the packet that leaves next. Knows nothing of drops.
 pub trait Scheduler: Send {
-    /// What it asks of the buffer beyond the order of arrival. Asked once, at construction; what is not needed is not
-    /// kept up.
+    /// What it asks of the buffer. Asked once, at construction; what is not needed is not kept up. Who never looks at the
+    /// order of arrival says so by [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
@@ -17,7 +17,7 @@ pub trait Scheduler: Send {
     /// a packet is being sent.
     fn clock(&mut self, _now: Time) {}
 
-    /// A packet has just been put into the buffer.
+    /// A packet has just been put into the buffer, into the queue [`Buffer::changed_flow`].
     fn inserted(&mut self, _key: Key, _buffer: &Buffer) {}
 
     /// A packet is about to leave other than by [`next`](Scheduler::next): repair tags and rings. It is still in the

@@ -35,6 +35,14 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
+    /// The number of the queue that a packet has just left, and what waits there still. That is not always the queue that
+    /// packets like it are put into now: where queues are given to flows, its flow may have another by now.
+    #[inline]
+    fn left(buffer: &Buffer) -> (usize, Backlog) {
+        let flow = buffer.changed_flow();
+        (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
+    }
+
     /// Tells the law of the queue that loses the waiting packet `key`.
     fn tell(&mut self, key: Key, buffer: &Buffer, now: Time) {
         let flow = buffer.flow_of(key);
@@ -49,7 +57,7 @@ fn place(queue: FlowHash) -> usize {
 
 impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     fn needs(&self) -> Needs {
-        Needs::FLOWS | self.room.needs()
+        Needs::QUEUES | self.room.needs()
     }
 
     #[inline]
@@ -63,7 +71,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
 
     #[inline]
     fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        let (place, backlog) = Self::queue(packet, buffer);
+        let (place, backlog) = Self::left(buffer);
         L::share(&mut self.common, buffer.backlogged_flows());
         let law = &mut self.laws[place];
         let verdict = law.on_departure(&mut self.common, packet, backlog, now);
@@ -93,6 +101,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
         another
     }
 
+    #[inline]
     fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
         self.room.tracked(packet, inside, buffer);
     }
@@ -104,5 +113,55 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("queues", Unit::Flows, self.laws.len() as f64);
         self.room.inspect(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dropper::tail_drop::TailDrop;
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Discipline, Ignore, Limit, Queue, Queues};
+
+    /// What a queue was told.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Told {
+        departures: u32,
+        left_behind: u32,
+        emptied: u32,
+    }
+
+    impl Law for Told {
+        type Common = ();
+
+        fn on_departure(&mut self, _: &mut (), _: &Packet, queue: Backlog, _: Time) -> Verdict {
+            self.departures += 1;
+            self.left_behind = queue.packets;
+            Verdict::Pass
+        }
+
+        fn emptied(&mut self, _: &mut (), _: Time) {
+            self.emptied += 1;
+        }
+    }
+
+    #[test]
+    fn a_departure_is_told_to_the_queue_that_the_packet_waited_in_even_if_its_flow_has_another_by_now() {
+        let dropper: PerFlow<Told, _> = PerFlow::new(2, (), TailDrop);
+        let mut queue =
+            Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);
+        let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
+        // Flow 7 finds no queue empty and shares the first with flow 5.
+        [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
+        // Once flow 6 has nothing waiting, flow 7 is given the second.
+        for flow in [5, 6] {
+            assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
+        }
+        queue.enqueue(packet(7), Time::ZERO, &mut Ignore);
+        assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
+        // Its first packet still leaves the first queue, and leaves it empty.
+        assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
+        assert_eq!(queue.dropper().law(0), &Told { departures: 2, left_behind: 0, emptied: 1 });
+        assert_eq!(queue.dropper().law(1), &Told { departures: 1, left_behind: 0, emptied: 1 });
     }
 }

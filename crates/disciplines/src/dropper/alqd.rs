@@ -139,7 +139,7 @@ impl Alqd {
 
 impl Dropper for Alqd {
     fn needs(&self) -> Needs {
-        Needs::FLOWS
+        Needs::QUEUES
     }
 
     #[inline]

@@ -128,7 +128,7 @@ impl Lqd {
 
 impl Dropper for Lqd {
     fn needs(&self) -> Needs {
-        Needs::FLOWS
+        Needs::QUEUES
     }
 
     #[inline]

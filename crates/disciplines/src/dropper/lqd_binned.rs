@@ -197,7 +197,7 @@ impl LqdBinned {
 
 impl Dropper for LqdBinned {
     fn needs(&self) -> Needs {
-        Needs::FLOWS
+        Needs::QUEUES
     }
 
     #[inline]

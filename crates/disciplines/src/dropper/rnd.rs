@@ -125,7 +125,7 @@ impl Rnd {
 
 impl Dropper for Rnd {
     fn needs(&self) -> Needs {
-        Needs::FLOWS
+        Needs::QUEUES
     }
 
     #[inline]

@@ -20,9 +20,10 @@
 //! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
 //!
 //! # State and cost
-//! 16 bytes for each packet that the buffer has room for, beside the buffer's own. O(1) per packet while a quantum times the
-//! weight is at least a packet; otherwise O(backlogged flows) at worst, since rounds in which nobody could send are skipped
-//! all at once.
+//! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of [LQD](crate::dropper::lqd). Who
+//! makes room takes what it takes LQD: O(1) where packets are counted, O(log n) with a buffer in bytes or time or with weights.
+//! Service takes O(1) per packet while a quantum times the weight is at least a packet; otherwise O(backlogged flows) at worst,
+//! since rounds in which nobody could send are skipped all at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996, section 3 and
@@ -52,7 +53,7 @@ use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Buffer, Discipline, Dropper, Key, Packet, Queue, Scheduler};
+use fairwire_core::{Buffer, Discipline, Dropper, Key, Needs, Packet, Queue, Scheduler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
     state: "16 bytes per packet of buffer, and the buffer's queues",
-    cost: "O(1)",
+    cost: "O(1) where a quantum is a packet or more; O(log n) to push out by bytes or weight",
     marks: false,
     source: "Shreedhar and Varghese 1996, section 3",
 };
@@ -238,10 +239,14 @@ fn cost(packet: &Packet) -> u64 {
 }
 
 impl Scheduler for Drr {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
-        if buffer.flow_head(flow) == key {
+        let flow = buffer.changed_flow();
+        if buffer.flow_backlog(flow).packets == 1 {
             self.enter(flow.index() as u32, self.quantum(buffer.packet(key)));
         }
     }
@@ -261,12 +266,13 @@ impl Scheduler for Drr {
                 return None;
             }
             let flow = self.current;
-            let head = buffer.flow_head(buffer.flow_at(flow as usize));
+            let backlog = buffer.flow_at(flow as usize);
+            let head = buffer.flow_head(backlog);
             let cost = cost(buffer.packet(head));
             let turn = &mut self.turns[flow as usize];
             if cost <= turn.deficit {
                 turn.deficit -= cost;
-                let is_last = buffer.flow_newer(head).is_none();
+                let is_last = buffer.flow_backlog(backlog).packets == 1;
                 if is_last {
                     self.leave(flow);
                 }

@@ -48,23 +48,26 @@ impl Backlogs {
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
         self.shares.tracked(packet, inside, buffer);
+        let Order::Lengths(lengths) = &mut self.order else { return self.rank(inside, buffer) };
         let flow = buffer.changed_flow();
         let packets = buffer.flow_backlog(flow).packets;
-        match &mut self.order {
-            Order::Lengths(lengths) if inside => lengths.grown(flow, packets),
-            Order::Lengths(lengths) => lengths.shrunk(flow, packets),
-            Order::Ranking(ranking) => {
-                let was_in = if inside { packets > 1 } else { true };
-                let number = if was_in {
-                    ranking.remove(flow);
-                    ranking.rank(flow).0
-                } else {
-                    number(&self.weights, self.shares.weight(flow))
-                };
-                if packets > 0 {
-                    ranking.insert(flow, (number, self.config.length(flow, buffer)));
-                }
-            }
+        if inside { lengths.grown(flow, packets) } else { lengths.shrunk(flow, packets) }
+    }
+
+    #[inline(never)] // it would bloat the path of those that count packets
+    fn rank(&mut self, inside: bool, buffer: &Buffer) {
+        let Order::Ranking(ranking) = &mut self.order else { return };
+        let flow = buffer.changed_flow();
+        let packets = buffer.flow_backlog(flow).packets;
+        let was_in = if inside { packets > 1 } else { true };
+        let number = if was_in {
+            ranking.remove(flow);
+            ranking.rank(flow).0
+        } else {
+            number(&self.weights, self.shares.weight(flow))
+        };
+        if packets > 0 {
+            ranking.insert(flow, (number, self.config.length(flow, buffer)));
         }
     }
 

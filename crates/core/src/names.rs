@@ -1,0 +1,127 @@
+//! Finds a backlogged queue by its name.
+
+use crate::flow::FlowHash;
+
+/// No place.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Finds the place of a name: chains of those that meet, linked by place. Where names are numbers below a bound, none meet,
+/// and one load finds a place.
+///
+/// Queues come and go with nearly each packet, so what counts here is that entering and leaving take no search and hardly a
+/// branch that cannot be foreseen. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close gaps.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// By place: the next one of the same chain. Behind them, by the mixed name: the first one of its chain.
+    links: Box<[u32]>,
+    places: u32,
+    /// Of the mixed name; zero where names are numbers.
+    shift: u32,
+}
+
+impl Names {
+    /// For so many places of any names; of names below `count`, if there is one.
+    pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
+        let (chains, shift) = match count {
+            Some(count) => (count as usize, 0),
+            None => {
+                // Half full at most, so that few meet.
+                let size = (places.max(1) * 2).next_power_of_two();
+                (size, 64 - size.trailing_zeros())
+            }
+        };
+        Names { links: vec![NONE; places + chains].into(), places: places as u32, shift }
+    }
+
+    /// Bytes of memory, all taken at construction.
+    pub(crate) fn memory(&self) -> usize {
+        size_of_val(&*self.links)
+    }
+
+    /// The place of `name`; [`NONE`] when it has none. `name_at` tells the name at a place.
+    #[inline]
+    pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
+        let mut place = self.links.get(self.chain(name)).map_or(NONE, |&first| first);
+        while place != NONE && name_at(place as usize) != name {
+            place = self.links[place as usize];
+        }
+        place
+    }
+
+    /// Enters `name`, which must not be in, at `place`.
+    #[inline]
+    pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
+        let chain = self.chain(name);
+        self.links[place as usize] = core::mem::replace(&mut self.links[chain], place);
+    }
+
+    /// Takes out `name`, which is at `place`.
+    #[inline]
+    pub(crate) fn remove(&mut self, name: FlowHash, place: u32) {
+        let mut before = self.chain(name);
+        while self.links[before] != place {
+            before = self.links[before] as usize;
+        }
+        self.links[before] = self.links[place as usize];
+    }
+
+    /// Where the chain of `name` begins; out of bounds for what is no number of a queue.
+    #[inline]
+    fn chain(&self, name: FlowHash) -> usize {
+        let chain = match self.shift {
+            0 => name.0,
+            shift => name.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift,
+        };
+        (chain as usize).saturating_add(self.places as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Seed;
+    use std::collections::HashMap;
+
+    #[test]
+    fn it_agrees_with_a_library_map_over_random_operations_whether_or_not_names_are_counted() {
+        for count in [None, Some(100)] {
+            let mut rng = Seed(8).stream("names");
+            let mut names = Names::new(64, count);
+            let mut at: Vec<FlowHash> = vec![FlowHash(0); 64];
+            let mut free: Vec<u32> = (0..64).collect();
+            let mut theirs: HashMap<FlowHash, u32> = HashMap::new();
+            for _ in 0..100_000 {
+                let name = FlowHash(u64::from(rng.below(100)));
+                let place = names.find(name, |place| at[place]);
+                assert_eq!(theirs.get(&name).copied().unwrap_or(NONE), place);
+                if place != NONE {
+                    names.remove(name, place);
+                    theirs.remove(&name);
+                    free.push(place);
+                } else if let Some(place) = free.pop() {
+                    at[place as usize] = name;
+                    names.insert(name, place);
+                    theirs.insert(name, place);
+                }
+            }
+            assert!(!theirs.is_empty());
+        }
+    }
+
+    #[test]
+    fn names_that_meet_in_one_chain_are_told_apart_in_whatever_order_they_leave() {
+        // Eight names in a table of sixteen chains meet in some; multiples of 2^60 meet in few.
+        let mut names = Names::new(8, None);
+        let at: Vec<FlowHash> = (0..8u64).map(|i| FlowHash(i << 60)).collect();
+        for leaving in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [3, 6, 1, 7, 0, 4, 2, 5]] {
+            (0..8).for_each(|place| names.insert(at[place], place as u32));
+            for (gone, &place) in leaving.iter().enumerate() {
+                names.remove(at[place], place as u32);
+                for (n, &other) in leaving.iter().enumerate() {
+                    let expected = if n <= gone { NONE } else { other as u32 };
+                    assert_eq!(names.find(at[other], |place| at[place]), expected);
+                }
+            }
+        }
+    }
+}
