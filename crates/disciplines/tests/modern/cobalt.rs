@@ -2,7 +2,9 @@
 
 use crate::{Event, Model, Plain, assert_same, site, trace};
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Backlog, Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time, Verdict};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
+};
 use fairwire_disciplines::dropper::cobalt::{Cobalt, Common, Spec, Terms};
 use fairwire_disciplines::dropper::law::{Law, OneQueue};
 use std::collections::VecDeque;

@@ -62,7 +62,8 @@ impl PlainDual {
             return;
         };
         while tick <= now {
-            let time = |queue: &VecDeque<Plain>| queue.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
+            let time =
+                |queue: &VecDeque<Plain>| queue.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
             let curq = time(&self.cq).max(time(&self.lq));
             self.p += self.c.alpha * (curq - self.c.target.secs()) + self.c.beta * (curq - self.prevq);
             self.p = self.p.clamp(0.0, 1.0);
