@@ -20,8 +20,9 @@
 //! - `batch` (packets; 1): the most that one overflow drops. CAKE drops just enough.
 //!
 //! # State and cost
-//! 100 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
-//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum each.
+//! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
+//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
+//! each. Rounds in which nobody could send are credited at once, so a packet may take some looks at every backlogged queue, no more.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
@@ -57,7 +58,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hosts share equally, then the flows of each host, each under COBALT",
-    state: "100 bytes per queue, 1024 queues, and an entry per bulky host",
+    state: "120 bytes per queue, 1024 queues, and an entry per bulky host",
     cost: "O(log queues), five steps for 1024, while hosts have few bulky flows each",
     marks: true,
     source: "Hoiland-Jorgensen, Taht, Morton 2018, section III",
