@@ -12,7 +12,7 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait in all queues together.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
-//! - `target` (time; 5 ms): COBALT's target. CAKE.
+//! - `target` (time; 5 ms): COBALT's target, or what two packets of each backlogged queue take if that is longer. CAKE.
 //! - `interval` (time; 100 ms): COBALT's interval. CAKE.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
 //! - `queues` (queues; 1024): in sets of eight, so a multiple of 8. CAKE.
@@ -20,8 +20,9 @@
 //! - `batch` (packets; 1): the most that one overflow drops. CAKE drops just enough.
 //!
 //! # State and cost
-//! 100 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
-//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum each.
+//! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
+//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
+//! each. Rounds in which nobody could send are credited at once, so a packet may take some looks at every backlogged queue, no more.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
@@ -57,7 +58,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hosts share equally, then the flows of each host, each under COBALT",
-    state: "100 bytes per queue, 1024 queues, and an entry per bulky host",
+    state: "120 bytes per queue, 1024 queues, and an entry per bulky host",
     cost: "O(log queues), five steps for 1024, while hosts have few bulky flows each",
     marks: true,
     source: "Hoiland-Jorgensen, Taht, Morton 2018, section III",
@@ -150,7 +151,7 @@ impl Config {
     pub fn queue(&self, mut rng: Rng) -> CakeLike {
         let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
-        let common = cobalt::Common { terms: self.terms, rng };
+        let common = cobalt::Common::new(self.terms, rng);
         let dropper = PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch));
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }

@@ -72,6 +72,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     #[inline]
     fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         let (place, backlog) = Self::left(buffer);
+        L::share(&mut self.common, buffer.backlogged_flows());
         let law = &mut self.laws[place];
         let verdict = law.on_departure(&mut self.common, packet, backlog, now);
         if backlog.is_empty() {

@@ -13,7 +13,8 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `target` (time; 5 ms): the wait that may stand; at least what four packets of `mtu` take at the link's rate. CAKE.
+//! - `target` (time; 5 ms): the wait that may stand; at least what four packets of `mtu` take at the link's rate,
+//!   or two of each backlogged queue. CAKE.
 //! - `interval` (time; 100 ms): how long the wait may be above the target. CAKE.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
 //! - `increase`, `decrease` (1; 1/256 and 1/4096): what BLUE's probability gains by an overflow and loses by an empty queue, at
@@ -27,7 +28,8 @@
 //! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III; RFC 8289 for CoDel.
 //!
 //! # Where we differ
-//! - CAKE also raises the target with the number of backlogged flows; a law here knows one queue.
+//! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also be above what two packets of
+//!   each backlogged queue take. CAKE counts bulky queues only; a sparse one is backlogged too briefly to matter.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as run empty when its last packet has left, or when the link asks in vain; in CAKE when its turn comes.
@@ -149,7 +151,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
         let service = Service::check(&self.scheduler, NAME, site)?;
-        let cobalt = OneQueue::<Cobalt>::new(Common { terms: config.terms, rng: site.rng(NAME) });
+        let cobalt = OneQueue::<Cobalt>::new(Common::new(config.terms, site.rng(NAME)));
         Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), cobalt))
     }
 }
@@ -161,6 +163,15 @@ pub struct Common {
     pub terms: Terms,
     /// Where BLUE's drops are drawn from.
     pub rng: Rng,
+    /// How many queues are backlogged; 0 where there is but one.
+    pub backlogged: u32,
+}
+
+impl Common {
+    /// The parameters, for one queue or for many that are all empty.
+    pub fn new(terms: Terms, rng: Rng) -> Self {
+        Common { terms, rng, backlogged: 0 }
+    }
 }
 
 /// Steps of the count in one call.
@@ -220,9 +231,9 @@ impl Cobalt {
 
     /// CoDel's part: is a signal due?
     #[inline]
-    fn is_due(&mut self, terms: &Terms, sojourn: Duration, now: Time) -> bool {
+    fn is_due(&mut self, terms: &Terms, sojourn: Duration, queues: u32, now: Time) -> bool {
         let is_due = self.count > 0 && now >= self.next;
-        let is_above = sojourn > terms.target && sojourn > terms.four_packets;
+        let is_above = sojourn > terms.target && sojourn > terms.least_standing(queues);
         if is_above && !self.is_signalling {
             self.next = now + terms.gap(self.count);
         }
@@ -241,6 +252,13 @@ impl Cobalt {
 }
 
 impl Terms {
+    /// What four packets take, or two of each of `queues` backlogged queues. A flow that has its turn once a round needs a
+    /// queue of that length to keep its share; a shorter wait is the round itself.
+    #[inline]
+    fn least_standing(&self, queues: u32) -> Duration {
+        self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))
+    }
+
     fn gap(&self, count: u32) -> Duration {
         Duration::from_ns((self.interval.ns() as f64 / f64::from(count.max(1)).sqrt()) as u64)
     }
@@ -250,9 +268,14 @@ impl Law for Cobalt {
     type Common = Common;
 
     #[inline]
+    fn share(common: &mut Common, queues: u32) {
+        common.backlogged = queues;
+    }
+
+    #[inline]
     fn on_departure(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
         let terms = &common.terms;
-        let is_due = self.is_due(terms, now.since(packet.arrived), now);
+        let is_due = self.is_due(terms, now.since(packet.arrived), common.backlogged, now);
         let is_hit = self.probability > 0.0 && common.rng.chance(self.probability);
         let marks = terms.ecn == EcnPolicy::Mark && packet.ecn.is_capable();
         if self.count == 0 {

@@ -10,6 +10,9 @@
 //! The RFC searches all queues. Here a tree over the queues holds in each node the greater of the two below it, so the greatest
 //! is found along one path. A queue's number in the tree only ever rises as packets come, and is set right when it is found to
 //! be the greatest and too high: so it is never too low, packets that go cost nothing, and what is found is exact.
+//!
+//! The logarithm is amortised: each number set right was raised by a packet before, but one overflow may meet them all, if every
+//! queue drained since the last. With 65536 queues that took 6.2 ms once.
 
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, Key, Needs, Packet, Time, Verdict, Victim};
 

@@ -23,6 +23,9 @@ pub trait Law: Clone + Debug + Default + Send {
         Verdict::Pass
     }
 
+    /// So many queues are backlogged: told before each departure where a law has one of many queues.
+    fn share(_: &mut Self::Common, _queues: u32) {}
+
     /// Judges a packet that has just been taken out to be sent; `queue` is what it leaves behind.
     fn on_departure(
         &mut self,

@@ -2,9 +2,11 @@
 
 use crate::{Event, Model, Plain, assert_same, site, trace};
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
+};
 use fairwire_disciplines::dropper::cobalt::{Cobalt, Common, Spec, Terms};
-use fairwire_disciplines::dropper::law::OneQueue;
+use fairwire_disciplines::dropper::law::{Law, OneQueue};
 use std::collections::VecDeque;
 
 fn terms() -> Terms {
@@ -120,7 +122,7 @@ impl Model for PlainCobalt {
 }
 
 fn queue(limit: u32, terms: Terms, seed: u64) -> Queue<Fcfs, OneQueue<Cobalt>> {
-    let dropper = OneQueue::new(Common { terms, rng: Seed(seed).stream("blue") });
+    let dropper = OneQueue::new(Common::new(terms, Seed(seed).stream("blue")));
     Queue::new(Limit::packets(limit), Fcfs, dropper).with_ecn(terms.ecn)
 }
 
@@ -169,4 +171,25 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
     };
     assert_eq!(idle(108), 2.0 / 256.0);
     assert_eq!(idle(112), 2.0 / 256.0 - 1.0 / 4096.0);
+}
+
+#[test]
+fn a_wait_stands_only_above_two_packets_of_each_backlogged_queue() {
+    // Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s, so a wait of 20 ms is 16 of them.
+    let signals = |queues: u32| {
+        let mut common = Common::new(terms(), Seed(1).stream("blue"));
+        let mut law = Cobalt::default();
+        Cobalt::share(&mut common, queues);
+        let queue = Backlog { packets: 100, bytes: 50_000 };
+        let mut given = 0;
+        for ms in 100..2100 {
+            let packet = Packet::new(0, 500, 1.into(), Time::from_ns((ms - 20) * 1_000_000));
+            let now = Time::from_ns(ms * 1_000_000);
+            given += u32::from(law.on_departure(&mut common, &packet, queue, now) != Verdict::Pass);
+        }
+        given
+    };
+    // Two of each of 8 queues take 19.4 ms, of 9 queues 21.8 ms.
+    assert!(signals(0) > 50 && signals(0) == signals(8), "{} {}", signals(0), signals(8));
+    assert_eq!(signals(9), 0);
 }

@@ -62,7 +62,9 @@ impl PlainDual {
             return;
         };
         while tick <= now {
-            let curq = self.cq.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
+            let time =
+                |queue: &VecDeque<Plain>| queue.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
+            let curq = time(&self.cq).max(time(&self.lq));
             self.p += self.c.alpha * (curq - self.c.target.secs()) + self.c.beta * (curq - self.prevq);
             self.p = self.p.clamp(0.0, 1.0);
             self.prevq = curq;
@@ -252,6 +254,17 @@ fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
     // An L4S packet waits for the one in service, for those of its burst, and for a classic one in ten.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
+}
+
+#[test]
+fn an_l4s_sender_that_ignores_its_marks_is_held_near_the_target_when_alone() {
+    // 1.2 and 2 times the link, which drops of 1 in 6 and 1 in 2 bring down to it. A buffer of 1000 packets is 500 ms.
+    for load in [2.4, 4.0] {
+        let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
+        assert_eq!(classic.sent, 0);
+        // At a load of 1.2 drops set in at p' = 1/2 and take a quarter, so p' swings about that and the queue about the target.
+        assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
+    }
 }
 
 #[test]

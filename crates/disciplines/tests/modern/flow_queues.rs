@@ -210,3 +210,26 @@ fn the_law_of_the_queue_that_overflowed_is_told_and_no_other() {
     let blue = |flow| cake.dropper().law(cake.buffer().queue_of(&packet(flow)).0 as u32).probability();
     assert_eq!((blue(1), blue(2)), (1.0 / 256.0, 0.0));
 }
+
+#[test]
+fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
+    // Two hosts with 450 bulky flows each: a round gives a queue three bytes, and a packet takes 500 rounds.
+    let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);
+    let mut sent = [0u32; 2];
+    for tick in 0..8000u64 {
+        let now = Time::from_ns(tick * 1_000);
+        for i in 0..if tick == 0 { 3600 } else { 1 } {
+            let flow = (tick + i) % 900;
+            let packet = Packet { class: (flow % 2) as u32, ..Packet::new(0, 1500, mix(flow).into(), now) };
+            cake.enqueue(packet, now, &mut Ignore);
+        }
+        sent[cake.dequeue(now, &mut Ignore).expect("backlogged").class as usize] += 1;
+        most = most.max(cake.scheduler().passed_over());
+        sum += cake.scheduler().passed_over();
+    }
+    // Four looks at each of 900 queues, and as many again after queues found empty; one by one it would be 500 rounds, 450 000.
+    assert!(most > 900 && most <= 8 * 900, "{most}");
+    // A packet of each of 900 queues takes 500 rounds of 900 looks, less what is skipped.
+    assert!(sum < 500 * 8000, "{sum}");
+    assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // a packet of each queue either way
+}
