@@ -6,8 +6,9 @@
 //! virtual time, or from where it left off if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long packets: they need not wait for a
-//! packet of their own length to pass in virtual time. A flow of short packets waits longer than there. Nor does it need to know the link's rate, so it stays fair where the rate varies.
+//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long packets: they need not
+//! wait for a packet of their own length to pass in virtual time. A flow of short packets waits longer than there. Nor
+//! does it need to know the link's rate, so it stays fair where the rate varies.
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
