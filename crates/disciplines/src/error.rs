@@ -17,16 +17,37 @@ pub enum BuildError {
 
 /// A parameter outside of what is allowed. The fields are public so that a caller can point at the place in its file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{parameter}` of `{discipline}` is {given}; allowed: {allowed}")]
+#[error("`{parameter}` of `{discipline}`{} is {given}; allowed: {allowed}", place(within))]
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
     /// The parameter's name, as typed.
     pub parameter: &'static str,
+    /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.parameters`, where the first band is
+    /// 0. Empty for a discipline that stands in no other.
+    pub within: String,
     /// What was given, or what its default came to.
     pub given: String,
     /// What is allowed.
     pub allowed: String,
+}
+
+impl BadParameter {
+    /// Where it stands among what was typed, from the outermost discipline on: `prio.band.0.parameters.red.weight`.
+    pub fn path(&self) -> String {
+        let dot = if self.within.is_empty() { "" } else { "." };
+        format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
+    }
+
+    /// The same, of a discipline or a marker whose parameters stand in the table `outer`.
+    pub(crate) fn inside(self, outer: &str) -> Self {
+        let dot = if self.within.is_empty() { "" } else { "." };
+        BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
+    }
+}
+
+fn place(within: &str) -> String {
+    if within.is_empty() { String::new() } else { format!(" in `{within}`") }
 }
 
 /// Names a parameter while it is being checked.
@@ -41,6 +62,7 @@ impl Parameter {
         BadParameter {
             discipline: self.discipline,
             parameter: self.name,
+            within: String::new(),
             given: given.to_string(),
             allowed: allowed.to_string(),
         }

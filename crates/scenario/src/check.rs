@@ -362,7 +362,7 @@ impl Check<'_> {
             Ok(()) => Ok(()),
             Err(BuildError::Unknown(_)) => Err(self.unknown_discipline("disciplines", name)),
             Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
-                path: &format!("discipline.{}.{}", bad.discipline, bad.parameter),
+                path: &format!("discipline.{}", bad.path()),
                 given: bad.given,
                 why: format!("`{}` cannot work with that", bad.discipline),
                 allowed: bad.allowed,

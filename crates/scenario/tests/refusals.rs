@@ -118,6 +118,17 @@ fn a_parameter_that_cannot_work_is_told_where_it_stands() {
 }
 
 #[test]
+fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
+    let text = GOOD.replace("disciplines = [", "disciplines = [\"prio\", ")
+        + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = \"red\", parameters = { red = { weight = 2 } } },\n]\n";
+    let line = text.lines().position(|line| line.contains("weight = 2")).expect("it is there") + 1;
+    says(
+        &message(&text, &[]),
+        &[&format!("good.toml:{line}:"), "`discipline.prio.band.1.parameters.red.weight` is 2", "allowed:"],
+    );
+}
+
+#[test]
 fn flows_that_make_no_sense_are_refused() {
     says(&with("count = 3", "count = 0"), &["good.toml:18:9", "`flow.0.count` is 0", "1 to 1000000"]);
     says(&with("count = 3", "count = 2000000"), &["good.toml:18:9", "1 to 1000000"]);

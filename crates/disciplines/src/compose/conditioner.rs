@@ -26,7 +26,8 @@
 //!
 //! # Where we differ
 //! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours live in the packet's
-//! descriptor; no codepoint is written.
+//! descriptor; no codepoint is written. Signals are early, as the list says, if those of the discipline inside are: RIO's, the
+//! default, are.
 //!
 //! # Example
 //! ```toml
@@ -110,9 +111,7 @@ impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.check_classes()?;
-        for (typed, parameters) in self.typed_markers() {
-            entry(typed)?.check(parameters, site)?;
-        }
+        self.check_markers(site)?;
         self.nested().check(&self.inner_site(site))?;
         Ok(check_slots(NAME, &self.placed(site))?)
     }
@@ -135,6 +134,22 @@ impl Spec {
         }
     }
 
+    /// Checks all that was typed for markers, whether or not a class has them.
+    fn check_markers(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        let check = |typed: &MarkerParameters, table: &str| {
+            typed.typed().try_for_each(|marker| marker.check(typed, site)).map_err(|bad| bad.inside(table))
+        };
+        if let Some(typed) = &self.markers {
+            check(typed, "conditioner.markers")?;
+        }
+        for (place, class) in self.class.iter().flatten().enumerate() {
+            if let Some(typed) = &class.markers {
+                check(typed, &format!("conditioner.class.{place}.markers"))?;
+            }
+        }
+        self.typed_markers().try_for_each(|(name, typed)| entry(name)?.check(typed, site))
+    }
+
     /// The marker of all classes that are not listed, and then that of each listed class.
     fn typed_markers(&self) -> impl Iterator<Item = (&str, &MarkerParameters)> {
         let name = name_or(&self.marker, "token-bucket");
@@ -150,7 +165,7 @@ impl Spec {
     fn nested(&self) -> Nested<'_> {
         let (name, parameters) = (name_or(&self.discipline, "rio"), self.parameters.as_deref());
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
-        Nested { name, parameters, ecn: self.ecn, typed_as }
+        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
     }
 
     /// The discipline inside, and where it works.

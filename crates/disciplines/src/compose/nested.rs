@@ -1,5 +1,6 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
+use super::memory::{self, SLOT};
 use crate::catalogue::{self, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::{MOST_SLOTS, Site};
@@ -22,21 +23,36 @@ pub(crate) struct Nested<'a> {
     pub ecn: Option<EcnChoice>,
     /// The parameter of what it stands in that names it.
     pub typed_as: Parameter,
+    /// Its place in the list of that name, from 0, if that is a list.
+    pub place: Option<usize>,
 }
 
 impl Nested<'_> {
     /// Checks it at `site`.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        self.check_name_and_depth(site)?;
+        self.check_outline(site)?;
         let parameters = self.effective()?;
-        catalogue::check(self.name, &parameters, site)
+        catalogue::check(self.name, &parameters, site).map_err(|error| self.placed_error(error))
     }
 
     /// Checks and builds it at `site`.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        self.check_name_and_depth(site)?;
+        self.check_outline(site)?;
         let parameters = self.effective()?;
-        catalogue::build(self.name, &parameters, site)
+        catalogue::build(self.name, &parameters, site).map_err(|error| self.placed_error(error))
+    }
+
+    /// `error`, which is of this discipline or inside of it, with the way to where it stands.
+    fn placed_error(&self, error: BuildError) -> BuildError {
+        let BuildError::Parameter(bad) = error else {
+            return error;
+        };
+        let Parameter { discipline, name } = self.typed_as;
+        let outer = match self.place {
+            Some(place) => format!("{discipline}.{name}.{place}.parameters"),
+            None => format!("{discipline}.parameters"),
+        };
+        bad.inside(&outer).into()
     }
 
     /// Its parameters with what it inherits.
@@ -49,12 +65,22 @@ impl Nested<'_> {
         Ok(Cow::Owned(parameters))
     }
 
-    /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
-    fn check_name_and_depth(&self, site: &Site<'_>) -> Result<(), BadParameter> {
-        if let Err(unknown) = catalogue::find(self.name) {
-            let did_you_mean = unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
-            let given = format_args!("`{}`{did_you_mean}", unknown.given);
-            return Err(self.typed_as.refuse(given, "the name of a discipline in the catalogue"));
+    /// Refuses a name that nobody has, parameters that nobody reads, and what is nested too deeply, before anything recurses
+    /// into it.
+    fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        let name = match catalogue::find(self.name) {
+            Ok(entry) => entry.name,
+            Err(unknown) => {
+                let did_you_mean =
+                    unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
+                let given = format_args!("`{}`{did_you_mean}", unknown.given);
+                return Err(self.typed_as.refuse(given, "the name of a discipline in the catalogue"));
+            }
+        };
+        let foreign = self.parameters.and_then(|parameters| parameters.typed().find(|&typed| typed != name));
+        if let Some(foreign) = foreign {
+            let given = format_args!("`{name}` with parameters of `{foreign}`");
+            return Err(self.typed_as.refuse(given, format_args!("parameters of `{name}` only")));
         }
         if self.fits_into(MOST_NESTED - 1, site) {
             return Ok(());
@@ -68,7 +94,7 @@ impl Nested<'_> {
         levels > 0 && inside(self, site).iter().all(|(nested, site)| nested.fits_into(levels - 1, site))
     }
 
-    /// Packets that there is room for in it at `site`.
+    /// Packets that there is room for in it at `site`, and its tables counted as such.
     fn slots(&self, site: &Site<'_>) -> u64 {
         let inside = inside(self, site);
         if !inside.is_empty() {
@@ -76,7 +102,10 @@ impl Nested<'_> {
         }
         let typed =
             self.parameters.and_then(|parameters| catalogue::own_buffer(self.name, parameters).ok()?);
-        u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets())
+        let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
+        let name = catalogue::find(self.name).map_or("", |entry| entry.name);
+        let nothing = Parameters::default();
+        memory::slots(name, self.parameters.unwrap_or(&nothing), packets)
     }
 }
 
@@ -90,7 +119,7 @@ pub(crate) fn check_slots(
         return Ok(());
     }
     let given = format_args!("room for {slots} packets in all disciplines inside");
-    let allowed = format_args!("room for {MOST_SLOTS} packets");
+    let allowed = format_args!("room for {MOST_SLOTS} packets, where {SLOT} B of tables count as one");
     Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
 }
 

@@ -19,6 +19,7 @@
 //!
 //! # State and cost
 //! A byte per class number up to the highest listed; O(bands) per packet.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.
@@ -152,13 +153,14 @@ impl Spec {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();
         let part = part_of(whole, sharing, site.packet_bytes);
-        let placed = |band: &'a Band| {
+        let placed = |(place, band): (usize, &'a Band)| {
             let name = name_or(&band.discipline, "tail-drop");
             let parameters = band.parameters.as_deref();
-            let nested = Nested { name, parameters, ecn: self.ecn, typed_as: parameter("band") };
+            let (typed_as, place) = (parameter("band"), Some(place));
+            let nested = Nested { name, parameters, ecn: self.ecn, typed_as, place };
             (nested, Site { buffer: band.buffer.map_or(part, |buffer| buffer.0), ..*site })
         };
-        self.bands().iter().map(placed).collect()
+        self.bands().iter().enumerate().map(placed).collect()
     }
 
     /// Checks and builds.
@@ -216,21 +218,37 @@ pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
+    /// A bit for each band that is empty and has not been asked since: some laws need to know that they idle.
+    emptied: u64,
 }
 
 impl Prio {
     /// Strict priority among `bands`, the most urgent first, which must be empty.
     ///
     /// # Panics
-    /// When there are fewer bands than `config` names.
+    /// When there are fewer bands than `config` names, or more than [`MOST_BANDS`].
     pub fn new(config: Config, bands: Vec<Box<dyn Discipline>>) -> Self {
         let named = config.band_of.iter().chain([&config.default_band]);
         assert!(named.max().is_some_and(|&band| usize::from(band) < bands.len()), "a band is missing");
+        let count = bands.len();
+        assert!(count <= MOST_BANDS, "{count} bands are too many");
         let labelled = |(inner, number)| Labelled { label: format!("band {number}"), inner };
         Prio {
             config,
             bands: bands.into_iter().zip(1..).map(labelled).collect(),
             backlog: Backlog::default(),
+            emptied: u64::MAX >> (MOST_BANDS - count),
+        }
+    }
+
+    /// Asks the bands from `first` on that have gone empty: the transmitter came, and found nothing of theirs.
+    fn tell_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
+            if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
+                let none = inner.dequeue(now, signals);
+                assert!(none.is_none(), "an empty discipline gave a packet");
+            }
+            self.emptied &= !(1 << at);
         }
     }
 
@@ -247,21 +265,31 @@ impl Prio {
 
 impl Discipline for Prio {
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        let inner = &mut self.bands[self.band(&packet)].inner;
+        let at = self.band(&packet);
+        let inner = &mut self.bands[at].inner;
         let before = inner.backlog();
         inner.enqueue(packet, now, signals);
         self.backlog = moved(self.backlog, before, inner.backlog());
+        if !before.is_empty() && inner.backlog().is_empty() {
+            self.emptied |= 1 << at;
+        }
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         // Empty bands are asked too: some laws learn from that that nothing of theirs waited.
-        for Labelled { inner, .. } in &mut self.bands {
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             let before = inner.backlog();
             let packet = inner.dequeue(now, signals);
-            self.backlog = moved(self.backlog, before, inner.backlog());
+            let after = inner.backlog();
+            self.backlog = moved(self.backlog, before, after);
             if packet.is_some() {
+                if self.emptied >> at > 1 {
+                    self.tell_idle(at + 1, now, signals);
+                }
+                self.emptied |= u64::from(after.is_empty()) << at;
                 return packet;
             }
+            self.emptied &= !(1 << at);
         }
         None
     }

@@ -10,7 +10,8 @@
 //! otherwise hold it.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in the discipline inside; a time is at `rate`.
+//! - `buffer` (amount; the site's): how much may wait in the discipline inside; a time is at `rate`, or at the
+//!   link's if that is less.
 //! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
 //! - `rate` (rate; the link's): the rate, of bytes on the wire.
 //! - `burst` (size; what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more): how far it may
@@ -20,6 +21,7 @@
 //!
 //! # State and cost
 //! One time and one remainder; O(1) per packet, and what the discipline inside costs.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept as the time at which it is paid,
@@ -95,7 +97,7 @@ impl Spec {
     fn nested(&self) -> Nested<'_> {
         let (name, parameters) = (name_or(&self.discipline, "tail-drop"), self.parameters.as_deref());
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
-        Nested { name, parameters, ecn: self.ecn, typed_as }
+        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
     }
 
     /// The discipline inside, and where it works.
@@ -105,15 +107,22 @@ impl Spec {
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
         let buffer = self.buffer.map_or(site.buffer, |buffer| buffer.0);
-        Site { rate: self.rate.map_or(site.rate, |rate| rate.0), buffer, ..*site }
+        // A shaper that is faster than its link does not make the link faster.
+        Site { rate: self.shaped_rate(site).min(site.rate), buffer, ..*site }
+    }
+
+    fn shaped_rate(&self, site: &Site<'_>) -> Rate {
+        self.rate.map_or(site.rate, |rate| rate.0)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check(site)?;
         let inner_site = self.inner_site(site);
         let inner = self.nested().build(&inner_site)?;
-        let burst = burst_time(self.burst, inner_site.rate, site.packet_bytes);
-        Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(inner_site.rate, burst))))
+        let rate = self.shaped_rate(site);
+        let burst = burst_time(self.burst, rate, site.packet_bytes);
+        Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(rate, burst))))
     }
 }
 

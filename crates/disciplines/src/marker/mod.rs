@@ -67,6 +67,14 @@ macro_rules! markers {
             )+
         }
 
+        impl MarkerParameters {
+            /// The markers for which something was typed.
+            pub(crate) fn typed(&self) -> impl Iterator<Item = &'static Entry> {
+                let typed = [$(self.$key.is_some()),+];
+                ENTRIES.iter().zip(typed).filter_map(|(entry, is_typed)| is_typed.then_some(entry))
+            }
+        }
+
         const ENTRIES: &[Entry] = &[$({
             let about = $module::ABOUT;
             Entry {

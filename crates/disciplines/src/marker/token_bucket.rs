@@ -22,7 +22,8 @@
 //!
 //! # Where we differ
 //! "Out" is yellow, not red: a dropper that knows two colours takes everything that is not green as "out", and one that
-//! knows three has red left for what is worse.
+//! knows three has red left for what is worse. A burst of 0 B is taken, and everything is out; the
+//! three-colour markers refuse empty buckets, as their RFCs do.
 //!
 //! # Example
 //! ```toml

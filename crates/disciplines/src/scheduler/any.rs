@@ -20,6 +20,7 @@ pub enum Kind {
     /// Self-clocked fair queueing.
     Scfq,
     /// Start-time fair queueing.
+    #[serde(alias = "sfq-start")]
     Sfq,
     /// Worst-case fair weighted fair queueing.
     #[serde(rename = "wf2q+")]

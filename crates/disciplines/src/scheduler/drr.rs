@@ -13,7 +13,8 @@
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
 //! - `quantum` (size; 1514 B, or the typical packet if that is longer): what a flow of weight 1 may send per round; at least
 //!   the longest packet, or the work per packet grows. Shreedhar and Varghese 1996, section 3.
-//! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class.
+//! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class. The product is at
+//!   least 1/1024 B.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
 //! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.

@@ -23,7 +23,8 @@
 //!
 //! # State and cost
 //! 172 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
-//! with nothing waiting whose potentials lie ahead of the system's. O(log n) per packet, with n the number of either.
+//! with nothing waiting whose potentials lie ahead of the system's. O(log n) per packet, with n the number of either,
+//! amortised: a remembered flow is forgotten once, but all of them in one call when the link goes idle.
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic Scheduling Algorithm for
@@ -71,8 +72,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the least finish tag goes next; virtual time catches up at the end of each frame",
-    state: "172 bytes per packet of buffer, and the buffer's queues",
-    cost: "O(log n)",
+    state: "172 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
+    cost: "O(log n), amortised",
     marks: false,
     source: "Stiliadis and Varma 1996, section 3",
 };

@@ -167,9 +167,10 @@ impl Service {
             Some(weights) => weights.check(parameter("scheduler.weights"))?,
             None => WeightOf::equal(),
         };
-        if let Some(queues) = typed.queues {
-            parameter("scheduler.queues").count(queues, 1 << 16)?;
+        if typed.name == Kind::Drr {
+            refuse_slivers(&weights, quantum, parameter("scheduler.weights"))?;
         }
+        typed.check_queues(parameter)?;
         Ok(CheckedService {
             kind: typed.name,
             weights,
@@ -182,6 +183,45 @@ impl Service {
             stream: format!("{}/queues", site.stream),
         })
     }
+}
+
+impl Service {
+    fn check_queues(&self, parameter: impl Fn(&'static str) -> Parameter) -> Result<(), BadParameter> {
+        if self.per == Some(Per::Class) {
+            let of_class = "nothing with per = \"class\", where each class has a queue";
+            if let Some(queues) = self.queues {
+                return Err(parameter("scheduler.queues").refuse(queues, of_class));
+            }
+            if let Some(sharing) = self.sharing {
+                return Err(parameter("scheduler.sharing").refuse(format_args!("{sharing:?}"), of_class));
+            }
+        }
+        let Some(queues) = self.queues else {
+            return Ok(());
+        };
+        parameter("scheduler.queues").count(queues, 1 << 16)?;
+        if self.sharing == Some(Sharing::SetAssociative) && queues > WAYS && !queues.is_multiple_of(WAYS) {
+            let allowed = format_args!("up to {WAYS}, or a multiple of it, in sets of {WAYS}");
+            return Err(parameter("scheduler.queues").refuse(queues, allowed));
+        }
+        Ok(())
+    }
+}
+
+/// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to a part in 64.
+const LEAST_PER_ROUND: f64 = 1.0 / 1024.0;
+
+/// Queues per set.
+const WAYS: u32 = 8;
+
+/// Refuses a weight that brings so little per round that it cannot be told from others.
+fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
+    let least = weights.distinct()[0];
+    if least * quantum as f64 >= LEAST_PER_ROUND {
+        return Ok(());
+    }
+    let given = format_args!("{least} with a quantum of {}", Size(quantum));
+    Err(parameter.refuse(given, "weights that bring 1/1024 B per round or more"))
 }
 
 impl CheckedService {
@@ -216,7 +256,7 @@ impl CheckedService {
             (Per::Flow, None, _) => Queues::PerFlow,
             (Per::Flow, Some(count), Sharing::Hash) => Queues::hashed(count, rng.next_u64()),
             (Per::Flow, Some(count), Sharing::SetAssociative) => {
-                let ways = count.min(8);
+                let ways = count.min(WAYS);
                 Queues::set_associative(count / ways, ways, rng.next_u64())
             }
             (Per::Flow, Some(count), Sharing::LeastRecentlyUsed) => Queues::least_recently_used(count),

@@ -6,8 +6,9 @@
 //! virtual time, or from where it left off if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing, and kinder to flows that send little: they need not wait for a packet of
-//! their own length to pass in virtual time. Nor does it need to know the link's rate, so it stays fair where the rate varies.
+//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long packets: they need not
+//! wait for a packet of their own length to pass in virtual time. A flow of short packets waits longer than there. Nor
+//! does it need to know the link's rate, so it stays fair where the rate varies.
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
@@ -33,6 +34,8 @@
 //! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
 //!   is forgotten, and may start from virtual time again.
 //! - Equal tags go first come, first served.
+//! - Where a scheduler is named, `sfq` and `sfq-start` mean this one. The discipline is `sfq-start` only, since `sfq` is known
+//!   from Linux as stochastic fair queueing, which is `drr` with `queues`.
 //!
 //! # Example
 //! ```toml
@@ -61,7 +64,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the flow that has sent least for its weight goes next, by start tags",
-    state: "132 bytes per packet of buffer, and the buffer's queues",
+    state: "132 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
     cost: "O(log n)",
     marks: false,
     source: "Goyal, Vin and Cheng 1996, section 2",

@@ -22,7 +22,8 @@
 //!
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
-//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either.
+//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either,
+//! amortised: a remembered flow is forgotten once, but all of them in one call when the link goes idle.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997, section 4:
@@ -66,8 +67,8 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "of the flows that may start, the one that would finish first goes next",
-    state: "204 bytes per packet of buffer, and the buffer's queues",
-    cost: "O(log n)",
+    state: "204 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
+    cost: "O(log n), amortised",
     marks: false,
     source: "Bennett and Zhang 1997, section 4",
 };

@@ -10,6 +10,8 @@ use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_metrics::max_min::{Claim, max_min};
 use fairwire_testing::{Driver, Operation, Shape, operations};
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
@@ -453,6 +455,10 @@ fn what_is_not_allowed_is_told() {
             "is 11000000 bit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
         ),
         (
+            "rate = '1 Gbit/s'\nclass = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",
+            "is 11000000 bit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
+        ),
+        (
             "class = [{ id = 1, discipline = 'red' }, { id = 2, parent = 1 }]",
             "is a discipline or a buffer in class 1, which has classes below it; allowed: disciplines and buffers in leaves",
         ),
@@ -468,4 +474,45 @@ fn what_is_not_allowed_is_told() {
         message,
         "`default` of `classful` is 1; allowed: the number of a class that has none below it"
     );
+}
+
+/// Counts how often it is asked for a packet, of which it never has one ready.
+struct Shut {
+    asked: Arc<AtomicU32>,
+    packets: u32,
+}
+
+impl Discipline for Shut {
+    fn enqueue(&mut self, _: Packet, _: Time, _: &mut dyn Signals) {
+        self.packets += 1;
+    }
+    fn dequeue(&mut self, _: Time, _: &mut dyn Signals) -> Option<Packet> {
+        self.asked.fetch_add(1, Relaxed);
+        None
+    }
+    fn ready_at(&self) -> Option<Time> {
+        (self.packets > 0).then(|| Time::from_ns(1_000_000))
+    }
+    fn backlog(&self) -> fairwire_core::Backlog {
+        fairwire_core::Backlog { packets: self.packets, bytes: u64::from(self.packets) * 1000 }
+    }
+    fn inspect(&self, _: &mut dyn fairwire_core::Probe) {}
+}
+
+#[test]
+fn of_many_leaves_that_are_not_ready_one_is_asked_and_the_others_are_passed_over() {
+    let spec: Spec = toml::from_str(&format!(
+        "class = [{}]",
+        (0..100).map(|id| format!("{{ id = {id} }},")).collect::<String>()
+    ))
+    .expect("well-formed");
+    let asked = Arc::new(AtomicU32::new(0));
+    let shut = |place| Contents {
+        label: format!("place {place}"),
+        inner: Some(Box::new(Shut { asked: asked.clone(), packets: 0 })),
+    };
+    let mut tree = Classful::new(spec.check(&site()).expect("allowed"), (0..100).map(shut).collect());
+    (0..100).for_each(|class| tree.enqueue(packet(class, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore));
+    assert!(tree.dequeue(Time::ZERO, &mut Ignore).is_none());
+    assert_eq!((asked.load(Relaxed), tree.ready_at()), (1, Some(Time::from_ns(1_000_000))));
 }

@@ -2,7 +2,7 @@
 
 use super::{Classified, Counts, discipline, packet, refusal, site};
 use fairwire_core::{Cause, Discipline, Ecn, Ignore, Packet, Probe, Time, Unit};
-use fairwire_disciplines::{Parameters, catalogue};
+use fairwire_disciplines::{BuildError, Parameters, catalogue};
 use fairwire_testing::{Driver, Operation, Shape, operations};
 use proptest::prelude::*;
 
@@ -50,13 +50,13 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "conditioner",
             "discipline = 'red'\nparameters = { red = { weight = 2 } }",
-            "`weight` of `red` is 2; allowed: a number above 0, at most 1",
+            "`weight` of `red` in `conditioner.parameters` is 2; allowed: a number above 0, at most 1",
         ),
         ("prio", "band = [{ discipline = 'rde' }]", "`band` of `prio` is `rde` (`red`?);"),
         (
             "classful",
             "class = [{ id = 1, discipline = 'faba', parameters = { faba = { alpha = -1 } } }]",
-            "`alpha` of `faba` is -1;",
+            "`alpha` of `faba` in `classful.class.0.parameters` is -1;",
         ),
         (
             "conditioner",
@@ -66,7 +66,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "conditioner",
             "class = [{ id = 3, markers = { token-bucket = { burst = '2048 GiB' } } }]",
-            "`burst` of `token-bucket` is 2048 GiB;",
+            "`burst` of `token-bucket` in `conditioner.class.0.markers` is 2048 GiB;",
         ),
         ("conditioner", "class = [{ id = 3 }, { id = 3 }]", "`class` of `conditioner` is class 3 twice;"),
         (
@@ -114,7 +114,66 @@ fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
     assert_eq!(
         message,
         "`buffer` of `classful` is room for 16777218 packets in all disciplines inside; \
-         allowed: room for 16777216 packets"
+         allowed: room for 16777216 packets, where 150 B of tables count as one"
+    );
+}
+
+#[test]
+fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
+    let leaves = |count: u32, leaf: &str| {
+        let classes: String = (0..count).map(|id| format!("{{ id = {id}, {leaf} }},")).collect();
+        let parameters = toml::from_str(&format!("[classful]\nclass = [{classes}]")).expect("well-formed");
+        catalogue::check("classful", &parameters, &site())
+    };
+    for leaf in [
+        "discipline = 'fq-codel', parameters = { fq-codel = { queues = 65536 } }",
+        "discipline = 'cake-like', parameters = { cake-like = { queues = 65536 } }",
+        "discipline = 'faba', parameters = { faba = { max_flows = 200000 } }",
+        "discipline = 'red', buffer = '100000 packets', parameters = { red = { scheduler = 'wf2q+' } }",
+        "discipline = 'dualpi2', buffer = '20000 packets'",
+    ] {
+        assert!(leaves(8, leaf).is_ok(), "{leaf}: {:?}", leaves(8, leaf));
+        let error = leaves(800, leaf).expect_err(leaf).to_string();
+        assert!(error.starts_with("`buffer` of `classful` is room for "), "{error}");
+    }
+    assert!(leaves(800, "discipline = 'dualpi2', buffer = '10000 packets'").is_ok(), "16 million slots");
+}
+
+#[test]
+fn what_nobody_reads_is_refused() {
+    for (name, typed, message) in [
+        (
+            "shaper",
+            "parameters = { red = {} }",
+            "`discipline` of `shaper` is `tail-drop` with parameters of `red`; allowed: parameters of `tail-drop` only",
+        ),
+        (
+            "prio",
+            "band = [{ discipline = 'red', parameters = { red = {}, codel = {} } }]",
+            "`band` of `prio` is `red` with parameters of `codel`; allowed: parameters of `red` only",
+        ),
+        (
+            "conditioner",
+            "markers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }",
+            "`peak_rate` of `tr-tcm` in `conditioner.markers` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+        ),
+    ] {
+        assert_eq!(refusal(name, &format!("[{name}]\n{typed}")), message);
+    }
+    discipline("prio", "[prio]\nband = [{ discipline = 'fifo', parameters = { tail-drop = {} } }]");
+}
+
+#[test]
+fn an_error_leads_to_where_it_stands() {
+    let typed = "[prio]
+band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'red', parameters = { red = { weight = 2 } } } } }]";
+    let parameters: Parameters = toml::from_str(typed).expect("well-formed");
+    let Err(BuildError::Parameter(bad)) = catalogue::check("prio", &parameters, &site()) else {
+        panic!("a weight of 2 was allowed")
+    };
+    assert_eq!(bad.path(), "prio.band.1.parameters.shaper.parameters.red.weight");
+    assert!(
+        bad.to_string().starts_with("`weight` of `red` in `prio.band.1.parameters.shaper.parameters` is 2;")
     );
 }
 

@@ -129,3 +129,28 @@ fn what_is_not_allowed_is_told() {
         assert_eq!(refusal("prio", &format!("[prio]\n{typed}")), message);
     }
 }
+
+#[test]
+fn a_band_below_a_busy_one_is_told_that_it_idles() {
+    // RED's average in the second band decays while the first is never empty, as it does on a link of its own.
+    let typed = "[prio]
+band = [{ of = [1] }, { discipline = 'red', parameters = { red = { weight = 0.01 } } }]";
+    let mut prio = discipline("prio", typed);
+    let average = |prio: &dyn Discipline| {
+        let mut found = 0.0;
+        prio.inspect(&mut |name: &str, _, value: f64| found = if name == "average" { value } else { found });
+        found
+    };
+    let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+    (0..10).for_each(|frame| prio.enqueue(packet(frame, 1000, 0, at(0)), at(0), &mut Ignore));
+    (0..10).for_each(|_| assert!(prio.dequeue(at(0), &mut Ignore).is_some()));
+    let before = average(&*prio);
+    for frame in 10..20 {
+        prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
+    }
+    (0..9).for_each(|ms| assert!(prio.dequeue(at(ms), &mut Ignore).is_some()));
+    // 100 packets of 1000 bytes take 80 ms.
+    prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
+    let expected = before * 0.99f64.powi(101);
+    assert!(before > 0.1 && (average(&*prio) - expected).abs() < 1e-12, "{before}, {}", average(&*prio));
+}

@@ -155,3 +155,10 @@ parameters = { red = { weight = 0.5 } }";
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(average(&*shaper), 0.5 * 0.5f64.powi(4));
 }
+
+#[test]
+fn a_buffer_in_time_is_at_the_rate_of_the_link_where_the_shaper_is_faster() {
+    let mut shaper = discipline("shaper", "[shaper]\nrate = '280 Mbit/s'\nbuffer = '100 ms'");
+    (0..1000).for_each(|frame| shaper.enqueue(packet(frame, 1000, 0, Time::ZERO), Time::ZERO, &mut Ignore));
+    assert_eq!(shaper.backlog().bytes, 125_000, "100 ms at 10 Mbit/s");
+}

@@ -229,12 +229,22 @@ fn every_discipline_that_takes_a_scheduler_takes_these() {
 }
 
 #[test]
+fn start_time_fair_queueing_is_the_same_scheduler_by_both_names() {
+    let read =
+        |name: &str| toml::from_str::<Parameters>(&format!("[red]\nscheduler = '{name}'")).expect("known");
+    assert_eq!(read("sfq-start"), read("sfq"));
+}
+
+#[test]
 fn a_bad_parameter_is_refused_by_its_own_name() {
     for name in ENTRIES {
         for (settings, parameter) in [
             ("weights = { 1 = 0.0 }", "weights"),
             ("queues = 0", "queues"),
             ("queues = 100000", "queues"),
+            ("queues = 12\nsharing = 'set-associative'", "queues"),
+            ("per = 'class'\nqueues = 16", "queues"),
+            ("per = 'class'\nsharing = 'hash'", "sharing"),
             ("buffer = '1 B'", "buffer"),
             ("quantum = '0 B'", "quantum"),
             ("quantum = '2 MB'", "quantum"),
@@ -253,4 +263,20 @@ fn a_bad_parameter_is_refused_by_its_own_name() {
             assert_eq!((bad.discipline, bad.parameter), (name, parameter));
         }
     }
+}
+
+#[test]
+fn weights_that_a_round_cannot_tell_apart_are_refused() {
+    let check = |quantum: &str, weights: &str| {
+        let typed = format!("[drr]\nquantum = '{quantum}'\nweights = {{ {weights} }}");
+        let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
+        fairwire_disciplines::catalogue::check("drr", &parameters, &site(100))
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        check("1 B", "1 = 1e-6, 2 = 3e-6"),
+        Err("`weights` of `drr` is 0.000001 with a quantum of 1 B; allowed: weights that bring 1/1024 B per round or more"
+            .into())
+    );
+    assert_eq!(check("1514 B", "1 = 1e-6, 2 = 3e-6"), Ok(()));
 }

@@ -27,6 +27,7 @@
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send one, O(backlogged
 //! siblings) at each level. The time of the next packet, asked only when none may go, takes O(backlogged classes) at worst.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks", IEEE/ACM ToN 3(4), 1995, section II,
@@ -226,7 +227,8 @@ impl Spec {
         for (place, is_leaf) in is_leaf.iter().enumerate() {
             let class = &classes[config.tree.typed[place]];
             if *is_leaf {
-                self.nested_in(class).check(&self.inner_site(class, place, &config, site))?;
+                self.nested_in(config.tree.typed[place])
+                    .check(&self.inner_site(class, place, &config, site))?;
             } else {
                 refuse_contents(class)?;
             }
@@ -251,7 +253,7 @@ impl Spec {
                 u128::from(guaranteed.map_or(0, Rate::bps));
             terms.push(checked_terms(class(place), guaranteed, site)?);
         }
-        let whole = self.rate.map_or(site.rate, |rate| rate.0);
+        let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate)); // a faster ceiling makes no faster link
         let sum = promised[tree.len()];
         if sum > u128::from(whole.bps()) {
             let given = format_args!("{sum} bit/s promised to the classes under the root");
@@ -277,17 +279,21 @@ impl Spec {
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
-        let leaves = || self.classes().iter().filter(|class| !parents.contains(&class.id));
-        let sharing = leaves().filter(|class| class.buffer.is_none()).count();
+        let typed = || self.classes().iter().enumerate();
+        let leaves = || typed().filter(|(_, class)| !parents.contains(&class.id));
+        let sharing = leaves().filter(|(_, class)| class.buffer.is_none()).count();
         let part = part_of(whole, sharing, site.packet_bytes);
         let buffer = |class: &Class| class.buffer.map_or(part, |buffer| buffer.0);
-        leaves().map(|class| (self.nested_in(class), Site { buffer: buffer(class), ..*site })).collect()
+        let placed = |(place, class)| (self.nested_in(place), Site { buffer: buffer(class), ..*site });
+        leaves().map(placed).collect()
     }
 
-    fn nested_in<'a>(&'a self, class: &'a Class) -> Nested<'a> {
+    /// The discipline of the class that was typed at `place` of the list.
+    fn nested_in(&self, place: usize) -> Nested<'_> {
+        let class = &self.classes()[place];
         let name = name_or(&class.discipline, "tail-drop");
         let parameters = class.parameters.as_deref();
-        Nested { name, parameters, ecn: self.ecn, typed_as: parameter("class") }
+        Nested { name, parameters, ecn: self.ecn, typed_as: parameter("class"), place: Some(place) }
     }
 
     /// Where the leaf at `place` works: at the most that it can ever get.
@@ -312,7 +318,8 @@ impl Spec {
             let label = format!("class {}", class.id);
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
-            let inner = if is_leaf { Some(self.nested_in(class).build(&site)?) } else { None };
+            let nested = || self.nested_in(config.tree.typed[place]);
+            let inner = if is_leaf { Some(nested().build(&site)?) } else { None };
             contents.push(Contents { label, inner });
         }
         Ok(Box::new(Classful::new(config, contents)))

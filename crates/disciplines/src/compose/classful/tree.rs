@@ -186,15 +186,34 @@ impl Classful {
         if self.nodes[at].contents.inner.is_some() {
             return self.serve_leaf(at, now, signals);
         }
+        let mut is_sorted = false;
         while let Some(rank) = self.next_child(at, now) {
             if let Some(packet) = self.serve(rank.node, now, signals) {
                 self.charge(rank, packet.len, now);
                 return Some(packet);
             }
+            if !is_sorted {
+                self.put_off_children(at, now);
+                is_sorted = true;
+            }
         }
         self.nodes[at].in_vain = self.request;
         self.nodes[at].not_before = self.ready_below(at);
         None
+    }
+
+    /// Takes note in one pass of all children of `at` that have nothing to give yet. To ask each and look for the next one
+    /// every time would take the square of their number.
+    fn put_off_children(&mut self, at: usize, now: Time) {
+        for place in 0..self.nodes[at].active.len() {
+            let child = self.nodes[at].active[place];
+            if self.nodes[child].not_before <= now {
+                let ready = self.ready_below(child);
+                if ready > now {
+                    self.nodes[child].not_before = ready;
+                }
+            }
+        }
     }
 
     fn serve_leaf(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
