@@ -20,6 +20,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// How many flows are active.
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
+/// Entries whose work for a new flow grows with the flows there are: a million of them would take hours to begin.
+const LINEAR: [&str; 1] = ["sfed"];
 const ROUNDS: u32 = 20_000;
 const REPEATS: usize = 9;
 
@@ -60,7 +62,9 @@ fn measure(args: &[String]) -> ExitCode {
 }
 
 fn rows(names: &[&str]) -> Vec<Row> {
-    let cells: Vec<(&str, u32)> = names.iter().flat_map(|&name| FLOWS.map(|flows| (name, flows))).collect();
+    let mut cells: Vec<(&str, u32)> =
+        names.iter().flat_map(|&name| FLOWS.map(|flows| (name, flows))).collect();
+    cells.retain(|&(name, flows)| flows <= 1_000 || !LINEAR.contains(&name));
     let counts = count::instructions(&cells);
     let bar = progress("timing", cells.len());
     let rows = cells
