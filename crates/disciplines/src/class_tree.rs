@@ -30,7 +30,6 @@ const NOWHERE: u32 = u32::MAX;
 
 impl ClassTree {
     /// Checks that classes are numbered once, that parents exist, and that the tree is a tree of at most [`MOST_LEVELS`].
-    #[allow(dead_code, reason = "its users are being written")]
     pub(crate) fn check(branches: &[Branch], parameter: Parameter) -> Result<ClassTree, BadParameter> {
         let mut typed_at = BTreeMap::new();
         for (at, branch) in branches.iter().enumerate() {
@@ -80,7 +79,6 @@ impl ClassTree {
 }
 
 /// How far a class is below the root.
-#[allow(dead_code, reason = "its users are being written")]
 fn level(
     branch: &Branch,
     branches: &[Branch],

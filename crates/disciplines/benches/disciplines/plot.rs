@@ -43,13 +43,16 @@ fn draw_family(
         .caption(family.to_string(), ("sans-serif", 18))
         .margin(8)
         .x_label_area_size(32)
-        .y_label_area_size(44)
+        .y_label_area_size(60)
         .build_cartesian_2d((8f64..60e6).log_scale(), (5f64..2000.0).log_scale())?;
     chart.configure_mesh().x_desc("flows").y_desc("ns").max_light_lines(0).draw()?;
     let entries = catalogue::all().iter().filter(|entry| entry.family == family);
     for (at, entry) in entries.enumerate() {
         let cost = |flows: u32| Some((f64::from(flows), find(rows, entry.name, flows)?.ns));
         let points: Vec<_> = crate::FLOWS.into_iter().filter_map(cost).collect();
+        if points.is_empty() {
+            continue;
+        }
         let colour = COLOURS[at % COLOURS.len()];
         // Beyond as many lines as there are colours, thinner ones.
         let style = colour.stroke_width(if at < COLOURS.len() { 2 } else { 1 });

@@ -22,7 +22,8 @@
 //! # State and cost
 //! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
 //! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
-//! each. Rounds in which nobody could send are credited at once, so a packet may take some looks at every backlogged queue, no more.
+//! each. Rounds in which nobody could send are credited at once, so a packet takes at most some four
+//! looks at each backlogged queue, and another four for each queue found empty.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",

@@ -27,7 +27,8 @@
 //! - `penalty_burst` (packets; 20): how much of that may come at once: Linux.
 //! - `rehash_interval` (time; 600 s): the hash changes so often: Linux.
 //! - `warmup_time` (time; 60 s): for so long before, the second set of bins learns beside the first: Linux.
-//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. Linux has 0.5.
+//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. Linux, as far as its
+//!   behaviour shows, drops only a part that grows from 0.5 on; there is no such switch here.
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
