@@ -1,11 +1,11 @@
 //! From a checked scenario to what the simulator runs.
 
-use crate::spec::{AccessSpec, FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
+use crate::spec::{FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
 use fairwire_core::Seed;
 use fairwire_core::units::Size;
 use fairwire_disciplines::spec::Quantity;
 use fairwire_disciplines::{BuildError, Site, catalogue};
-use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule};
+use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
 
 /// What the shared link is called in results.
@@ -23,15 +23,14 @@ pub(crate) struct CbrSizes {
 ///
 /// Starts come from streams named by the flow, and the discipline's draws from a stream named by the link: every discipline
 /// meets the same traffic under the same seed, and another flow more changes nothing for the others.
-pub(crate) fn dumbbell(spec: &Spec, discipline: &str, seed: Seed) -> Result<Dumbbell, BuildError> {
+pub(crate) fn network(spec: &Spec, discipline: &str, seed: Seed) -> Result<Network, BuildError> {
     let bottleneck = LinkPlan {
         name: LINK.into(),
         rate: spec.link.rate.0,
         delay: spec.link.delay.0,
         discipline: fairwire_disciplines::build(discipline, &spec.discipline, &site(spec, seed))?,
     };
-    let flows = spec.flow.iter().flat_map(|flow| (1..=flow.count).map(move |at| flow_plan(flow, at, seed)));
-    Ok(Dumbbell { bottleneck, flows: flows.collect() })
+    Ok(Network::dumbbell(bottleneck, spec.flow.iter().map(|flow| group(flow, seed)).collect()))
 }
 
 /// How long, and under which seed.
@@ -107,22 +106,21 @@ fn site(spec: &Spec, seed: Seed) -> Site<'static> {
     }
 }
 
-fn flow_plan(flow: &FlowSpec, number: u32, seed: Seed) -> FlowPlan {
-    let name = format!("{}.{number}", flow.group);
-    let mut starts = seed.stream(&format!("flow/{name}/start"));
-    FlowPlan {
+fn group(flow: &FlowSpec, seed: Seed) -> GroupPlan {
+    let member = |number| {
+        let mut starts = seed.stream(&format!("flow/{}.{number}/start", flow.group));
+        Member { start: flow.start.draw(&mut starts), access_delay: flow.access.delay.0 }
+    };
+    GroupPlan {
+        name: flow.group.clone(),
         source: source(flow),
-        access: access(&flow.access),
-        start: flow.start.draw(&mut starts),
-        group: flow.group.clone(),
+        forward: Vec::new(), // the dumbbell's
+        back: Vec::new(),
+        access_rate: flow.access.rate.0,
         class: flow.class.unwrap_or(0),
         dscp: flow.dscp.unwrap_or(0),
-        name,
+        members: (1..=flow.count).map(member).collect(),
     }
-}
-
-fn access(access: &AccessSpec) -> Access {
-    Access { rate: access.rate.0, delay: access.delay.0 }
 }
 
 fn source(flow: &FlowSpec) -> Source {

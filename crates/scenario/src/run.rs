@@ -125,9 +125,9 @@ fn run_one(
     }
     let spec = scenario.spec();
     let settings = build::settings(spec, Seed(seed));
-    let dumbbell = build::dumbbell(spec, discipline, Seed(seed))?;
+    let network = build::network(spec, discipline, Seed(seed))?;
     let mut reached = Time::ZERO;
-    let measured = fairwire_sim::run(dumbbell, &settings, &mut |now| {
+    let measured = fairwire_sim::run(network, &settings, &mut |now| {
         let before = std::mem::replace(&mut reached, now);
         meter.advance(before, now)
     });

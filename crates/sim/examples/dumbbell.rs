@@ -4,7 +4,7 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
-use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule};
+use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
 
@@ -13,29 +13,29 @@ impl Dropper for TailDrop {}
 
 fn main() {
     let rate = |bps| Rate::from_bps(bps).expect("not zero");
-    let flow = |name: String, start_ms, source| FlowPlan {
-        name,
-        group: "all".into(),
+    let group = |name: &str, source, starts_ms: Vec<u64>| GroupPlan {
+        name: name.into(),
         source,
-        access: Access { rate: rate(100_000_000), delay: Duration::from_ms(3) },
-        start: Duration::from_ms(start_ms),
+        forward: Vec::new(), // the dumbbell's
+        back: Vec::new(),
+        access_rate: rate(100_000_000),
         class: 0,
         dscp: 0,
+        members: starts_ms
+            .into_iter()
+            .map(|ms| Member { start: Duration::from_ms(ms), access_delay: Duration::from_ms(3) })
+            .collect(),
     };
     let tcp = Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) };
     let cbr = Source::Cbr { rate: rate(5_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
-    let plan = Dumbbell {
-        bottleneck: LinkPlan {
-            name: "bottleneck".into(),
-            rate: rate(10_000_000),
-            delay: Duration::from_ms(10),
-            discipline: Box::new(Queue::new(Limit::packets(780), Fcfs, TailDrop)),
-        },
-        flows: (0..9)
-            .map(|i| flow(format!("tcp.{i}"), 100 * i, tcp.clone()))
-            .chain([flow("udp".into(), 50, cbr)])
-            .collect(),
+    let bottleneck = LinkPlan {
+        name: "bottleneck".into(),
+        rate: rate(10_000_000),
+        delay: Duration::from_ms(10),
+        discipline: Box::new(Queue::new(Limit::packets(780), Fcfs, TailDrop)),
     };
+    let groups = vec![group("tcp", tcp, (0..9).map(|i| 100 * i).collect()), group("udp", cbr, vec![50])];
+    let plan = Network::dumbbell(bottleneck, groups);
     let settings = Settings {
         duration: Duration::from_secs(1000),
         warm_up: Duration::from_secs(20),

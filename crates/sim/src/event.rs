@@ -1,5 +1,9 @@
 //! The event queue: a total order by time, then by tie rule.
 //!
+//! Most events come in streams that are in order already: packets after the same constant delay, the questions of one link, timers
+//! of the same length. Each such stream has a [`Lane`], a plain queue to which an event is added at the end; the next event is the
+//! first of all lanes' fronts. What does not come in its lane's order, and what has no lane, waits in the calendar.
+//!
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold the near future as short
 //! unsorted lists, the bucket being served is sorted, and what lies beyond the last bucket (mostly timers) waits in a heap.
 //! The work of a push or a pop does not grow with what is pending, though cache misses do. Width and number of buckets follow the events
@@ -9,15 +13,17 @@
 use crate::plan::TieRule;
 use fairwire_core::{Rng, Seed, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-/// What happens. The number names a flow or a frame.
+/// What happens. The number names a flow, a link or a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// A frame reaches the bottleneck.
+    /// A frame reaches the queue of a link.
     Arrival(u32),
-    /// The bottleneck's transmitter becomes free, or what waits there becomes ready.
-    LinkFree,
+    /// This link's transmitter becomes free, or what waits there becomes ready.
+    LinkFree(u32),
+    /// A frame reaches its sink's access link without having crossed a queue.
+    Sink(u32),
     /// An acknowledgement, carried by this frame, reaches its sender.
     Ack(u32),
     /// A flow starts, sends on, or runs out of patience.
@@ -38,15 +44,42 @@ struct Node {
     next: u32,
 }
 
+/// Names a stream of events that come mostly in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane(u8);
+
+impl Lane {
+    /// No such stream: the calendar takes the event.
+    pub(crate) const NONE: Lane = Lane(u8::MAX);
+}
+
+/// Looking at each lane's front costs a compare; with more of them than this the calendar is as fast.
+const MOST_LANES: usize = 16;
+
+/// Time, then tie.
+type Order = (Time, u64);
+/// After every event.
+const NEVER: Order = (Time::MAX, u64::MAX);
+
 /// Events to come.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
-    wheel: Wheel,
-    far: BinaryHeap<Reverse<Entry>>,
+    lanes: Vec<VecDeque<Entry>>,
+    fronts: Vec<Order>,
+    calendar: Calendar,
     now: Time,
     scheduled: u64,
     ties: Option<Rng>, // none: in the order scheduled
+}
+
+/// Events in no particular order of arrival.
+#[derive(Debug)]
+struct Calendar {
+    near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
+    wheel: Wheel,
+    far: BinaryHeap<Reverse<Entry>>,
+    /// While `near` is empty: no event here is before this. Zero where that is not known.
+    bound: Time,
     tuning: Tuning,
 }
 
@@ -89,39 +122,62 @@ impl EventQueue {
             TieRule::Fifo => None,
         };
         EventQueue {
-            near: Vec::new(),
-            wheel: Wheel::new(FIRST_SHIFT, FEWEST_BUCKETS, Time::ZERO),
-            far: BinaryHeap::new(),
+            lanes: Vec::new(),
+            fronts: Vec::new(),
+            calendar: Calendar::new(),
             now: Time::ZERO,
             scheduled: 0,
             ties,
-            tuning: Tuning::default(),
         }
+    }
+
+    /// A new lane, as long as there are few.
+    pub(crate) fn lane(&mut self) -> Lane {
+        if self.lanes.len() == MOST_LANES {
+            return Lane::NONE;
+        }
+        self.lanes.push(VecDeque::new());
+        self.fronts.push(NEVER);
+        Lane(self.lanes.len() as u8 - 1)
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
     #[inline]
-    pub(crate) fn push(&mut self, time: Time, event: Event) {
+    pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
         assert!(time >= self.now, "an event in the past: {time} after {}", self.now);
         let entry = Entry { time, tie: self.tie(), event };
-        self.tuning.pushed += 1;
-        self.place(entry);
+        let at = usize::from(lane.0);
+        let Some(lane) = self.lanes.get_mut(at) else { return self.calendar.push(entry, self.now) };
+        match lane.back() {
+            None => self.fronts[at] = entry.order(),
+            Some(last) if last.order() < entry.order() => {}
+            Some(_) => return self.calendar.push(entry, self.now),
+        }
+        lane.push_back(entry);
     }
 
     /// Takes the next event, unless it is later than `end`.
     #[inline]
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
-        if self.near.is_empty() && !self.refill() {
-            return None;
+        let (mut first, mut lane) = (NEVER, None);
+        for (at, front) in self.fronts.iter().enumerate() {
+            if *front < first {
+                (first, lane) = (*front, Some(at));
+            }
         }
-        let next = *self.near.last()?;
-        if next.time > end {
-            return None;
-        }
-        self.near.pop();
-        self.now = next.time;
-        self.tuning.popped += 1;
-        Some((next.time, next.event))
+        let entry = match lane {
+            Some(at) if !self.calendar.comes_before(first, self.now) => {
+                if first.0 > end {
+                    return None;
+                }
+                let entry = self.lanes[at].pop_front()?;
+                self.fronts[at] = self.lanes[at].front().map_or(NEVER, Entry::order);
+                entry
+            }
+            _ => self.calendar.pop_until(end, self.now)?,
+        };
+        self.now = entry.time;
+        Some((entry.time, entry.event))
     }
 
     /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.
@@ -133,17 +189,73 @@ impl EventQueue {
             Some(rng) => (rng.next_u64() & !0xffff_ffff) | (self.scheduled & 0xffff_ffff),
         }
     }
+}
+
+impl Entry {
+    #[inline]
+    fn order(&self) -> Order {
+        (self.time, self.tie)
+    }
+}
+
+impl Calendar {
+    fn new() -> Self {
+        Calendar {
+            near: Vec::new(),
+            wheel: Wheel::new(FIRST_SHIFT, FEWEST_BUCKETS, Time::ZERO),
+            far: BinaryHeap::new(),
+            bound: Time::ZERO,
+            tuning: Tuning::default(),
+        }
+    }
 
     #[inline]
-    fn place(&mut self, entry: Entry) {
+    fn push(&mut self, entry: Entry, now: Time) {
+        self.tuning.pushed += 1;
+        if self.wheel.len == 0 && self.near.is_empty() {
+            self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
+        }
+        self.place(entry, now);
+    }
+
+    /// Is there an event before `other`?
+    #[inline]
+    fn comes_before(&mut self, other: Order, now: Time) -> bool {
+        if self.near.is_empty() {
+            if other.0 < self.bound {
+                return false;
+            }
+            self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
+            if other.0 < self.bound || !self.refill(now) {
+                return false;
+            }
+        }
+        self.near.last().is_some_and(|next| next.order() < other)
+    }
+
+    #[inline]
+    fn pop_until(&mut self, end: Time, now: Time) -> Option<Entry> {
+        if self.near.is_empty() && !self.refill(now) {
+            return None;
+        }
+        let next = self.near.pop_if(|next| next.time <= end)?;
+        self.tuning.popped += 1;
+        Some(next)
+    }
+
+    #[inline]
+    fn place(&mut self, entry: Entry, now: Time) {
         let bucket = self.wheel.bucket(entry.time);
         if bucket < self.wheel.head {
             let at = self.near.partition_point(|other| *other > entry);
             self.near.insert(at, entry);
             if self.near.len() > CROWD {
-                self.spread();
+                self.spread(now);
             }
-        } else if bucket - self.wheel.head < self.wheel.heads.len() as u64 {
+            return;
+        }
+        self.bound = self.bound.min(self.wheel.start_of(bucket));
+        if bucket - self.wheel.head < self.wheel.heads.len() as u64 {
             self.wheel.add(bucket, entry);
         } else {
             self.tuning.far += 1;
@@ -151,17 +263,20 @@ impl EventQueue {
         }
     }
 
-    /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
-    fn refill(&mut self) -> bool {
-        if self.tuning.popped >= self.wheel.heads.len() as u64 {
-            self.tune();
-        }
-        let in_wheel = self.wheel.first_occupied();
+    /// The first bucket that is not empty, wherever its events wait.
+    #[inline]
+    fn next_bucket(&self) -> Option<u64> {
         let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));
-        let Some(bucket) = in_wheel.into_iter().chain(in_heap).min() else { return false };
-        if in_wheel == Some(bucket) {
-            self.wheel.drain(bucket, &mut self.near);
+        self.wheel.first_occupied().into_iter().chain(in_heap).min()
+    }
+
+    /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
+    fn refill(&mut self, now: Time) -> bool {
+        if self.tuning.popped >= self.wheel.heads.len() as u64 {
+            self.tune(now);
         }
+        let Some(bucket) = self.next_bucket() else { return false };
+        self.wheel.drain(bucket, &mut self.near);
         while let Some(Reverse(entry)) = self.far.peek()
             && self.wheel.bucket(entry.time) == bucket
         {
@@ -169,44 +284,46 @@ impl EventQueue {
             self.far.pop();
         }
         self.wheel.head = bucket + 1;
+        self.bound = Time::ZERO;
         self.near.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 
     /// Lays the wheel out anew where the events seen ask for another width (about one event a bucket) or more buckets (few
     /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
-    fn tune(&mut self) {
+    fn tune(&mut self, now: Time) {
         let seen = std::mem::take(&mut self.tuning);
-        self.tuning.since = self.now;
-        let gap_ns = (self.now.since(seen.since).ns() / seen.popped).max(1);
+        self.tuning.since = now;
+        let gap_ns = (now.since(seen.since).ns() / seen.popped).max(1);
         let shift = gap_ns.ilog2();
         let buckets = self.wheel.heads.len();
         let wants_more = seen.far * 8 > seen.pushed && buckets < MOST_BUCKETS;
         if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
             return;
         }
-        self.lay_out(shift, if wants_more { buckets * 2 } else { buckets });
+        self.lay_out(shift, if wants_more { buckets * 2 } else { buckets }, now);
     }
 
     /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
     /// they are at one instant.
     #[cold]
-    fn spread(&mut self) {
+    fn spread(&mut self, now: Time) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
         let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
         let shift = gap_ns.ilog2();
         if shift < self.wheel.shift {
-            self.lay_out(shift, self.wheel.heads.len());
+            self.lay_out(shift, self.wheel.heads.len(), now);
         }
     }
 
-    fn lay_out(&mut self, shift: u32, buckets: usize) {
-        let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, self.now));
+    fn lay_out(&mut self, shift: u32, buckets: usize, now: Time) {
+        let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, now));
         let mut pending = std::mem::take(&mut self.near);
         pending.extend(old.into_entries());
         pending.extend(self.far.drain().map(|Reverse(entry)| entry));
+        self.bound = Time::ZERO;
         for entry in pending {
-            self.place(entry);
+            self.place(entry, now);
         }
         self.tuning.far = 0;
     }
@@ -228,6 +345,11 @@ impl Wheel {
     #[inline]
     fn bucket(&self, time: Time) -> u64 {
         time.ns() >> self.shift
+    }
+
+    #[inline]
+    fn start_of(&self, bucket: u64) -> Time {
+        Time::from_ns(bucket << self.shift)
     }
 
     #[inline]
@@ -274,6 +396,9 @@ impl Wheel {
     }
 
     fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
+        if bucket - self.head >= self.heads.len() as u64 {
+            return; // beyond the last one here
+        }
         let slot = self.slot(bucket);
         let mut at = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
@@ -315,6 +440,7 @@ mod tests {
         for rule in [TieRule::Random, TieRule::Fifo] {
             let mut rng = Seed(5).stream("test");
             let mut ours = EventQueue::new(rule, Seed(1));
+            let lanes = [Lane::NONE, ours.lane(), ours.lane()];
             let mut model: BTreeMap<Time, Vec<Event>> = BTreeMap::new();
             let mut now = Time::ZERO;
             for number in 0..50_000 {
@@ -323,7 +449,7 @@ mod tests {
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
-                    ours.push(time, Event::Wake(number));
+                    ours.push(time, Event::Wake(number), lanes[rng.below(3) as usize]);
                     model.entry(time).or_default().push(Event::Wake(number));
                 } else if let Some((time, event)) = ours.pop_until(Time::MAX) {
                     now = time;
@@ -349,14 +475,18 @@ mod tests {
     fn a_busy_spell_after_a_quiet_one_is_spread_over_narrower_buckets() {
         let mut queue = EventQueue::new(TieRule::Random, Seed(1));
         for second in 0..3_000 {
-            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0));
+            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0), Lane::NONE);
             queue.pop_until(Time::MAX);
         }
         let start = queue.now.ns();
         for number in 0..10_000 {
-            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1));
+            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1), Lane::NONE);
         }
-        assert!(queue.near.len() <= CROWD, "{} in the bucket being served", queue.near.len());
+        assert!(
+            queue.calendar.near.len() <= CROWD,
+            "{} in the bucket being served",
+            queue.calendar.near.len()
+        );
         let times: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
         assert_eq!(times.len(), 10_000);
         assert!(times.is_sorted());
@@ -365,10 +495,10 @@ mod tests {
     #[test]
     fn any_number_of_events_at_one_instant_is_served() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(7), Event::LinkFree);
+        queue.push(Time::from_ns(7), Event::LinkFree(0), Lane::NONE);
         queue.pop_until(Time::MAX);
         for number in 0..5_000 {
-            queue.push(Time::from_ns(7), Event::Wake(number));
+            queue.push(Time::from_ns(7), Event::Wake(number), Lane::NONE);
         }
         let order: Vec<Event> = drained(&mut queue).iter().map(|(_, event)| *event).collect();
         assert_eq!(order, (0..5_000).map(Event::Wake).collect::<Vec<_>>());
@@ -377,11 +507,11 @@ mod tests {
     #[test]
     fn nothing_later_than_asked_for_is_taken() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(5), Event::LinkFree);
+        queue.push(Time::from_ns(5), Event::LinkFree(0), Lane::NONE);
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
-        queue.push(Time::from_ns(3), Event::Wake(0));
+        queue.push(Time::from_ns(3), Event::Wake(0), Lane::NONE);
         assert_eq!(queue.pop_until(Time::from_ns(4)), Some((Time::from_ns(3), Event::Wake(0))));
-        assert_eq!(queue.pop_until(Time::from_ns(5)), Some((Time::from_ns(5), Event::LinkFree)));
+        assert_eq!(queue.pop_until(Time::from_ns(5)), Some((Time::from_ns(5), Event::LinkFree(0))));
         assert_eq!(queue.pop_until(Time::MAX), None);
     }
 
@@ -390,7 +520,7 @@ mod tests {
         let first = |seed| {
             let mut queue = EventQueue::new(TieRule::Random, Seed(seed));
             for flow in 0..4 {
-                queue.push(Time::ZERO, Event::Wake(flow));
+                queue.push(Time::ZERO, Event::Wake(flow), Lane::NONE);
             }
             queue.pop_until(Time::MAX)
         };
@@ -407,8 +537,8 @@ mod tests {
     #[should_panic(expected = "in the past")]
     fn time_never_goes_back() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(5), Event::LinkFree);
+        queue.push(Time::from_ns(5), Event::LinkFree(0), Lane::NONE);
         queue.pop_until(Time::MAX);
-        queue.push(Time::from_ns(4), Event::LinkFree);
+        queue.push(Time::from_ns(4), Event::LinkFree(0), Lane::NONE);
     }
 }

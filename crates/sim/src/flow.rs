@@ -1,35 +1,69 @@
-//! A flow: its source, its sink, and its own links into and out of the bottleneck.
+//! A flow: its source, its sink, and its own links at either end.
 
-use crate::event::{Event, EventQueue};
+use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
-use crate::plan::{Access, FlowPlan, Source};
-use fairwire_core::{Duration, FlowHash, Packet, Rate, Rng, Time, Transmitter};
+use crate::line::{Line, Pace};
+use crate::plan::{GroupPlan, Source};
+use crate::route::{Leg, Target};
+use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, Transmitter};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+
+/// What the flows of a group have in common.
+pub(crate) struct Group {
+    pub(crate) plan: GroupPlan,
+    /// Of data packets, on the wire.
+    data_bytes: u32,
+    /// Of acknowledgements, and of the packet that opens a connection.
+    ack_bytes: u32,
+    pace: Pace,
+    ack_on_access: Duration,
+    /// The first leg there, and the first one back.
+    forward: u32,
+    back: u32,
+}
 
 /// One flow.
 pub(crate) struct Flow {
     pub(crate) hash: FlowHash,
-    class: u32,
-    dscp: u8,
+    pub(crate) counts: Counts,
     way: Way,
     endpoint: Endpoint,
     wakes_at: Time, // the one pending wake that counts; MAX when there is none
 }
 
+/// What became of a flow's packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+}
+
 /// The flow's own links: never congested by others, so a packet's time on them is computed when it is sent.
 struct Way {
     index: u32,
-    data_bytes: u32,
-    syn_bytes: u32,
-    up: Transmitter,
-    down: Transmitter,
+    group: u32,
+    lanes: Lanes,
+    up: Line,
+    down: Line,
     access_delay: Duration,
-    ack_takes: Duration,
+}
+
+/// The lanes of a flow's events: shared with flows of the same delays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    /// Its packets' arrivals at the first queue.
+    pub(crate) out: Lane,
+    /// Its acknowledgements' arrivals at the sender.
+    pub(crate) home: Lane,
+    /// Its own timers.
+    pub(crate) wake: Lane,
 }
 
 enum Endpoint {
-    Tcp(Box<Tcp>),
-    Cbr(Cbr),
+    Tcp(Tcp),
+    Cbr(Box<Cbr>),
 }
 
 struct Tcp {
@@ -47,72 +81,89 @@ struct Cbr {
 
 /// What a flow's actions fall upon.
 pub(crate) struct Stage<'a> {
+    pub(crate) group: &'a Group,
+    pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) now: Time,
-    pub(crate) sent: &'a mut u64,
 }
 
-/// The way back of acknowledgements: the same hops at the same rates, free of other traffic.
-pub(crate) struct Return {
-    pub(crate) rate: Rate,
-    pub(crate) delay: Duration,
+/// A packet at its sink.
+pub(crate) struct Delivery {
+    /// When it gets there.
+    pub(crate) at: Time,
+    /// How many packets are in order and new by it.
+    pub(crate) packets: u64,
+    /// Its acknowledgement.
+    pub(crate) ack: Option<Ack>,
 }
 
-impl Flow {
-    pub(crate) fn new(index: u32, plan: &FlowPlan, hash: FlowHash, back: &Return, rng: Rng) -> Self {
-        let (endpoint, data_bytes, ack_bytes) = match &plan.source {
-            Source::Bulk { tcp } => {
-                let ends = Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() };
-                (Endpoint::Tcp(Box::new(ends)), tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
-            }
-            Source::Cbr { rate, packet_bytes, header_bytes, dither } => {
+impl Group {
+    pub(crate) fn new(plan: GroupPlan, forward: u32, back: u32) -> Self {
+        let (data_bytes, ack_bytes) = match &plan.source {
+            Source::Bulk { tcp } => (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes),
+            Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
                 assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");
                 assert!(
                     header_bytes <= packet_bytes,
                     "{header_bytes} of {packet_bytes} bytes cannot be headers"
                 );
-                let pace = Transmitter::new(*rate);
-                (Endpoint::Cbr(Cbr { pace, dither: *dither, rng, sent: 0 }), *packet_bytes, 0)
+                (*packet_bytes, 0)
             }
         };
-        Flow {
-            hash,
-            class: plan.class,
-            dscp: plan.dscp,
-            way: Way {
-                index,
-                data_bytes,
-                syn_bytes: ack_bytes,
-                up: Transmitter::new(plan.access.rate),
-                down: Transmitter::new(plan.access.rate),
-                access_delay: plan.access.delay,
-                ack_takes: ack_takes(plan.access, back, ack_bytes),
-            },
-            endpoint,
-            wakes_at: Time::MAX,
+        Group {
+            pace: Pace::new(plan.access_rate, data_bytes),
+            ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
+            data_bytes,
+            ack_bytes,
+            forward,
+            back,
+            plan,
         }
-    }
-
-    /// Schedules the start.
-    pub(crate) fn begin(&mut self, at: Time, events: &mut EventQueue) {
-        self.wake_at(at, events);
-    }
-
-    /// What the bottleneck is told of the packet that `frame`, kept in `slot`, is.
-    #[inline]
-    pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
-        let len = self.wire_bytes(frame);
-        Packet { class: self.class, dscp: self.dscp, ..Packet::new(slot, len, self.hash, now) }
     }
 
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
-    pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
-        match frame.segment() {
-            Segment::Syn => self.way.syn_bytes,
-            Segment::Data(_) => self.way.data_bytes,
-        }
+    fn wire_bytes(&self, frame: Frame) -> u32 {
+        if frame.is_ack() || frame.segment() == Segment::Syn { self.ack_bytes } else { self.data_bytes }
+    }
+}
+
+impl Flow {
+    pub(crate) fn new(
+        place: Place,
+        group: &Group,
+        access_delay: Duration,
+        rng: impl FnOnce() -> Rng,
+    ) -> Self {
+        let Place { index, group: number, hash, lanes } = place;
+        let endpoint = match &group.plan.source {
+            Source::Bulk { tcp } => {
+                Endpoint::Tcp(Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() })
+            }
+            Source::Cbr { rate, dither, .. } => {
+                let pace = Transmitter::new(*rate);
+                Endpoint::Cbr(Box::new(Cbr { pace, dither: *dither, rng: rng(), sent: 0 }))
+            }
+        };
+        let (up, down) = (Line::default(), Line::default());
+        let way = Way { index, group: number, lanes, up, down, access_delay };
+        Flow { hash, counts: Counts::default(), way, endpoint, wakes_at: Time::MAX }
+    }
+
+    /// Its group.
+    #[inline]
+    pub(crate) fn group(&self) -> u32 {
+        self.way.group
+    }
+
+    /// What a queue is told of the packet that `frame`, kept in `slot`, is.
+    #[inline]
+    pub(crate) fn packet(&self, frame: Frame, slot: u32, group: &Group, now: Time) -> Packet {
+        let len = group.wire_bytes(frame);
+        // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
+        let flow = if frame.is_ack() { FlowHash(!self.hash.0) } else { self.hash };
+        Packet { class: group.plan.class, dscp: group.plan.dscp, ..Packet::new(slot, len, flow, now) }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
@@ -123,7 +174,7 @@ impl Flow {
         self.wakes_at = Time::MAX;
         match &mut self.endpoint {
             Endpoint::Tcp(tcp) => {
-                let mut outlet = Outlet { way: &mut self.way, stage };
+                let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
                 let now = outlet.stage.now;
                 if !std::mem::replace(&mut tcp.has_started, true) {
                     tcp.sender.start(now, &mut outlet);
@@ -133,7 +184,8 @@ impl Flow {
                 self.keep_timer(stage.events);
             }
             Endpoint::Cbr(cbr) => {
-                let next = cbr.emit(&mut self.way, stage);
+                let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
+                let next = cbr.emit(&mut outlet);
                 self.wake_at(next, stage.events);
             }
         }
@@ -144,24 +196,49 @@ impl Flow {
     pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_>) {
         let Endpoint::Tcp(tcp) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
-        tcp.sender.on_ack(ack, now, &mut Outlet { way: &mut self.way, stage });
+        tcp.sender.on_ack(ack, now, &mut Outlet { way: &mut self.way, counts: &mut self.counts, stage });
         self.keep_timer(stage.events);
     }
 
-    /// A packet that left the bottleneck will have reached its sink at the time returned, which is computed now: nothing but
-    /// this flow's own packets can touch its sink, and they come in order. Also says how many packets the sink then has anew.
+    /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
+    /// nothing but this flow's own packets can touch its sink, and they come in order.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, frame: Frame, leaves_link: Time) -> Delivery {
-        let bytes = self.wire_bytes(frame);
-        let at = self.way.down.start(bytes, leaves_link) + self.way.access_delay;
+    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, group: &Group) -> Delivery {
+        let sent = self.way.down.start(group.wire_bytes(frame), at, &group.pace);
+        let at = sent + self.way.access_delay;
         match &mut self.endpoint {
             Endpoint::Cbr(_) => Delivery { at, packets: 1, ack: None },
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
                 let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, ack: Some((at + self.way.ack_takes, ack)) }
+                Delivery { at, packets: ack.next - before, ack: Some(ack) }
             }
         }
+    }
+
+    /// Sends `ack` back from the sink at `at`, in the frame kept in `slot`.
+    #[inline]
+    pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
+        let leg = stage.group.back;
+        *stage.frames.at_mut(slot) = Frame::answering(self.way.index, ack, leg);
+        self.go_on(slot, at + stage.group.ack_on_access + self.way.access_delay, leg, stage);
+    }
+
+    /// Puts the frame kept in `slot` on `leg`, which it enters at `at`.
+    #[inline]
+    pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
+        let frame = stage.frames.at(slot);
+        let Leg { to, lane, .. } = &stage.legs[leg as usize];
+        let there = at + stage.legs[leg as usize].takes(stage.group.wire_bytes(frame));
+        match to {
+            Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
+            Target::End if frame.is_ack() => {
+                let home = there + stage.group.ack_on_access + self.way.access_delay;
+                stage.events.push(home, Event::Ack(slot), self.way.lanes.home);
+            }
+            Target::End => return Some(there),
+        }
+        None
     }
 
     /// Makes sure that a wake is pending no later than the sender's deadline. Put off, a deadline costs nothing here.
@@ -175,63 +252,56 @@ impl Flow {
         }
     }
 
-    fn wake_at(&mut self, at: Time, events: &mut EventQueue) {
+    /// Schedules a wake, in place of the one that may be pending.
+    pub(crate) fn wake_at(&mut self, at: Time, events: &mut EventQueue) {
         self.wakes_at = at;
-        events.push(at, Event::Wake(self.way.index));
+        events.push(at, Event::Wake(self.way.index), self.way.lanes.wake);
     }
 }
 
-/// A packet at its sink.
-pub(crate) struct Delivery {
-    /// When it gets there.
-    pub(crate) at: Time,
-    /// How many packets are in order and new by it.
-    pub(crate) packets: u64,
-    /// When its acknowledgement reaches the sender, and what it says.
-    pub(crate) ack: Option<(Time, Ack)>,
-}
-
-fn ack_takes(access: Access, back: &Return, bytes: u32) -> Duration {
-    let bytes = u64::from(bytes);
-    let on_access = access.rate.time_to_send(bytes) + access.delay;
-    on_access + back.rate.time_to_send(bytes) + back.delay + on_access
-}
-
-impl Way {
-    #[inline]
-    fn send(&mut self, segment: Segment, stage: &mut Stage<'_>) {
-        let bytes = if segment == Segment::Syn { self.syn_bytes } else { self.data_bytes };
-        let frame = stage.frames.store(Frame::carrying(self.index, segment));
-        let arrives = self.up.start(bytes, stage.now) + self.access_delay;
-        stage.events.push(arrives, Event::Arrival(frame));
-        *stage.sent += 1;
-    }
+/// Where a flow stands among all.
+pub(crate) struct Place {
+    pub(crate) index: u32,
+    pub(crate) group: u32,
+    pub(crate) hash: FlowHash,
+    pub(crate) lanes: Lanes,
 }
 
 struct Outlet<'a, 'b> {
     way: &'a mut Way,
+    counts: &'a mut Counts,
     stage: &'a mut Stage<'b>,
 }
 
 impl Output for Outlet<'_, '_> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        self.way.send(segment, self.stage);
+        let Stage { group, legs, frames, events, now } = self.stage;
+        let bytes = if segment == Segment::Syn { group.ack_bytes } else { group.data_bytes };
+        let slot = frames.store(Frame::carrying(self.way.index, segment, group.forward));
+        let leg = &legs[group.forward as usize];
+        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(bytes);
+        let event = match leg.to {
+            Target::Queue(_) => Event::Arrival(slot),
+            Target::End => Event::Sink(slot),
+        };
+        events.push(there, event, self.way.lanes.out);
+        self.counts.sent += 1;
     }
 }
 
 impl Cbr {
     /// Sends one packet now and tells when the next is due. The gaps come from an even schedule that carries its remainder, so
     /// the mean rate is exact; dither stretches or shrinks each by itself and does not disturb the schedule.
-    fn emit(&mut self, way: &mut Way, stage: &mut Stage<'_>) -> Time {
-        way.send(Segment::Data(self.sent), stage);
+    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> Time {
+        outlet.send(Segment::Data(self.sent));
         self.sent += 1;
         let before = self.pace.free_at();
-        let gap = self.pace.start(way.data_bytes, before).since(before);
+        let gap = self.pace.start(outlet.stage.group.data_bytes, before).since(before);
         if self.dither == 0.0 {
-            return stage.now + gap;
+            return outlet.stage.now + gap;
         }
         let factor = 1.0 + self.dither * (2.0 * self.rng.uniform() - 1.0);
-        stage.now + Duration::from_secs_f64(gap.secs() * factor)
+        outlet.stage.now + Duration::from_secs_f64(gap.secs() * factor)
     }
 }

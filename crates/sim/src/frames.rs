@@ -8,23 +8,30 @@ const SYN: u64 = u64::MAX;
 /// One packet, or the acknowledgement that it turned into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
+    /// Segment number on the way out, next segment expected on the way back.
+    seq: u64,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// Segment number on the way out, next segment expected on the way back.
-    pub(crate) seq: u64,
+    /// The leg of its way that it is on.
+    pub(crate) leg: u32,
+    is_ack: bool,
 }
 
 impl Frame {
-    pub(crate) fn carrying(flow: u32, segment: Segment) -> Self {
+    pub(crate) fn carrying(flow: u32, segment: Segment, leg: u32) -> Self {
         let seq = match segment {
             Segment::Syn => SYN,
             Segment::Data(seq) => seq,
         };
-        Frame { flow, seq }
+        Frame { flow, seq, leg, is_ack: false }
     }
 
-    pub(crate) fn answering(flow: u32, ack: Ack) -> Self {
-        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next } }
+    pub(crate) fn answering(flow: u32, ack: Ack, leg: u32) -> Self {
+        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next }, leg, is_ack: true }
+    }
+
+    pub(crate) fn is_ack(&self) -> bool {
+        self.is_ack
     }
 
     pub(crate) fn ack(&self) -> Ack {

@@ -1,19 +1,19 @@
-//! What to simulate, and what comes out.
+//! What is to be simulated.
 
 use fairwire_core::{Discipline, Duration, Rate, Seed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord};
 
-/// Many sources, one bottleneck, as many sinks; ACKs return over a link that is not congested.
-pub struct Dumbbell {
-    /// The bottleneck, from sources to sinks.
-    pub bottleneck: LinkPlan,
+/// Links with queues, and the flows that go over them.
+pub struct Network {
+    /// The queued links, each in one direction; a [`Hop::Link`] names one by its place here.
+    pub links: Vec<LinkPlan>,
     /// The flows.
-    pub flows: Vec<FlowPlan>,
+    pub groups: Vec<GroupPlan>,
 }
 
-/// One queued link.
+/// A link at which packets wait, in one direction.
 pub struct LinkPlan {
-    /// Its name in results.
+    /// Unique name, such as `bottleneck`.
     pub name: String,
     /// Its rate.
     pub rate: Rate,
@@ -23,32 +23,48 @@ pub struct LinkPlan {
     pub discipline: Box<dyn Discipline>,
 }
 
-/// One flow.
+/// Flows that are alike but for when they start and how far away they are.
 #[derive(Clone, Debug)]
-pub struct FlowPlan {
-    /// Unique name, such as `tcp.3`.
+pub struct GroupPlan {
+    /// Unique name, such as `tcp`. Flow number 3 of it is called `tcp.3`.
     pub name: String,
-    /// The group it belongs to, such as `tcp`.
-    pub group: String,
     /// What sends.
     pub source: Source,
-    /// Its own link into the bottleneck, and a like one out of it.
-    pub access: Access,
-    /// When it starts.
-    pub start: Duration,
+    /// From the source's access link to the sink's.
+    pub forward: Vec<Hop>,
+    /// From the sink's access link to the source's: the way of acknowledgements.
+    pub back: Vec<Hop>,
+    /// The rate of each flow's own link, at either end.
+    pub access_rate: Rate,
     /// The class of its packets: a subscriber, a host, a leaf of a tree of classes; 0 for none.
     pub class: u32,
     /// The differentiated-services codepoint of its packets, 0 to 63.
     pub dscp: u8,
+    /// The flows, numbered from 1.
+    pub members: Vec<Member>,
 }
 
-/// A link of one flow's own, never congested by others.
+/// What one flow of a group has for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// Its rate.
-    pub rate: Rate,
-    /// Its propagation delay, one way.
-    pub delay: Duration,
+pub struct Member {
+    /// When it starts.
+    pub start: Duration,
+    /// The propagation delay of its access link, one way; the same at either end.
+    pub access_delay: Duration,
+}
+
+/// A part of the way between the access links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// A queued link, by its place in [`Network::links`].
+    Link(u32),
+    /// A link that is never congested: it takes its time, and nobody waits.
+    Wire {
+        /// Its rate.
+        rate: Rate,
+        /// Its propagation delay.
+        delay: Duration,
+    },
 }
 
 /// What sends.
@@ -70,6 +86,18 @@ pub enum Source {
         /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither]; from 0 to 1.
         dither: f64,
     },
+}
+
+impl Network {
+    /// One queued link that all flows share; acknowledgements come back over a link like it that others do not congest.
+    pub fn dumbbell(bottleneck: LinkPlan, mut groups: Vec<GroupPlan>) -> Self {
+        let back = Hop::Wire { rate: bottleneck.rate, delay: bottleneck.delay };
+        for group in &mut groups {
+            group.forward = vec![Hop::Link(0)];
+            group.back = vec![back];
+        }
+        Network { links: vec![bottleneck], groups }
+    }
 }
 
 /// How long, and under which seed.

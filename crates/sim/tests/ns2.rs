@@ -4,7 +4,7 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
-use fairwire_sim::{Access, Dumbbell, FlowPlan, LinkPlan, Settings, Source, TieRule, run};
+use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule, run};
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
 
@@ -26,23 +26,23 @@ fn rate(bps: u64) -> Rate {
 fn simulated(case: &Case) -> (f64, u64) {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = case.window;
-    let plan = Dumbbell {
-        bottleneck: LinkPlan {
-            name: "bottleneck".into(),
-            rate: rate(10_000_000),
-            delay: Duration::from_ms(10),
-            discipline: Box::new(Queue::new(Limit::packets(case.buffer), Fcfs, TailDrop)),
-        },
-        flows: vec![FlowPlan {
-            name: "tcp".into(),
-            group: "tcp".into(),
-            source: Source::Bulk { tcp },
-            access: Access { rate: rate(100_000_000), delay: Duration::from_ms(3) },
-            start: Duration::ZERO,
-            class: 0,
-            dscp: 0,
-        }],
+    let bottleneck = LinkPlan {
+        name: "bottleneck".into(),
+        rate: rate(10_000_000),
+        delay: Duration::from_ms(10),
+        discipline: Box::new(Queue::new(Limit::packets(case.buffer), Fcfs, TailDrop)),
     };
+    let flow = GroupPlan {
+        name: "tcp".into(),
+        source: Source::Bulk { tcp },
+        forward: Vec::new(), // the dumbbell's
+        back: Vec::new(),
+        access_rate: rate(100_000_000),
+        class: 0,
+        dscp: 0,
+        members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(3) }],
+    };
+    let plan = Network::dumbbell(bottleneck, vec![flow]);
     let settings = Settings {
         duration: Duration::from_secs(100),
         warm_up: Duration::from_secs(20),

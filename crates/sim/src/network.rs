@@ -1,21 +1,24 @@
-//! The dumbbell at work.
+//! The network at work.
 //!
-//! Three events carry a packet: its arrival at the bottleneck, the end of its transmission there, and its acknowledgement's
+//! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
-use crate::event::{Event, EventQueue};
-use crate::flow::{Flow, Return, Stage};
-use crate::frames::{Frame, Frames};
+use crate::event::{Event, EventQueue, Lane};
+use crate::flow::{Counts, Flow, Group, Lanes, Place, Stage};
+use crate::frames::Frames;
 use crate::link::{Departure, Link};
-use crate::plan::{Dumbbell, FlowPlan, Measured, Settings, Source};
-use fairwire_core::{Cause, FlowHash, Packet, Signals, Time, rng};
+use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
+use crate::route::{self, Leg, Target};
+use fairwire_core::{Cause, FlowHash, Packet, Seed, Signals, Time, rng};
 use fairwire_metrics::record::FlowRecord;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 pub(crate) struct Run {
     events: EventQueue,
-    link: Link,
-    flows: Vec<Flow>,
+    links: Vec<Queued>,
+    legs: Vec<Leg>,
+    groups: Vec<Group>,
     ledger: Ledger,
     measured_from: Time,
     end: Time,
@@ -23,54 +26,71 @@ pub(crate) struct Run {
     handled: u64,
 }
 
-/// Frames and counts: all that the discipline's signals touch.
-struct Ledger {
-    frames: Frames,
-    counts: Vec<Counts>,
+/// A link, and the lane of its questions.
+struct Queued {
+    link: Link,
+    lane: Lane,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    sent: u64,
-    delivered: u64,
-    dropped: u64,
-    marked: u64,
+/// Frames and flows: all that a discipline's signals touch.
+struct Ledger {
+    frames: Frames,
+    flows: Vec<Flow>,
 }
 
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
 
 impl Run {
-    pub(crate) fn new(plan: Dumbbell, settings: &Settings) -> Self {
+    pub(crate) fn new(plan: Network, settings: &Settings) -> Self {
         assert!(
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
         );
         let mut events = EventQueue::new(settings.tie_rule, settings.seed);
-        let back = Return { rate: plan.bottleneck.rate, delay: plan.bottleneck.delay };
-        let salt = settings.seed.stream("flow hash").next_u64();
-        let flows: Vec<Flow> = plan
-            .flows
-            .iter()
-            .enumerate()
-            .map(|(index, flow)| {
-                let hash = FlowHash(rng::mix(salt ^ (index as u64 + 1)));
-                let rng = settings.seed.stream(&format!("flow/{}", flow.name));
-                let mut made = Flow::new(index as u32, flow, hash, &back, rng);
-                made.begin(Time::ZERO + flow.start, &mut events);
-                made
-            })
-            .collect();
-        Run {
-            events,
-            link: Link::new(plan.bottleneck),
-            ledger: Ledger { frames: Frames::default(), counts: vec![Counts::default(); flows.len()] },
-            flows,
+        let links = plan.links.into_iter().map(|plan| Queued { link: Link::new(plan), lane: events.lane() });
+        let mut run = Run {
+            links: links.collect(),
+            legs: Vec::new(),
+            groups: Vec::new(),
+            ledger: Ledger { frames: Frames::default(), flows: Vec::new() },
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             handled: 0,
+            events,
+        };
+        let count = plan.groups.iter().map(|group| group.members.len()).sum();
+        run.ledger.flows.reserve_exact(count);
+        plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
+        run
+    }
+
+    /// Adds the flows of a group.
+    fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
+        let events = &mut self.events;
+        let forward = route::lay(&plan.forward, &mut self.legs, events);
+        let back = route::lay(&plan.back, &mut self.legs, events);
+        let number = self.groups.len() as u32;
+        let members = std::mem::take(&mut plan.members);
+        let group = Group::new(plan, forward, back);
+        let salt = seed.stream("flow hash").next_u64();
+        let mut lanes = BTreeMap::new();
+        for (at, Member { start, access_delay }) in members.iter().enumerate() {
+            let index = self.ledger.flows.len() as u32;
+            let hash = FlowHash(rng::mix(salt ^ (u64::from(index) + 1)));
+            let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
+                out: events.lane(),
+                home: events.lane(),
+                wake: events.lane(),
+            });
+            let place = Place { index, group: number, hash, lanes };
+            let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
+            let mut flow = Flow::new(place, &group, *access_delay, rng);
+            flow.wake_at(Time::ZERO + *start, events);
+            self.ledger.flows.push(flow);
         }
+        self.groups.push(group);
     }
 
     /// Handles every event up to the end; false when the watcher stopped it.
@@ -95,8 +115,9 @@ impl Run {
     fn handle(&mut self, event: Event, now: Time) {
         match event {
             Event::Arrival(frame) => self.on_arrival(frame, now),
-            Event::LinkFree => self.on_link_free(now),
+            Event::LinkFree(link) => self.on_link_free(link, now),
             Event::Ack(frame) => self.on_ack(frame, now),
+            Event::Sink(frame) => self.deliver(frame, now, now),
             Event::Wake(flow) => {
                 let (flow, mut stage) = self.stage(flow, now);
                 flow.on_wake(&mut stage);
@@ -106,55 +127,78 @@ impl Run {
 
     #[inline]
     fn stage(&mut self, flow: u32, now: Time) -> (&mut Flow, Stage<'_>) {
-        let sent = &mut self.ledger.counts[flow as usize].sent;
-        let stage = Stage { frames: &mut self.ledger.frames, events: &mut self.events, now, sent };
-        (&mut self.flows[flow as usize], stage)
+        let flow = &mut self.ledger.flows[flow as usize];
+        let stage = Stage {
+            group: &self.groups[flow.group() as usize],
+            legs: &self.legs,
+            frames: &mut self.ledger.frames,
+            events: &mut self.events,
+            now,
+        };
+        (flow, stage)
     }
 
     #[inline]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
-        let flow = &self.flows[frame.flow as usize];
-        let packet = flow.packet(frame, slot, now);
-        let asked_at = self.link.asks_at();
-        let departure = self.link.offer(packet, now, &mut self.ledger);
-        self.go_on(departure, asked_at);
+        let Target::Queue(link) = self.legs[frame.leg as usize].to else {
+            unreachable!("who arrives at a queue was on a leg that leads there")
+        };
+        let flow = &self.ledger.flows[frame.flow as usize];
+        let packet = flow.packet(frame, slot, &self.groups[flow.group() as usize], now);
+        let Queued { link: queued, .. } = &mut self.links[link as usize];
+        let asked_at = queued.asks_at();
+        let departure = queued.offer(packet, now, &mut self.ledger);
+        self.go_on(link, departure, asked_at, now);
     }
 
     #[inline]
-    fn on_link_free(&mut self, now: Time) {
-        if self.link.asks_at() != now {
+    fn on_link_free(&mut self, link: u32, now: Time) {
+        let Queued { link: queued, .. } = &mut self.links[link as usize];
+        if queued.asks_at() != now {
             return; // put off or brought forward since this was scheduled
         }
-        let departure = self.link.ask(now, &mut self.ledger);
-        self.go_on(departure, now);
+        let departure = queued.ask(now, &mut self.ledger);
+        self.go_on(link, departure, now, now);
     }
 
     /// Schedules the link's next question, where it changed, and takes a packet that has begun to leave onward.
     #[inline]
-    fn go_on(&mut self, departure: Option<Departure>, asked_at: Time) {
-        let asks_at = self.link.asks_at();
+    fn go_on(&mut self, link: u32, departure: Option<Departure>, asked_at: Time, now: Time) {
+        let Queued { link: queued, lane } = &self.links[link as usize];
+        let asks_at = queued.asks_at();
         if asks_at != Time::MAX && (departure.is_some() || asks_at != asked_at) {
-            self.events.push(asks_at, Event::LinkFree);
+            self.events.push(asks_at, Event::LinkFree(link), *lane);
         }
         if let Some(departure) = departure {
-            self.on_departure(departure);
+            self.on_departure(departure, now);
         }
     }
 
     #[inline]
-    fn on_departure(&mut self, departure: Departure) {
+    fn on_departure(&mut self, departure: Departure, now: Time) {
         let slot = departure.packet.frame;
+        let frame = self.ledger.frames.at_mut(slot);
+        frame.leg += 1;
+        let (flow, leg) = (frame.flow, frame.leg);
+        let (flow, mut stage) = self.stage(flow, now);
+        if let Some(at) = flow.go_on(slot, departure.reaches, leg, &mut stage) {
+            self.deliver(slot, at, now);
+        }
+    }
+
+    /// The frame kept in `slot` reaches the sink's access link at `at`.
+    #[inline]
+    fn deliver(&mut self, slot: u32, at: Time, now: Time) {
+        let (measured_from, end) = (self.measured_from, self.end);
         let frame = self.ledger.frames.at(slot);
-        let delivery = self.flows[frame.flow as usize].on_delivery(frame, departure.reaches);
-        if delivery.at >= self.measured_from && delivery.at <= self.end {
-            self.ledger.counts[frame.flow as usize].delivered += delivery.packets;
+        let (flow, mut stage) = self.stage(frame.flow, now);
+        let delivery = flow.on_delivery(frame, at, stage.group);
+        if delivery.at >= measured_from && delivery.at <= end {
+            flow.counts.delivered += delivery.packets;
         }
         match delivery.ack {
-            Some((at, ack)) => {
-                *self.ledger.frames.at_mut(slot) = Frame::answering(frame.flow, ack);
-                self.events.push(at, Event::Ack(slot));
-            }
+            Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
             None => self.ledger.frames.release(slot),
         }
     }
@@ -170,25 +214,32 @@ impl Run {
     /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
     fn start_measuring(&mut self) {
         self.is_measuring = true;
-        self.link.start_measuring(self.measured_from);
-        for counts in &mut self.ledger.counts {
-            *counts = Counts { delivered: counts.delivered, ..Counts::default() };
+        for Queued { link, .. } in &mut self.links {
+            link.start_measuring(self.measured_from);
+        }
+        for flow in &mut self.ledger.flows {
+            flow.counts = Counts { delivered: flow.counts.delivered, ..Counts::default() };
         }
     }
 
     /// What came out.
-    pub(crate) fn measured(&self, flows: &[FlowPlan]) -> Measured {
+    pub(crate) fn measured(&self) -> Measured {
         let seconds = self.end.since(self.measured_from).secs();
-        let records = flows.iter().zip(&self.ledger.counts);
+        let mut numbers = vec![0; self.groups.len()];
+        let record = |flow: &Flow| {
+            let number = &mut numbers[flow.group() as usize];
+            *number += 1;
+            flow_record(&self.groups[flow.group() as usize].plan, *number, &flow.counts, seconds)
+        };
         Measured {
-            flows: records.map(|(plan, counts)| flow_record(plan, counts, seconds)).collect(),
-            links: vec![self.link.record(self.end)],
+            flows: self.ledger.flows.iter().map(record).collect(),
+            links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
             events: self.handled,
         }
     }
 }
 
-fn flow_record(plan: &FlowPlan, counts: &Counts, seconds: f64) -> FlowRecord {
+fn flow_record(plan: &GroupPlan, number: u32, counts: &Counts, seconds: f64) -> FlowRecord {
     let (kind, offered, wire_bytes, header_bytes) = match &plan.source {
         Source::Bulk { tcp } => {
             ("bulk newreno", None, tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
@@ -199,8 +250,8 @@ fn flow_record(plan: &FlowPlan, counts: &Counts, seconds: f64) -> FlowRecord {
     };
     let rate_of = |bytes: u32| counts.delivered as f64 * f64::from(bytes) * 8.0 / seconds;
     FlowRecord {
-        name: plan.name.clone(),
-        group: plan.group.clone(),
+        name: format!("{}.{number}", plan.name),
+        group: plan.name.clone(),
         kind: kind.into(),
         offered_bps: offered,
         throughput_bps: rate_of(wire_bytes),
@@ -213,20 +264,20 @@ fn flow_record(plan: &FlowPlan, counts: &Counts, seconds: f64) -> FlowRecord {
 
 impl Signals for Ledger {
     fn dropped(&mut self, packet: Packet, _cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        self.counts[frame.flow as usize].dropped += 1;
+        let flow = self.frames.at(packet.frame).flow;
+        self.flows[flow as usize].counts.dropped += 1;
         self.frames.release(packet.frame);
     }
     fn marked(&mut self, packet: &Packet, _cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        self.counts[frame.flow as usize].marked += 1;
+        let flow = self.frames.at(packet.frame).flow;
+        self.flows[flow as usize].counts.marked += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Access, LinkPlan, TieRule};
+    use crate::plan::{LinkPlan, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
     use fairwire_tcp::{Config, Profile};
@@ -247,25 +298,25 @@ mod tests {
         }
     }
 
-    fn flow(name: &str, source: Source) -> FlowPlan {
-        let access = Access { rate: rate(100_000_000), delay: Duration::from_ms(3) };
-        FlowPlan {
+    fn group(name: &str, source: Source) -> GroupPlan {
+        GroupPlan {
             name: name.into(),
-            group: "all".into(),
             source,
-            access,
-            start: Duration::ZERO,
+            forward: Vec::new(),
+            back: Vec::new(),
+            access_rate: rate(100_000_000),
             class: 0,
             dscp: 0,
+            members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(3) }],
         }
     }
 
-    fn bulk(name: &str) -> FlowPlan {
-        flow(name, Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) })
+    fn bulk(name: &str) -> GroupPlan {
+        group(name, Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) })
     }
 
-    fn cbr(name: &str, bps: u64) -> FlowPlan {
-        flow(name, Source::Cbr { rate: rate(bps), packet_bytes: 512, header_bytes: 28, dither: 0.0 })
+    fn cbr(name: &str, bps: u64) -> GroupPlan {
+        group(name, Source::Cbr { rate: rate(bps), packet_bytes: 512, header_bytes: 28, dither: 0.0 })
     }
 
     fn settings(tie_rule: TieRule) -> Settings {
@@ -277,15 +328,15 @@ mod tests {
         }
     }
 
-    fn run(flows: Vec<FlowPlan>, packets: u32, settings: &Settings) -> Run {
-        let mut run = Run::new(Dumbbell { bottleneck: bottleneck(packets), flows }, settings);
+    fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Run {
+        let mut run = Run::new(Network::dumbbell(bottleneck(packets), flows), settings);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         run
     }
 
-    fn throughput(flows: Vec<FlowPlan>, packets: u32) -> Vec<f64> {
-        let run = run(flows.clone(), packets, &settings(TieRule::Random));
-        run.measured(&flows).flows.iter().map(|f| f.throughput_bps).collect()
+    fn throughput(flows: Vec<GroupPlan>, packets: u32) -> Vec<f64> {
+        let run = run(flows, packets, &settings(TieRule::Random));
+        run.measured().flows.iter().map(|f| f.throughput_bps).collect()
     }
 
     #[test]
@@ -297,8 +348,8 @@ mod tests {
         while let Some((_, event)) = run.events.pop_until(Time::MAX) {
             on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
         }
-        assert!(run.ledger.counts.iter().any(|c| c.dropped > 0), "the test needs drops");
-        assert_eq!(run.ledger.frames.in_flight(), run.link.backlog().packets as usize + on_the_way);
+        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
+        assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
     }
 
     #[test]
@@ -330,7 +381,7 @@ mod tests {
     fn a_window_limited_tcp_gets_its_window_per_round_trip() {
         let mut tcp = Config::new(Profile::Ns2In2002, 512);
         tcp.window = Some(10);
-        let got = throughput(vec![flow("tcp", Source::Bulk { tcp })], 100)[0];
+        let got = throughput(vec![group("tcp", Source::Bulk { tcp })], 100)[0];
         // Propagation 32 ms; data: two access links at 44.16 us and the bottleneck at 441.6 us; ACK: 2 x 3.2 us and 32 us.
         let rtt = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
         let expected = 10.0 * 552.0 * 8.0 / rtt;
@@ -347,7 +398,7 @@ mod tests {
         let outcome = |seed: u64| {
             let settings = Settings { seed: Seed(seed), ..settings(TieRule::Random) };
             let run = run(flows(), 30, &settings);
-            format!("{:?}", run.measured(&flows()))
+            format!("{:?}", run.measured())
         };
         assert_eq!(outcome(1), outcome(1));
         assert_ne!(outcome(1), outcome(2));
@@ -355,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_watcher_can_stop_a_run() {
-        let plan = Dumbbell { bottleneck: bottleneck(100), flows: vec![cbr("udp", 9_000_000)] };
+        let plan = Network::dumbbell(bottleneck(100), vec![cbr("udp", 9_000_000)]);
         let mut asked = 0;
         let stopped = crate::run(
             plan,
@@ -372,7 +423,7 @@ mod tests {
     #[test]
     fn the_link_tells_how_busy_it_was() {
         let flows = vec![cbr("udp", 2_500_000)];
-        let measured = run(flows.clone(), 10, &settings(TieRule::Random)).measured(&flows);
+        let measured = run(flows, 10, &settings(TieRule::Random)).measured();
         let link = &measured.links[0];
         assert!((link.utilization - 0.25).abs() < 1e-3, "{}", link.utilization);
         assert_eq!(link.sojourn.max_s, 0.0);

@@ -1,0 +1,74 @@
+//! A flow's own link: packets queue there behind each other only, so its work is arithmetic.
+
+use fairwire_core::{Duration, Rate, Time};
+
+/// When the link is free, and the part of a nanosecond that its latest packet is ahead.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Line {
+    free_at: Time,
+    remainder: u64, // bit-nanoseconds, below the rate
+}
+
+/// How long packets of the sizes that a group sends take at its access rate: sizes repeat, divisions are slow.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace {
+    rate: u64,
+    bytes: u32,
+    whole: Duration,
+    remainder: u64,
+}
+
+impl Pace {
+    pub(crate) fn new(rate: Rate, bytes: u32) -> Self {
+        let rate = rate.bps();
+        let (whole, remainder) = split(rate, bytes);
+        Pace { rate, bytes, whole, remainder }
+    }
+
+    #[inline]
+    fn takes(&self, bytes: u32) -> (Duration, u64) {
+        if bytes == self.bytes { (self.whole, self.remainder) } else { split(self.rate, bytes) }
+    }
+}
+
+/// Whole nanoseconds, and what is left of the division by the rate.
+fn split(rate: u64, bytes: u32) -> (Duration, u64) {
+    let (scaled, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(rate));
+    (Duration::from_ns(u64::try_from(scaled / rate).unwrap_or(u64::MAX)), (scaled % rate) as u64)
+}
+
+impl Line {
+    /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are
+    /// carried, so the rate is exact.
+    #[inline]
+    pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
+        let (whole, remainder) = pace.takes(bytes);
+        let mut sent = self.free_at.max(now) + whole;
+        let missing = pace.rate - self.remainder; // compared, not added: rates go up to 2^64
+        if remainder < missing {
+            self.remainder += remainder;
+        } else {
+            self.remainder = remainder - missing;
+            sent = sent + Duration::from_ns(1);
+        }
+        self.free_at = sent;
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Transmitter;
+
+    #[test]
+    fn it_sends_at_the_same_times_as_a_transmitter() {
+        let rate = Rate::from_bps(7_777_777).expect("not zero");
+        let (mut line, pace) = (Line::default(), Pace::new(rate, 552));
+        let mut transmitter = Transmitter::new(rate);
+        for step in 0..10_000u64 {
+            let (bytes, now) = ([552, 40, 552, 1500][step as usize % 4], Time::from_ns(step * 600_000));
+            assert_eq!(line.start(bytes, now, &pace), transmitter.start(bytes, now));
+        }
+    }
+}
