@@ -49,7 +49,7 @@ impl Line {
             self.remainder += remainder;
         } else {
             self.remainder = remainder - missing;
-            sent = sent + Duration::from_ns(1);
+            sent += Duration::from_ns(1);
         }
         self.free_at = sent;
         sent
