@@ -41,7 +41,7 @@ pub(crate) fn lay(hops: &[Hop], legs: &mut Vec<Leg>, events: &mut EventQueue) ->
     for hop in hops {
         match *hop {
             Hop::Wire { rate, delay: more } => {
-                delay += more;
+                delay = delay + more;
                 rates.push(rate);
             }
             Hop::Link(link) => {
