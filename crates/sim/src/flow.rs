@@ -1,17 +1,20 @@
 //! A flow: its source, its sink, and its own links at either end.
 
+use crate::app::datagram::{self, Emission, Generator, cbr};
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
 use crate::plan::{GroupPlan, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, Transmitter};
+use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, rng};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
 
 /// What the flows of a group have in common.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
-    /// Of data packets, on the wire.
+    salt: u64,
+    is_datagrams: bool,
+    /// Of data packets, on the wire; of datagrams, what most of them have.
     data_bytes: u32,
     /// Of acknowledgements, and of the packet that opens a connection.
     ack_bytes: u32,
@@ -24,7 +27,7 @@ pub(crate) struct Group {
 
 /// One flow.
 pub(crate) struct Flow {
-    pub(crate) hash: FlowHash,
+    hash: FlowHash,
     pub(crate) counts: Counts,
     way: Way,
     endpoint: Endpoint,
@@ -36,14 +39,23 @@ pub(crate) struct Flow {
 pub(crate) struct Counts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
+    pub(crate) datagram_bytes: Bytes,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
+}
+
+/// Bytes of datagrams on the wire: their sizes may differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bytes {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
 }
 
 /// The flow's own links: never congested by others, so a packet's time on them is computed when it is sent.
 struct Way {
     index: u32,
     group: u32,
+    connection: u16,
     lanes: Lanes,
     up: Line,
     down: Line,
@@ -67,7 +79,7 @@ pub(crate) struct Lanes {
 )]
 enum Endpoint {
     Tcp(Tcp),
-    Cbr(Box<Cbr>),
+    Datagrams(Box<Datagrams>),
 }
 
 struct Tcp {
@@ -76,11 +88,11 @@ struct Tcp {
     receiver: Receiver,
 }
 
-struct Cbr {
-    pace: Transmitter,
-    dither: f64,
+struct Datagrams {
+    generator: Generator,
     rng: Rng,
-    sent: u64,
+    /// What is to be sent at the next wake.
+    pending: Option<Emission>,
 }
 
 /// What a flow's actions fall upon.
@@ -98,12 +110,14 @@ pub(crate) struct Delivery {
     pub(crate) at: Time,
     /// How many packets are in order and new by it.
     pub(crate) packets: u64,
+    /// Bytes on the wire of the datagram that it is, or 0.
+    pub(crate) datagram_bytes: u64,
     /// Its acknowledgement.
     pub(crate) ack: Option<Ack>,
 }
 
 impl Group {
-    pub(crate) fn new(plan: GroupPlan, forward: u32, back: u32) -> Self {
+    pub(crate) fn new(plan: GroupPlan, salt: u64, forward: u32, back: u32) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } => (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes),
             Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
@@ -114,8 +128,13 @@ impl Group {
                 );
                 (*packet_bytes, 0)
             }
+            Source::Datagrams { traffic, header_bytes } => {
+                (datagram::typical_bytes(traffic, *header_bytes), 0)
+            }
         };
         Group {
+            salt,
+            is_datagrams: matches!(plan.source, Source::Cbr { .. } | Source::Datagrams { .. }),
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
             data_bytes,
@@ -126,9 +145,17 @@ impl Group {
         }
     }
 
+    /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
+    pub(crate) fn hash(&self, index: u32, connection: u16) -> FlowHash {
+        FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
+    }
+
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     fn wire_bytes(&self, frame: Frame) -> u32 {
+        if self.is_datagrams {
+            return frame.datagram_bytes();
+        }
         if frame.is_ack() || frame.segment() == Segment::Syn { self.ack_bytes } else { self.data_bytes }
     }
 }
@@ -140,19 +167,23 @@ impl Flow {
         access_delay: Duration,
         rng: impl FnOnce() -> Rng,
     ) -> Self {
-        let Place { index, group: number, hash, lanes } = place;
+        let Place { index, group: number, lanes } = place;
         let endpoint = match &group.plan.source {
             Source::Bulk { tcp } => {
                 Endpoint::Tcp(Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() })
             }
-            Source::Cbr { rate, dither, .. } => {
-                let pace = Transmitter::new(*rate);
-                Endpoint::Cbr(Box::new(Cbr { pace, dither: *dither, rng: rng(), sent: 0 }))
+            Source::Cbr { rate, packet_bytes, dither, .. } => {
+                let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
+                Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
+            }
+            Source::Datagrams { traffic, header_bytes } => {
+                let generator = Generator::new(traffic, *header_bytes);
+                Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
             }
         };
         let (up, down) = (Line::default(), Line::default());
-        let way = Way { index, group: number, lanes, up, down, access_delay };
-        Flow { hash, counts: Counts::default(), way, endpoint, wakes_at: Time::MAX }
+        let way = Way { index, group: number, connection: 0, lanes, up, down, access_delay };
+        Flow { hash: group.hash(index, 0), counts: Counts::default(), way, endpoint, wakes_at: Time::MAX }
     }
 
     /// Its group.
@@ -166,7 +197,9 @@ impl Flow {
     pub(crate) fn packet(&self, frame: Frame, slot: u32, group: &Group, now: Time) -> Packet {
         let len = group.wire_bytes(frame);
         // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
-        let flow = if frame.is_ack() { FlowHash(!self.hash.0) } else { self.hash };
+        let is_current = frame.connection == self.way.connection;
+        let hash = if is_current { self.hash } else { group.hash(self.way.index, frame.connection) };
+        let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
         Packet { class: group.plan.class, dscp: group.plan.dscp, ..Packet::new(slot, len, flow, now) }
     }
 
@@ -187,10 +220,11 @@ impl Flow {
                 } // else the timer was put off since, or stopped
                 self.keep_timer(stage.events);
             }
-            Endpoint::Cbr(cbr) => {
+            Endpoint::Datagrams(source) => {
                 let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
-                let next = cbr.emit(&mut outlet);
-                self.wake_at(next, stage.events);
+                if let Some(next) = source.emit(&mut outlet) {
+                    self.wake_at(next, stage.events);
+                }
             }
         }
     }
@@ -208,14 +242,15 @@ impl Flow {
     /// nothing but this flow's own packets can touch its sink, and they come in order.
     #[inline]
     pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, group: &Group) -> Delivery {
-        let sent = self.way.down.start(group.wire_bytes(frame), at, &group.pace);
+        let bytes = group.wire_bytes(frame);
+        let sent = self.way.down.start(bytes, at, &group.pace);
         let at = sent + self.way.access_delay;
         match &mut self.endpoint {
-            Endpoint::Cbr(_) => Delivery { at, packets: 1, ack: None },
+            Endpoint::Datagrams(_) => Delivery { at, packets: 1, datagram_bytes: bytes.into(), ack: None },
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
                 let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, ack: Some(ack) }
+                Delivery { at, packets: ack.next - before, datagram_bytes: 0, ack: Some(ack) }
             }
         }
     }
@@ -224,7 +259,7 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
-        *stage.frames.at_mut(slot) = Frame::answering(self.way.index, ack, leg);
+        *stage.frames.at_mut(slot) = Frame::answering(self.way.index, self.way.connection, ack, leg);
         self.go_on(slot, at + stage.group.ack_on_access + self.way.access_delay, leg, stage);
     }
 
@@ -267,7 +302,6 @@ impl Flow {
 pub(crate) struct Place {
     pub(crate) index: u32,
     pub(crate) group: u32,
-    pub(crate) hash: FlowHash,
     pub(crate) lanes: Lanes,
 }
 
@@ -280,9 +314,18 @@ struct Outlet<'a, 'b> {
 impl Output for Outlet<'_, '_> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let Stage { group, legs, frames, events, now } = self.stage;
+        let group = self.stage.group;
         let bytes = if segment == Segment::Syn { group.ack_bytes } else { group.data_bytes };
-        let slot = frames.store(Frame::carrying(self.way.index, segment, group.forward));
+        self.launch(Frame::carrying(self.way.index, self.way.connection, segment, group.forward), bytes);
+    }
+}
+
+impl Outlet<'_, '_> {
+    /// Puts a frame on the flow's way.
+    #[inline]
+    fn launch(&mut self, frame: Frame, bytes: u32) {
+        let Stage { group, legs, frames, events, now } = self.stage;
+        let slot = frames.store(frame);
         let leg = &legs[group.forward as usize];
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(bytes);
         let event = match leg.to {
@@ -294,18 +337,19 @@ impl Output for Outlet<'_, '_> {
     }
 }
 
-impl Cbr {
-    /// Sends one packet now and tells when the next is due. The gaps come from an even schedule that carries its remainder, so
-    /// the mean rate is exact; dither stretches or shrinks each by itself and does not disturb the schedule.
-    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> Time {
-        outlet.send(Segment::Data(self.sent));
-        self.sent += 1;
-        let before = self.pace.free_at();
-        let gap = self.pace.start(outlet.stage.group.data_bytes, before).since(before);
-        if self.dither == 0.0 {
-            return outlet.stage.now + gap;
+impl Datagrams {
+    /// Sends what is due now and tells when to be woken next, if ever again.
+    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> Option<Time> {
+        let now = outlet.stage.now;
+        let due = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng))?;
+        self.pending = Some(due);
+        if due.at <= now {
+            let Emission { bytes, conversation, .. } = due;
+            let leg = outlet.stage.group.forward;
+            outlet.launch(Frame::datagram(outlet.way.index, conversation, bytes, leg), bytes);
+            outlet.counts.datagram_bytes.sent += u64::from(bytes);
+            self.pending = self.generator.next(now, &mut self.rng);
         }
-        let factor = 1.0 + self.dither * (2.0 * self.rng.uniform() - 1.0);
-        outlet.stage.now + Duration::from_secs_f64(gap.secs() * factor)
+        self.pending.map(|next| next.at)
     }
 }

@@ -8,26 +8,37 @@ const SYN: u64 = u64::MAX;
 /// One packet, or the acknowledgement that it turned into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// Segment number on the way out, next segment expected on the way back.
+    /// Segment number on the way out, next segment expected on the way back; of a datagram, its bytes.
     seq: u64,
     /// The flow it belongs to.
     pub(crate) flow: u32,
     /// The leg of its way that it is on.
     pub(crate) leg: u32,
+    /// Which of the flow's connections or conversations it belongs to.
+    pub(crate) connection: u16,
     is_ack: bool,
 }
 
 impl Frame {
-    pub(crate) fn carrying(flow: u32, segment: Segment, leg: u32) -> Self {
+    pub(crate) fn datagram(flow: u32, conversation: u16, bytes: u32, leg: u32) -> Self {
+        Frame { flow, seq: bytes.into(), leg, connection: conversation, is_ack: false }
+    }
+
+    /// Bytes on the wire of the datagram that it is.
+    pub(crate) fn datagram_bytes(&self) -> u32 {
+        self.seq as u32
+    }
+
+    pub(crate) fn carrying(flow: u32, connection: u16, segment: Segment, leg: u32) -> Self {
         let seq = match segment {
             Segment::Syn => SYN,
             Segment::Data(seq) => seq,
         };
-        Frame { flow, seq, leg, is_ack: false }
+        Frame { flow, seq, leg, connection, is_ack: false }
     }
 
-    pub(crate) fn answering(flow: u32, ack: Ack, leg: u32) -> Self {
-        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next }, leg, is_ack: true }
+    pub(crate) fn answering(flow: u32, connection: u16, ack: Ack, leg: u32) -> Self {
+        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next }, leg, connection, is_ack: true }
     }
 
     pub(crate) fn is_ack(&self) -> bool {
@@ -48,6 +59,8 @@ impl Frame {
         }
     }
 }
+
+const _: () = assert!(size_of::<Frame>() == 24);
 
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 //! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
 #![forbid(unsafe_code)]
 
+pub mod app;
 mod event;
 mod flow;
 mod frames;

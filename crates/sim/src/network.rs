@@ -4,12 +4,12 @@
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Counts, Flow, Group, Lanes, Place, Stage};
+use crate::flow::{Bytes, Counts, Flow, Group, Lanes, Place, Stage};
 use crate::frames::Frames;
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{self, Leg, Target};
-use fairwire_core::{Cause, FlowHash, Packet, Seed, Signals, Time, rng};
+use fairwire_core::{Cause, Packet, Seed, Signals, Time};
 use fairwire_metrics::record::FlowRecord;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -73,18 +73,16 @@ impl Run {
         let back = route::lay(&plan.back, &mut self.legs, events);
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
-        let group = Group::new(plan, forward, back);
-        let salt = seed.stream("flow hash").next_u64();
+        let group = Group::new(plan, seed.stream("flow hash").next_u64(), forward, back);
         let mut lanes = BTreeMap::new();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let index = self.ledger.flows.len() as u32;
-            let hash = FlowHash(rng::mix(salt ^ (u64::from(index) + 1)));
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
                 out: events.lane(),
                 home: events.lane(),
                 wake: events.lane(),
             });
-            let place = Place { index, group: number, hash, lanes };
+            let place = Place { index, group: number, lanes };
             let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
             let mut flow = Flow::new(place, &group, *access_delay, rng);
             flow.wake_at(Time::ZERO + *start, events);
@@ -196,6 +194,7 @@ impl Run {
         let delivery = flow.on_delivery(frame, at, stage.group);
         if delivery.at >= measured_from && delivery.at <= end {
             flow.counts.delivered += delivery.packets;
+            flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
         }
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
@@ -218,7 +217,9 @@ impl Run {
             link.start_measuring(self.measured_from);
         }
         for flow in &mut self.ledger.flows {
-            flow.counts = Counts { delivered: flow.counts.delivered, ..Counts::default() };
+            let Counts { delivered, datagram_bytes, .. } = flow.counts;
+            let datagram_bytes = Bytes { sent: 0, ..datagram_bytes };
+            flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
         }
     }
 
@@ -240,22 +241,31 @@ impl Run {
 }
 
 fn flow_record(plan: &GroupPlan, number: u32, counts: &Counts, seconds: f64) -> FlowRecord {
-    let (kind, offered, wire_bytes, header_bytes) = match &plan.source {
+    let sent_bps = counts.datagram_bytes.sent as f64 * 8.0 / seconds;
+    let of_datagrams = |header_bytes: u32| {
+        let bytes = counts.datagram_bytes.delivered;
+        (bytes, bytes - counts.delivered * u64::from(header_bytes))
+    };
+    let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
         Source::Bulk { tcp } => {
-            ("bulk newreno", None, tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
+            let of = |bytes: u32| counts.delivered * u64::from(bytes);
+            ("bulk newreno", None, (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes)))
         }
-        Source::Cbr { rate, packet_bytes, header_bytes, .. } => {
-            ("cbr", Some(rate.bps() as f64), *packet_bytes, *header_bytes)
+        Source::Cbr { rate, header_bytes, .. } => {
+            ("cbr", Some(rate.bps() as f64), of_datagrams(*header_bytes))
+        }
+        Source::Datagrams { traffic, header_bytes } => {
+            (traffic.kind(), Some(sent_bps), of_datagrams(*header_bytes))
         }
     };
-    let rate_of = |bytes: u32| counts.delivered as f64 * f64::from(bytes) * 8.0 / seconds;
+    let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
     FlowRecord {
         name: format!("{}.{number}", plan.name),
         group: plan.name.clone(),
         kind: kind.into(),
-        offered_bps: offered,
+        offered_bps,
         throughput_bps: rate_of(wire_bytes),
-        goodput_bps: rate_of(wire_bytes - header_bytes),
+        goodput_bps: rate_of(good_bytes),
         packets_sent: counts.sent,
         packets_dropped: counts.dropped,
         packets_marked: counts.marked,

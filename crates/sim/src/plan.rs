@@ -1,5 +1,6 @@
 //! What is to be simulated.
 
+use crate::app::Traffic;
 use fairwire_core::{Discipline, Duration, Rate, Seed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord};
 
@@ -85,6 +86,13 @@ pub enum Source {
         header_bytes: u32,
         /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither]; from 0 to 1.
         dither: f64,
+    },
+    /// Any other source of datagrams.
+    Datagrams {
+        /// How they come.
+        traffic: Traffic,
+        /// Header bytes of each packet, at most all of it, which are no goodput.
+        header_bytes: u32,
     },
 }
 

@@ -1,0 +1,34 @@
+//! Constant bit rate, with gaps stretched or shrunk at random where asked for (ns-2's `random_`).
+
+use super::Emission;
+use fairwire_core::{Duration, Rate, Rng, Time, Transmitter};
+
+#[derive(Debug)]
+pub(crate) struct Generator {
+    pace: Transmitter,
+    bytes: u32,
+    dither: f64,
+    has_started: bool,
+}
+
+impl Generator {
+    /// `dither` is from 0 to 1.
+    pub(crate) fn new(rate: Rate, bytes: u32, dither: f64) -> Self {
+        Generator { pace: Transmitter::new(rate), bytes, dither, has_started: false }
+    }
+
+    /// The gaps come from an even schedule that carries its remainder, so the mean rate is exact; dither stretches or shrinks each
+    /// by itself and does not disturb the schedule.
+    pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
+        if !std::mem::replace(&mut self.has_started, true) {
+            return Emission::of(self.bytes, now);
+        }
+        let before = self.pace.free_at();
+        let gap = self.pace.start(self.bytes, before).since(before);
+        if self.dither == 0.0 {
+            return Emission::of(self.bytes, now + gap);
+        }
+        let factor = 1.0 + self.dither * (2.0 * rng.uniform() - 1.0);
+        Emission::of(self.bytes, now + Duration::from_secs_f64(gap.secs() * factor))
+    }
+}

@@ -1,0 +1,130 @@
+//! Sources of datagrams: they send by their own law, whatever becomes of their packets.
+
+pub(crate) mod cbr;
+pub(crate) mod on_off;
+pub(crate) mod poisson;
+pub(crate) mod replay;
+pub(crate) mod video;
+pub(crate) mod voip;
+
+use fairwire_core::{Duration, Rng, Time};
+
+/// The largest packet: what IP can carry (RFC 791, RFC 8200).
+const LARGEST_BYTES: u64 = 65_535;
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emission {
+    /// When; never before the call that told of it.
+    pub(crate) at: Time,
+    /// Bytes on the wire.
+    pub(crate) bytes: u32,
+    /// Which of the source's conversations it belongs to, counted from 0.
+    pub(crate) conversation: u16,
+}
+
+impl Emission {
+    fn of(bytes: u32, at: Time) -> Self {
+        Emission { at, bytes, conversation: 0 }
+    }
+}
+
+/// A source of datagrams other than constant bit rate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// Bursts with pauses between.
+    OnOff(on_off::OnOff),
+    /// Packets at random times.
+    Poisson(poisson::Poisson),
+    /// A telephone call.
+    Voip(voip::Voip),
+    /// Frames of moving pictures.
+    Video(video::Video),
+    /// Packets as they were captured.
+    Replay(replay::Replay),
+}
+
+impl Traffic {
+    /// What a record calls it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Traffic::OnOff(_) => "on/off",
+            Traffic::Poisson(_) => "poisson",
+            Traffic::Voip(_) => "voip",
+            Traffic::Video(_) => "video",
+            Traffic::Replay(_) => "replay",
+        }
+    }
+}
+
+/// A source at work.
+#[derive(Debug)]
+pub(crate) enum Generator {
+    Cbr(cbr::Generator),
+    OnOff(on_off::Generator),
+    Poisson(poisson::Generator),
+    Voip(voip::Generator),
+    Video(video::Generator),
+    Replay(replay::Generator),
+}
+
+impl Generator {
+    /// # Panics
+    /// When `traffic` breaks a bound that its fields state.
+    pub(crate) fn new(traffic: &Traffic, header_bytes: u32) -> Self {
+        match traffic {
+            Traffic::OnOff(plan) => Generator::OnOff(on_off::Generator::new(plan, header_bytes)),
+            Traffic::Poisson(plan) => Generator::Poisson(poisson::Generator::new(plan, header_bytes)),
+            Traffic::Voip(plan) => Generator::Voip(voip::Generator::new(plan, header_bytes)),
+            Traffic::Video(plan) => Generator::Video(video::Generator::new(plan, header_bytes)),
+            Traffic::Replay(plan) => Generator::Replay(replay::Generator::new(plan)),
+        }
+    }
+
+    /// The next packet, told at `now`, which is when the source starts or when it sent the previous one; none when it is through.
+    pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
+        match self {
+            Generator::Cbr(source) => Some(source.next(now, rng)),
+            Generator::OnOff(source) => Some(source.next(now, rng)),
+            Generator::Poisson(source) => Some(source.next(now, rng)),
+            Generator::Voip(source) => Some(source.next(now, rng)),
+            Generator::Video(source) => Some(source.next(now, rng)),
+            Generator::Replay(source) => source.next(now),
+        }
+    }
+}
+
+/// The packet that most of the source's are, bytes on the wire: for what computes ahead.
+pub(crate) fn typical_bytes(traffic: &Traffic, header_bytes: u32) -> u32 {
+    match traffic {
+        Traffic::OnOff(plan) => plan.packet_bytes,
+        Traffic::Poisson(plan) => match plan.size {
+            super::Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
+            _ => 0,
+        },
+        Traffic::Voip(plan) => plan.payload_bytes + header_bytes,
+        Traffic::Video(plan) => plan.packet_bytes,
+        Traffic::Replay(_) => 0,
+    }
+}
+
+/// `bytes` as a packet: whole, with room for its headers, and no larger than IP allows.
+fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
+    ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), LARGEST_BYTES) as u32
+}
+
+/// # Panics
+/// When `bytes` is no packet or has no room for its headers.
+fn check_packet(bytes: u32, header_bytes: u32) {
+    assert!(
+        bytes > 0 && u64::from(bytes) <= LARGEST_BYTES,
+        "a packet of {bytes} bytes is none that IP could carry"
+    );
+    assert!(header_bytes <= bytes, "{header_bytes} of {bytes} bytes cannot be headers");
+}
+
+/// # Panics
+/// When `gap` is no time at all: a source would send for ever at one instant.
+fn check_gap(gap: Duration) {
+    assert!(!gap.is_zero(), "a gap of no time at all never ends");
+}

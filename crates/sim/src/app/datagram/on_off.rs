@@ -1,0 +1,113 @@
+//! Bursts at a constant rate, with pauses between.
+
+use super::{Emission, check_packet};
+use crate::app::{Law, Sampler};
+use fairwire_core::{Rate, Rng, Time, Transmitter};
+
+/// Bursts at a constant rate, with pauses between.
+///
+/// As ns-2's exponential and Pareto on/off sources do it: a burst has max(1, round(draw)) packets, one per packet time at the rate, and
+/// the pause begins one packet time after the last packet. With Pareto bursts of a shape below 2, many such sources make
+/// traffic that is bursty at every time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnOff {
+    /// Bits per second on the wire within a burst.
+    pub rate: Rate,
+    /// Bytes on the wire per packet.
+    pub packet_bytes: u32,
+    /// Packets per burst, before rounding.
+    pub burst: Law,
+    /// Seconds between bursts.
+    pub idle: Law,
+}
+
+#[derive(Debug)]
+pub(crate) struct Generator {
+    pace: Transmitter,
+    bytes: u32,
+    burst: Sampler,
+    idle: Sampler,
+    left: u64, // packets of this burst yet to come
+    has_started: bool,
+}
+
+impl Generator {
+    pub(crate) fn new(plan: &OnOff, header_bytes: u32) -> Self {
+        check_packet(plan.packet_bytes, header_bytes);
+        Generator {
+            pace: Transmitter::new(plan.rate),
+            bytes: plan.packet_bytes,
+            burst: plan.burst.sampler(),
+            idle: plan.idle.sampler(),
+            left: 0,
+            has_started: false,
+        }
+    }
+
+    pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
+        let mut at = now;
+        if std::mem::replace(&mut self.has_started, true) {
+            let before = self.pace.free_at();
+            at += self.pace.start(self.bytes, before).since(before);
+            if self.left == 0 {
+                at += self.idle.duration(rng);
+            }
+        }
+        if self.left == 0 {
+            self.left = self.burst.count(rng).max(1);
+        }
+        self.left -= 1;
+        Emission::of(self.bytes, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::{Duration, Seed};
+
+    fn plan(burst: Law, idle: Law) -> OnOff {
+        let rate = Rate::from_bps(8_000_000).expect("not zero"); // 1 byte = 1 us
+        OnOff { rate, packet_bytes: 1000, burst, idle }
+    }
+
+    fn times(plan: &OnOff, count: usize) -> Vec<Time> {
+        let (mut source, mut rng) = (Generator::new(plan, 28), Seed(1).stream("test"));
+        let mut now = Time::ZERO;
+        let mut next = || {
+            now = source.next(now, &mut rng).at;
+            now
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_pause_begins_one_packet_time_after_a_burst() {
+        let times = times(&plan(Law::Fixed(3.0), Law::Fixed(0.01)), 7);
+        let ms: Vec<u64> = times.iter().map(|at| at.ns() / 1_000_000).collect();
+        assert_eq!(ms, [0, 1, 2, 13, 14, 15, 26]);
+    }
+
+    #[test]
+    fn a_burst_has_a_packet_at_least() {
+        let times = times(&plan(Law::Fixed(0.0), Law::Fixed(0.009)), 3);
+        assert_eq!(times[2], Time::ZERO + Duration::from_ms(20));
+    }
+
+    #[test]
+    fn bursts_and_pauses_have_their_means() {
+        let plan = plan(Law::Exponential { mean: 20.0 }, Law::Exponential { mean: 0.05 });
+        let times = times(&plan, 400_000);
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1].since(pair[0]).secs()).collect();
+        let pauses: Vec<f64> = gaps.iter().filter(|&&gap| gap > 0.001_000_5).map(|gap| gap - 0.001).collect();
+        let n = pauses.len() as f64;
+        let mean = pauses.iter().sum::<f64>() / n;
+        assert!((mean - 0.05).abs() < 3.3 * 0.05 / n.sqrt(), "{mean}"); // deviation of one pause: its mean
+        // max(1, round(X)): the mean of the rounded is 1/(2 sinh(1/40)) = 19.9979; those rounded to 0, of probability
+        // 1 - e^(-1/40), count 1 instead.
+        let expected = 1.0 / (2.0 * (1.0_f64 / 40.0).sinh()) + 1.0 - (-1.0_f64 / 40.0).exp();
+        let burst = times.len() as f64 / n;
+        // The latest burst may be cut short: one burst in n more.
+        assert!((burst - expected).abs() < 3.3 * 20.0 / n.sqrt() + expected / n, "{burst}, not {expected}");
+    }
+}

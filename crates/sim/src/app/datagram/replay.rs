@@ -1,0 +1,132 @@
+//! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
+
+use super::{Emission, LARGEST_BYTES};
+use fairwire_core::{Duration, Time};
+use std::sync::Arc;
+
+/// A captured packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// When, from the first packet of the capture on.
+    pub at: Duration,
+    /// Bytes on the wire, 1 to 65 535.
+    pub bytes: u32,
+    /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own. All 0: the whole capture is one flow.
+    pub flow: u16,
+}
+
+/// A capture, played again.
+///
+/// This is open-loop: packets come when they came, also those of a TCP that would have slowed down here. Where a capture is repeated, its
+/// first packet follows the last after the mean gap of the capture, and its flows keep their hashes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// The packets, in order of time. With none, nothing is sent.
+    pub packets: Arc<[Offered]>,
+    /// How many times faster than captured; above 0.
+    pub speed: f64,
+    /// Does it begin again at the end?
+    pub repeats: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Generator {
+    packets: Arc<[Offered]>,
+    speed: f64,
+    repeats: bool,
+    began: Option<Time>,
+    next: usize,
+}
+
+impl Generator {
+    pub(crate) fn new(plan: &Replay) -> Self {
+        assert!(plan.speed > 0.0 && plan.speed.is_finite(), "a speed of {} is not above 0", plan.speed);
+        let sizes = 1..=LARGEST_BYTES;
+        for packet in plan.packets.iter() {
+            assert!(sizes.contains(&packet.bytes.into()), "a captured packet of {} bytes", packet.bytes);
+        }
+        assert!(plan.packets.is_sorted_by_key(|packet| packet.at), "captured packets are out of order");
+        let instant = plan.packets.last().is_none_or(|last| last.at.is_zero());
+        assert!(!plan.repeats || !instant, "a capture without length cannot repeat");
+        Generator {
+            packets: Arc::clone(&plan.packets),
+            speed: plan.speed,
+            repeats: plan.repeats,
+            began: None,
+            next: 0,
+        }
+    }
+
+    pub(crate) fn next(&mut self, now: Time) -> Option<Emission> {
+        let mut began = *self.began.get_or_insert(now);
+        if self.next == self.packets.len() && self.repeats {
+            began += self.scaled(self.period());
+            self.began = Some(began);
+            self.next = 0;
+        }
+        let packet = *self.packets.get(self.next)?;
+        self.next += 1;
+        let at = (began + self.scaled(packet.at)).max(now);
+        Some(Emission { at, bytes: packet.bytes, conversation: packet.flow })
+    }
+
+    /// From the first packet to itself, repeated: the mean gap follows the last.
+    fn period(&self) -> Duration {
+        let last = self.packets.last().map_or(Duration::ZERO, |last| last.at);
+        let gaps = (self.packets.len() as u64).saturating_sub(1).max(1);
+        last + Duration::from_ns(last.ns() / gaps)
+    }
+
+    fn scaled(&self, time: Duration) -> Duration {
+        if self.speed == 1.0 { time } else { Duration::from_secs_f64(time.secs() / self.speed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packets() -> Arc<[Offered]> {
+        let of = |ms, bytes, flow| Offered { at: Duration::from_ms(ms), bytes, flow };
+        [of(0, 100, 0), of(5, 1500, 1), of(5, 60, 0), of(30, 200, 2)].into()
+    }
+
+    fn told(speed: f64, repeats: bool, count: usize) -> Vec<(u64, u32, u16)> {
+        let mut source = Generator::new(&Replay { packets: packets(), speed, repeats });
+        let mut now = Time::ZERO + Duration::from_ms(1000);
+        let mut told = Vec::new();
+        while told.len() < count {
+            let Some(Emission { at, bytes, conversation }) = source.next(now) else { break };
+            now = at;
+            told.push((at.ns() / 1_000_000, bytes, conversation));
+        }
+        told
+    }
+
+    #[test]
+    fn packets_come_as_captured_from_the_start_of_the_source_on() {
+        assert_eq!(told(1.0, false, 9), [(1000, 100, 0), (1005, 1500, 1), (1005, 60, 0), (1030, 200, 2)]);
+    }
+
+    #[test]
+    fn twice_the_speed_halves_the_times() {
+        assert_eq!(told(2.0, false, 9).last(), Some(&(1015, 200, 2)));
+    }
+
+    #[test]
+    fn a_repeated_capture_goes_on_after_its_mean_gap() {
+        // 30 ms in three gaps: it begins again 40 ms after it began.
+        assert_eq!(
+            told(1.0, true, 9)[4..],
+            [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn packets_out_of_order_are_refused() {
+        let mut packets = packets().to_vec();
+        packets.swap(0, 3);
+        Generator::new(&Replay { packets: packets.into(), speed: 1.0, repeats: false });
+    }
+}

@@ -1,0 +1,127 @@
+//! A telephone call: one frame of speech per period while somebody talks.
+
+use super::{Emission, check_gap, check_packet};
+use crate::app::{Law, Sampler};
+use fairwire_core::{Duration, Rng, Time};
+
+/// One direction of a telephone call.
+///
+/// The defaults are G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section 4.5.14), and the talk spurts of ITU-T P.59.
+/// Header bytes are the source's own: 40 for RTP over UDP over IPv4 (RFC 3550, RFC 768, RFC 791).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Voip {
+    /// Time between packets within a talk spurt; above zero.
+    pub frame: Duration,
+    /// Bytes of speech per packet.
+    pub payload_bytes: u32,
+    /// When somebody talks; none for all the time, as without silence suppression.
+    pub talk: Option<Talk>,
+}
+
+/// When somebody talks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Talk {
+    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until it ends.
+    pub spurt: Law,
+    /// Seconds between talk spurts.
+    pub silence: Law,
+}
+
+impl Default for Voip {
+    fn default() -> Self {
+        Voip { frame: Duration::from_ms(20), payload_bytes: 160, talk: Some(Talk::default()) }
+    }
+}
+
+impl Default for Talk {
+    /// Exponential, with the means of ITU-T P.59 (1993): 1.004 s of talk, 1.587 s of pause.
+    fn default() -> Self {
+        Talk { spurt: Law::Exponential { mean: 1.004 }, silence: Law::Exponential { mean: 1.587 } }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Generator {
+    frame: Duration,
+    bytes: u32,
+    talk: Option<(Sampler, Sampler)>,
+    /// When this talk spurt ends, once there was one.
+    until: Option<Time>,
+}
+
+impl Generator {
+    pub(crate) fn new(plan: &Voip, header_bytes: u32) -> Self {
+        check_gap(plan.frame);
+        let bytes = plan.payload_bytes.saturating_add(header_bytes);
+        check_packet(bytes, header_bytes);
+        let talk = plan.talk.as_ref().map(|talk| (talk.spurt.sampler(), talk.silence.sampler()));
+        Generator { frame: plan.frame, bytes, talk, until: None }
+    }
+
+    pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
+        let Some((spurt, silence)) = &self.talk else {
+            let at = if self.until.replace(Time::MAX).is_some() { now + self.frame } else { now };
+            return Emission::of(self.bytes, at);
+        };
+        let at = match self.until {
+            Some(until) if now + self.frame < until => return Emission::of(self.bytes, now + self.frame),
+            Some(until) => until + silence.duration(rng),
+            None => now,
+        };
+        self.until = Some(at + spurt.duration(rng));
+        Emission::of(self.bytes, at.max(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Seed;
+
+    fn next(source: &mut Generator, now: &mut Time, rng: &mut Rng) -> Time {
+        let emission = source.next(*now, rng);
+        assert_eq!(emission.bytes, 200);
+        *now = emission.at;
+        emission.at
+    }
+
+    #[test]
+    fn a_spurt_has_a_packet_at_its_start_and_one_per_period_until_it_ends() {
+        let talk = Some(Talk { spurt: Law::Fixed(0.05), silence: Law::Fixed(0.1) });
+        let mut source = Generator::new(&Voip { talk, ..Voip::default() }, 40);
+        let (mut rng, mut now) = (Seed(1).stream("test"), Time::ZERO);
+        let ms: Vec<u64> = (0..7).map(|_| next(&mut source, &mut now, &mut rng).ns() / 1_000_000).collect();
+        assert_eq!(ms, [0, 20, 40, 150, 170, 190, 300]);
+    }
+
+    #[test]
+    fn without_silence_suppression_it_never_stops() {
+        let mut source = Generator::new(&Voip { talk: None, ..Voip::default() }, 40);
+        let (mut rng, mut now) = (Seed(1).stream("test"), Time::ZERO);
+        let ms: Vec<u64> = (0..4).map(|_| next(&mut source, &mut now, &mut rng).ns() / 1_000_000).collect();
+        assert_eq!(ms, [0, 20, 40, 60]);
+    }
+
+    #[test]
+    fn a_call_sends_the_packets_that_its_talk_takes() {
+        let mut source = Generator::new(&Voip::default(), 40);
+        let (mut rng, mut now) = (Seed(1).stream("test"), Time::ZERO);
+        let (mut packets, mut spurts, mut before) = (0_u64, 0_u64, Time::ZERO);
+        while now < Time::ZERO + Duration::from_secs(50_000) {
+            let at = next(&mut source, &mut now, &mut rng);
+            packets += 1;
+            spurts += u64::from(packets == 1 || at.since(before) != Duration::from_ms(20));
+            before = at;
+        }
+        let n = spurts as f64;
+        // A spurt of exponential length with mean 1.004 s has 1 / (1 - e^(-0.02/1.004)) packets in the mean: a geometric number, with a
+        // deviation just below its mean.
+        let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
+        let per_spurt = packets as f64 / n;
+        assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");
+        // A cycle lasts 1.004 + 1.587 s, with a variance of the sum of the squares.
+        let cycle = now.secs() / n;
+        let deviation = (1.004_f64.powi(2) + 1.587_f64.powi(2)).sqrt();
+        assert!((cycle - 2.591).abs() < 3.3 * deviation / n.sqrt() + 2.591 / n, "{cycle}");
+    }
+}

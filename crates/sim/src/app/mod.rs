@@ -1,0 +1,16 @@
+//! Applications: what offers packets, and what asks a TCP to carry data.
+//!
+//! [`datagram`] sources send whatever becomes of their packets. A [`load`] opens TCP connections and gives them data. Both draw from a
+//! random stream of their own, and both sleep until they are due: a source that is idle costs nothing.
+
+pub(crate) mod datagram;
+mod law;
+
+pub use datagram::Traffic;
+pub use datagram::on_off::OnOff;
+pub use datagram::poisson::Poisson;
+pub use datagram::replay::{Offered, Replay};
+pub use datagram::video::Video;
+pub use datagram::voip::{Talk, Voip};
+pub(crate) use law::Sampler;
+pub use law::{Law, Moments};
