@@ -3,7 +3,7 @@
 //! and why.
 
 use fairwire_core::units::Amount;
-use fairwire_core::{Cause, Discipline, Duration, Ecn, Packet, Rate, Rng, Seed, Signals, Time};
+use fairwire_core::{Cause, Discipline, Duration, Ecn, Packet, Rate, RateLaw, Rng, Seed, Signals, Time};
 use fairwire_disciplines::{Parameters, Site, build, catalogue};
 use fairwire_gateway::classify::Classifier;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
@@ -98,7 +98,13 @@ impl Signals for Silent {
 }
 
 fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
-    let plan = LinkPlan { name: name.into(), rate: rate(), delay: DELAY, discipline: discipline(name, ecn) };
+    let plan = LinkPlan {
+        name: name.into(),
+        rate: rate(),
+        law: RateLaw::Fixed,
+        delay: DELAY,
+        discipline: discipline(name, ecn),
+    };
     let mut link = Link::new(plan);
     let mut sent = Vec::new();
     let mut note = |departure: Option<fairwire_sim::Departure>| {

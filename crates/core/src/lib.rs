@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buffer;
+pub mod capacity;
 pub mod discipline;
 pub mod dropper;
 pub mod flow;
@@ -41,6 +42,7 @@ pub mod time;
 pub mod units;
 
 pub use buffer::{Buffer, FlowKey, Key, Limit, Needs};
+pub use capacity::{RateLaw, Step, Trace, TraceError};
 pub use discipline::{Backlog, Discipline};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};

@@ -1,5 +1,6 @@
 //! Rates in bit/s, and the transmitter that turns bytes into time without losing fractions of a nanosecond.
 
+use crate::capacity::{Changing, RateLaw};
 use crate::time::{Duration, Time};
 use core::fmt;
 
@@ -45,7 +46,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The sending end of a link: one packet at a time, at a fixed rate.
+/// The sending end of a link: one packet at a time, at a fixed rate or [under a law](Transmitter::under) by which it changes.
 ///
 /// The remainder of each division is carried to the next packet, so the long-run rate is exact however short the packets.
 /// The simulator's links and the gateway's shaper are both this. In the gateway, which may wake late, it works in deficit
@@ -57,6 +58,7 @@ pub struct Transmitter {
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
     last: (u32, u64, u64), // bytes, whole ns, remainder of the latest packet size: sizes repeat, divisions are slow
+    changing: Option<Box<Changing>>,
 }
 
 impl Transmitter {
@@ -67,10 +69,18 @@ impl Transmitter {
 
     /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a real clock.
     pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
-        Transmitter { rate, free_at: Time::ZERO, remainder: 0, catch_up, last: (0, 0, 0) }
+        Transmitter { rate, free_at: Time::ZERO, remainder: 0, catch_up, last: (0, 0, 0), changing: None }
     }
 
-    /// The rate.
+    /// The same transmitter, with a rate that changes as `law` says.
+    ///
+    /// # Panics
+    /// When the steps of the law are not in order of time.
+    pub fn under(self, law: &RateLaw) -> Self {
+        Transmitter { changing: Changing::new(self.rate, law).map(Box::new), ..self }
+    }
+
+    /// The rate; of one that changes, that before the first change.
     pub fn rate(&self) -> Rate {
         self.rate
     }
@@ -90,13 +100,31 @@ impl Transmitter {
     /// Called while still busy, it queues behind what is being sent: a link with an unlimited FIFO.
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
-        self.free_at = from + self.serialization(bytes);
+        self.free_at = match &mut self.changing {
+            None => from + self.serialization(bytes),
+            Some(changing) => changing.send(bytes, from),
+        };
         self.free_at
     }
 
     /// Takes note that nothing waited before `now`: time in which the link was idle, rather than late, earns no credit.
     pub fn idle_until(&mut self, now: Time) {
         self.free_at = self.free_at.max(now);
+        if let Some(changing) = &mut self.changing {
+            changing.idle_until(now);
+        }
+    }
+
+    /// When a packet may begin, once the transmitter is free: `now`, or the next opportunity of a [trace](crate::capacity::Trace).
+    #[inline]
+    pub fn begins_at(&self, now: Time) -> Time {
+        self.changing.as_ref().map_or(now, |changing| changing.begins_at(now))
+    }
+
+    /// The bits that it can send from `from` to `to`.
+    pub fn bits(&self, from: Time, to: Time) -> f64 {
+        let fixed = || to.since(from).secs() * self.rate.bps() as f64;
+        self.changing.as_ref().map_or_else(fixed, |changing| changing.bits(from, to))
     }
 
     fn serialization(&mut self, bytes: u32) -> Duration {

@@ -2,7 +2,7 @@
 //!
 //! The simulator's links and the gateway's shaper are both this, so the rule of service stands once: an arrival is offered
 //! to the discipline; a free transmitter then asks for a packet; whenever the transmitter becomes free it asks again, also
-//! when nothing waits. Service is not preemptive, and the packet being sent no longer waits.
+//! when nothing waits. On a link of delivery opportunities it asks when one comes. Service is not preemptive, and the packet being sent no longer waits.
 
 use crate::discipline::{Backlog, Discipline};
 use crate::packet::Packet;
@@ -47,6 +47,12 @@ impl Server {
         if self.is_idle {
             self.transmitter.idle_until(now);
         }
+        let begins_at = self.transmitter.begins_at(now);
+        if begins_at > now {
+            self.is_idle = self.discipline.backlog().packets == 0;
+            self.asks_at = if self.is_idle { Time::MAX } else { begins_at };
+            return None;
+        }
         let packet = self.discipline.dequeue(now, signals);
         self.is_idle = packet.is_none();
         let Some(packet) = packet else {
@@ -78,12 +84,18 @@ impl Server {
     pub fn rate(&self) -> Rate {
         self.transmitter.rate()
     }
+
+    /// The bits that it can send from `from` to `to`.
+    pub fn bits(&self, from: Time, to: Time) -> f64 {
+        self.transmitter.bits(from, to)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::buffer::Limit;
+    use crate::capacity::{RateLaw, Trace};
     use crate::dropper::Dropper;
     use crate::probe::Probe;
     use crate::queue::Queue;
@@ -149,6 +161,28 @@ mod tests {
         let ends: Vec<u64> = sent.iter().map(|service| service.sent.ns() / 1000).collect();
         assert_eq!(ends, [100, 1100, 2100, 3100, 4100]);
         assert!(questions < 20, "{questions}");
+    }
+
+    #[test]
+    fn a_server_of_opportunities_takes_a_packet_from_its_queue_when_one_comes() {
+        let trace = Trace::parse("2\n5\n").expect("a trace");
+        let queue = Queue::new(Limit::packets(99), Fcfs, TailDrop);
+        let mut server = Server::new(Box::new(queue), transmitter().under(&RateLaw::Trace(trace.into())));
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        for frame in 0..20 {
+            assert!(server.offer(packet(frame), ms(1), &mut Ignore).is_none());
+        }
+        assert_eq!((server.backlog().packets, server.asks_at()), (20, ms(2)));
+        let mut sent = Vec::new();
+        while server.asks_at() != Time::MAX {
+            let asked = server.asks_at();
+            sent.extend(server.ask(asked, &mut Ignore).map(|service| (asked, service.sent)));
+        }
+        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and is through at 5 ms, as are the rest.
+        let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
+        assert_eq!(sent, expected);
+        assert!(server.offer(packet(20), ms(6), &mut Ignore).is_none());
+        assert_eq!(server.asks_at(), ms(7)); // the rest of the opportunity at 5 ms is lost
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! From a checked scenario to what the simulator runs.
 
 use crate::spec::{FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
-use fairwire_core::Seed;
 use fairwire_core::units::Size;
+use fairwire_core::{RateLaw, Seed};
 use fairwire_disciplines::spec::Quantity;
 use fairwire_disciplines::{BuildError, Site, catalogue};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
@@ -27,6 +27,7 @@ pub(crate) fn network(spec: &Spec, discipline: &str, seed: Seed) -> Result<Netwo
     let bottleneck = LinkPlan {
         name: LINK.into(),
         rate: spec.link.rate.0,
+        law: RateLaw::Fixed,
         delay: spec.link.delay.0,
         discipline: fairwire_disciplines::build(discipline, &spec.discipline, &site(spec, seed))?,
     };

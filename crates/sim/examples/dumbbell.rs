@@ -3,7 +3,7 @@
 //! `cargo run --release -p fairwire-sim --example dumbbell`
 
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
+use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
@@ -31,6 +31,7 @@ fn main() {
     let bottleneck = LinkPlan {
         name: "bottleneck".into(),
         rate: rate(10_000_000),
+        law: RateLaw::Fixed,
         delay: Duration::from_ms(10),
         discipline: Box::new(Queue::new(Limit::packets(780), Fcfs, TailDrop)),
     };

@@ -1,7 +1,9 @@
 //! A queued link: a server, a propagation delay, and what it did.
 
 use crate::plan::LinkPlan;
-use fairwire_core::{Backlog, Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
+use fairwire_core::{
+    Backlog, Cause, Duration, Packet, Rate, RateLaw, Server, Service, Signals, Time, Transmitter,
+};
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 
@@ -11,6 +13,8 @@ pub struct Link {
     server: Server,
     delay: Duration,
     meter: LinkMeter,
+    measured_from: Time,
+    changes: bool,
 }
 
 /// A packet that has begun to leave a link.
@@ -27,9 +31,11 @@ impl Link {
     pub fn new(plan: LinkPlan) -> Self {
         Link {
             name: plan.name,
-            server: Server::new(plan.discipline, Transmitter::new(plan.rate)),
+            server: Server::new(plan.discipline, Transmitter::new(plan.rate).under(&plan.law)),
             delay: plan.delay,
             meter: LinkMeter::new(Time::ZERO),
+            measured_from: Time::ZERO,
+            changes: plan.law != RateLaw::Fixed,
         }
     }
 
@@ -67,11 +73,22 @@ impl Link {
     /// Forgets what was measured up to `now`: the warm-up is over.
     pub fn start_measuring(&mut self, now: Time) {
         self.meter.restart(now);
+        self.measured_from = now;
     }
 
-    /// What it did since the warm-up, at `now`.
+    /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded; utilization is the share of the bits that
+    /// could have been sent.
     pub fn record(&self, now: Time) -> LinkRecord {
-        self.meter.record(&self.name, self.server.rate(), now)
+        self.meter.record(&self.name, self.mean_rate(now), now)
+    }
+
+    fn mean_rate(&self, now: Time) -> Rate {
+        let seconds = now.since(self.measured_from).secs();
+        if !self.changes || seconds == 0.0 {
+            return self.server.rate();
+        }
+        let mean = self.server.bits(self.measured_from, now) / seconds;
+        Rate::from_bps((mean + 0.5) as u64).unwrap_or(self.server.rate()) // no opportunity came, so nothing was sent
     }
 }
 

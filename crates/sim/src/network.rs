@@ -289,7 +289,7 @@ mod tests {
     use super::*;
     use crate::plan::{LinkPlan, TieRule};
     use fairwire_core::scheduler::Fcfs;
-    use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
+    use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
     use fairwire_tcp::{Config, Profile};
 
     struct TailDrop;
@@ -303,6 +303,7 @@ mod tests {
         LinkPlan {
             name: "bottleneck".into(),
             rate: rate(10_000_000),
+            law: RateLaw::Fixed,
             delay: Duration::from_ms(10),
             discipline: Box::new(Queue::new(Limit::packets(packets), Fcfs, TailDrop)),
         }

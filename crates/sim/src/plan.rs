@@ -1,7 +1,7 @@
 //! What is to be simulated.
 
 use crate::app::Traffic;
-use fairwire_core::{Discipline, Duration, Rate, Seed};
+use fairwire_core::{Discipline, Duration, Rate, RateLaw, Seed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord};
 
 /// Links with queues, and the flows that go over them.
@@ -18,6 +18,8 @@ pub struct LinkPlan {
     pub name: String,
     /// Its rate.
     pub rate: Rate,
+    /// How its rate changes.
+    pub law: RateLaw,
     /// Its propagation delay, one way.
     pub delay: Duration,
     /// What shares it.

@@ -3,7 +3,7 @@
 //! The figures are what `ns bench/one-flow.tcl BUFFER WINDOW` prints.
 
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};
+use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule, run};
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
@@ -29,6 +29,7 @@ fn simulated(case: &Case) -> (f64, u64) {
     let bottleneck = LinkPlan {
         name: "bottleneck".into(),
         rate: rate(10_000_000),
+        law: RateLaw::Fixed,
         delay: Duration::from_ms(10),
         discipline: Box::new(Queue::new(Limit::packets(case.buffer), Fcfs, TailDrop)),
     };

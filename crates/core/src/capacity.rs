@@ -1,0 +1,345 @@
+//! Links whose rate changes: by a schedule of rates, or by a trace of delivery opportunities.
+
+use crate::rate::Rate;
+use crate::time::{Duration, Time};
+use core::fmt;
+use std::sync::Arc;
+
+/// How a link's rate changes over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RateLaw {
+    /// Not at all.
+    #[default]
+    Fixed,
+    /// It is another one from each of these times on; before the first, it is the link's own. A packet being sent when the rate changes
+    /// goes on at the new rate.
+    Steps(Arc<[Step]>),
+    /// It is what a trace says, and the link's own rate means nothing.
+    Trace(Arc<Trace>),
+}
+
+/// A change of rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When.
+    pub at: Time,
+    /// The rate from then on.
+    pub rate: Rate,
+}
+
+/// Delivery opportunities, as a trace of mahimahi tells them (R. Netravali et al., USENIX ATC 2015, section 4; `mm-link`).
+///
+/// A line of such a file is a time in whole milliseconds from the start. At that time the link can deliver [`Trace::BYTES`] bytes, at
+/// once; a time that stands there several times is several opportunities. At the end the file begins again, and its last time is then
+/// time zero. What we do with an opportunity, as mahimahi does:
+///
+/// - The packet at the head of the queue is taken from it when the opportunity comes, not before. A packet that fits is delivered at
+///   that instant, and what is left of the opportunity serves the next packet at the same instant.
+/// - A packet that does not fit takes the opportunity whole, and the next ones until it is through. It is delivered when its last byte
+///   is. What the last opportunity has left serves the next packet.
+/// - What is left when nothing waits, and an opportunity at which nothing waits, is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    times: Box<[Duration]>,
+}
+
+/// What is wrong with a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceError {
+    /// It has no opportunities.
+    Empty,
+    /// A line is no whole number of milliseconds.
+    NoNumber {
+        /// Counted from 1.
+        line: usize,
+    },
+    /// A time is before the one above it.
+    OutOfOrder {
+        /// Counted from 1.
+        line: usize,
+    },
+    /// All times are zero: the trace has no length and could not repeat.
+    NoLength,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::Empty => {
+                write!(f, "the trace has no lines; one time in milliseconds per line is needed")
+            }
+            TraceError::NoNumber { line } => {
+                write!(f, "line {line} of the trace is no whole number of milliseconds")
+            }
+            TraceError::OutOfOrder { line } => {
+                write!(f, "line {line} of the trace is before the line above it; times must not decrease")
+            }
+            TraceError::NoLength => {
+                write!(f, "the trace ends at 0 ms; its last time must be later, since it repeats")
+            }
+        }
+    }
+}
+
+impl core::error::Error for TraceError {}
+
+/// The latest time that a line may tell: a year. Beyond it the repetitions of a trace would not fit the scale of [`Time`].
+const LATEST_MS: u64 = 366 * 24 * 3600 * 1000;
+
+impl Trace {
+    /// Bytes of one opportunity: mahimahi's, an Ethernet packet of 1500 bytes and the 4 bytes that a TUN device puts before it.
+    pub const BYTES: u32 = 1504;
+
+    /// Reads a trace file. Blank lines are passed over.
+    pub fn parse(text: &str) -> Result<Trace, TraceError> {
+        let mut times: Vec<Duration> = Vec::new();
+        for (at, line) in text.lines().map(str::trim).enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let ms = line.parse().ok().filter(|ms| *ms <= LATEST_MS);
+            let time = Duration::from_ms(ms.ok_or(TraceError::NoNumber { line: at + 1 })?);
+            if times.last().is_some_and(|last| time < *last) {
+                return Err(TraceError::OutOfOrder { line: at + 1 });
+            }
+            times.push(time);
+        }
+        match times.last() {
+            None => Err(TraceError::Empty),
+            Some(last) if last.is_zero() => Err(TraceError::NoLength),
+            Some(_) => Ok(Trace { times: times.into() }),
+        }
+    }
+
+    /// The time after which it repeats.
+    pub fn period(&self) -> Duration {
+        self.times[self.times.len() - 1]
+    }
+
+    /// When opportunity number `number` comes, counted from 0 through all repetitions.
+    fn time(&self, number: u64) -> Time {
+        let (cycle, at) = (number / self.times.len() as u64, number % self.times.len() as u64);
+        Time::ZERO + self.period() * cycle + self.times[at as usize]
+    }
+
+    /// How many opportunities come before `time`.
+    fn count_before(&self, time: Time) -> u64 {
+        let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
+        let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
+        // The end of a cycle is the start of the next: those at its very end come at `rest` 0.
+        let at_the_end =
+            if rest == 0 && cycle > 0 { self.times.len() as u64 - count(self.period().ns()) } else { 0 };
+        cycle * self.times.len() as u64 + count(rest) - at_the_end
+    }
+}
+
+/// A [`RateLaw`] at work in a transmitter.
+#[derive(Debug)]
+pub(crate) enum Changing {
+    Steps(Steps),
+    Trace(Opportunities),
+}
+
+#[derive(Debug)]
+pub(crate) struct Steps {
+    first: Rate,
+    steps: Arc<[Step]>,
+    next: usize,
+    remainder: u64, // bit-nanoseconds sent already but not yet turned into time
+}
+
+#[derive(Debug)]
+pub(crate) struct Opportunities {
+    trace: Arc<Trace>,
+    next: u64,
+    left: u32, // bytes of the opportunity before `next`
+}
+
+impl Changing {
+    /// # Panics
+    /// When steps are not in order of time.
+    pub(crate) fn new(rate: Rate, law: &RateLaw) -> Option<Changing> {
+        match law {
+            RateLaw::Fixed => None,
+            RateLaw::Steps(steps) => {
+                assert!(steps.is_sorted_by_key(|step| step.at), "changes of rate are out of order");
+                Some(Changing::Steps(Steps { first: rate, steps: Arc::clone(steps), next: 0, remainder: 0 }))
+            }
+            RateLaw::Trace(trace) => {
+                Some(Changing::Trace(Opportunities { trace: Arc::clone(trace), next: 0, left: 0 }))
+            }
+        }
+    }
+
+    /// When a packet may begin at `now` or later.
+    pub(crate) fn begins_at(&self, now: Time) -> Time {
+        match self {
+            Changing::Trace(of) if of.left == 0 => of.trace.time(of.next).max(now),
+            _ => now,
+        }
+    }
+
+    /// Nothing waited before `now`.
+    pub(crate) fn idle_until(&mut self, now: Time) {
+        if let Changing::Trace(of) = self {
+            of.left = 0;
+            if of.trace.time(of.next) < now {
+                of.next = of.trace.count_before(now).max(of.next);
+            }
+        }
+    }
+
+    /// When `bytes` that begin at `from` are through.
+    pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
+        match self {
+            Changing::Steps(steps) => steps.send(bytes, from),
+            Changing::Trace(of) => of.send(bytes, from),
+        }
+    }
+
+    /// Bits that can be sent from `from` to `to`.
+    pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
+        match self {
+            Changing::Steps(steps) => steps.bits(from, to),
+            Changing::Trace(Opportunities { trace, .. }) => {
+                let count = trace.count_before(to) - trace.count_before(from.min(to));
+                count as f64 * f64::from(Trace::BYTES) * 8.0
+            }
+        }
+    }
+}
+
+impl Steps {
+    fn rate_before(&self, step: usize) -> Rate {
+        step.checked_sub(1).map_or(self.first, |before| self.steps[before].rate)
+    }
+
+    fn send(&mut self, bytes: u32, from: Time) -> Time {
+        let mut at = from;
+        let mut work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
+        loop {
+            while self.steps.get(self.next).is_some_and(|step| step.at <= at) {
+                self.next += 1;
+            }
+            let rate = u128::from(self.rate_before(self.next).bps());
+            let until = self.steps.get(self.next).map_or(Time::MAX, |step| step.at);
+            let possible = rate * u128::from(until.since(at).ns());
+            if work < possible || until == Time::MAX {
+                self.remainder = (work % rate) as u64;
+                return at + Duration::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
+            }
+            work -= possible;
+            at = until;
+        }
+    }
+
+    fn bits(&self, from: Time, to: Time) -> f64 {
+        let starts = core::iter::once(Time::ZERO).chain(self.steps.iter().map(|step| step.at));
+        let ends = self.steps.iter().map(|step| step.at).chain([Time::MAX]);
+        let spells = starts.zip(ends).enumerate();
+        let bits = spells.map(|(at, (start, end))| {
+            let seconds = end.min(to).since(start.max(from)).secs();
+            seconds * self.rate_before(at).bps() as f64
+        });
+        bits.sum()
+    }
+}
+
+impl Opportunities {
+    fn send(&mut self, bytes: u32, from: Time) -> Time {
+        let mut missing = u64::from(bytes.saturating_sub(self.left));
+        let mut sent = from;
+        if missing == 0 {
+            self.left -= bytes;
+            return sent;
+        }
+        while missing > 0 {
+            sent = self.trace.time(self.next).max(from);
+            self.next += 1;
+            self.left = u64::from(Trace::BYTES).saturating_sub(missing) as u32;
+            missing = missing.saturating_sub(Trace::BYTES.into());
+        }
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate::Transmitter;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn rate(bps: u64) -> Rate {
+        Rate::from_bps(bps).expect("not zero")
+    }
+
+    fn step(at: u64, bps: u64) -> Step {
+        Step { at: ms(at), rate: rate(bps) }
+    }
+
+    #[test]
+    fn a_packet_goes_on_at_the_new_rate() {
+        // 1 byte is 1 us, then 4 us, then 0.5 us.
+        let law = RateLaw::Steps([step(1, 2_000_000), step(2, 16_000_000)].into());
+        let mut link = Transmitter::new(rate(8_000_000)).under(&law);
+        assert_eq!(link.start(500, ms(0)).ns(), 500_000);
+        assert_eq!(link.start(600, ms(0)).ns(), 1_400_000); // 500 at 1 us, 100 at 4 us
+        assert_eq!(link.start(1150, ms(0)).ns(), 2_500_000); // 150 at 4 us, 1000 at 0.5 us
+        assert_eq!(link.start(1000, ms(9)).ns(), 9_500_000);
+        assert_eq!(link.bits(ms(0), ms(3)), 8_000.0 + 2_000.0 + 16_000.0);
+        assert_eq!(link.bits(Time::from_ns(500_000), Time::from_ns(1_500_000)), 4_000.0 + 1_000.0);
+    }
+
+    #[test]
+    fn steps_to_the_same_rate_change_nothing() {
+        let steps: Vec<Step> = (1..2_000).map(|at| step(at, 7_777_777)).collect();
+        let mut stepped = Transmitter::new(rate(7_777_777)).under(&RateLaw::Steps(steps.into()));
+        let mut plain = Transmitter::new(rate(7_777_777));
+        for number in 0..5_000_u64 {
+            let (bytes, now) = ([552, 40, 9000, 1500][number as usize % 4], Time::from_ns(number * 600_000));
+            assert_eq!(stepped.start(bytes, now), plain.start(bytes, now));
+        }
+    }
+
+    #[test]
+    fn a_trace_is_read_and_what_is_none_is_refused_with_its_line() {
+        assert_eq!(Trace::parse("0\n3\n\n3\n7\n").expect("a trace").times.len(), 4);
+        assert_eq!(Trace::parse(" \n"), Err(TraceError::Empty));
+        assert_eq!(Trace::parse("1\nx\n"), Err(TraceError::NoNumber { line: 2 }));
+        assert_eq!(Trace::parse("99999999999999999999"), Err(TraceError::NoNumber { line: 1 }));
+        assert_eq!(Trace::parse("18446744073709551"), Err(TraceError::NoNumber { line: 1 }));
+        assert_eq!(Trace::parse("-1"), Err(TraceError::NoNumber { line: 1 }));
+        assert_eq!(Trace::parse("5\n\n4\n"), Err(TraceError::OutOfOrder { line: 3 }));
+        assert_eq!(Trace::parse("0\n0\n"), Err(TraceError::NoLength));
+    }
+
+    #[test]
+    fn opportunities_are_counted_as_they_are_listed_through_all_repetitions() {
+        let trace = Trace::parse("0\n3\n3\n7\n").expect("a trace");
+        let listed: Vec<u64> = (0..12).map(|number| trace.time(number).ns() / 1_000_000).collect();
+        assert_eq!(listed, [0, 3, 3, 7, 7, 10, 10, 14, 14, 17, 17, 21]);
+        for now in 0..21 {
+            let expected = listed.iter().filter(|&&at| at < now).count() as u64;
+            assert_eq!(trace.count_before(ms(now)), expected, "before {now} ms");
+        }
+    }
+
+    #[test]
+    fn what_an_opportunity_has_left_serves_the_next_packet() {
+        let trace = RateLaw::Trace(Trace::parse("2\n5\n5\n9\n").expect("a trace").into());
+        let mut link = Transmitter::new(rate(1)).under(&trace);
+        link.idle_until(ms(1));
+        assert_eq!(link.begins_at(ms(1)), ms(2));
+        assert_eq!(link.start(1000, ms(2)), ms(2)); // 504 left
+        assert_eq!(link.begins_at(ms(2)), ms(2));
+        assert_eq!(link.start(1000, ms(2)), ms(5)); // 496 more: 1008 left
+        assert_eq!(link.start(1008, ms(5)), ms(5)); // to the last byte
+        assert_eq!(link.begins_at(ms(5)), ms(5)); // there is another at 5 ms
+        assert_eq!(link.start(5000, ms(5)), ms(14)); // 1504 at 5, 9, 11, and 488 at 14
+        link.idle_until(ms(15)); // 1016 bytes are lost, as is the other opportunity at 14 ms
+        assert_eq!(link.begins_at(ms(15)), ms(18));
+    }
+}
