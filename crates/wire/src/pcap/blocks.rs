@@ -1,0 +1,166 @@
+//! pcapng: blocks, each with its length before and after its body.
+
+use super::{CaptureError, LARGEST_BYTES, Order, Record};
+
+/// The type of a section header: the same in either byte order.
+pub(super) const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+const VERSION: u16 = 1;
+
+/// Type, length, and length again.
+const FRAME_BYTES: usize = 12;
+
+const END_OF_OPTIONS: u16 = 0;
+const TIME_RESOLUTION: u16 = 9;
+const TIME_OFFSET: u16 = 14;
+
+#[derive(Debug)]
+pub(super) struct Blocks<'a> {
+    file: &'a [u8],
+    at: usize,
+    order: Order,
+    interfaces: Vec<Interface>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link_type: u16,
+    /// A unit is 10^-n seconds, or 2^-n with the highest bit set.
+    resolution: u8,
+    offset_s: i64,
+}
+
+/// Microseconds, where nothing is said.
+const DEFAULT_RESOLUTION: u8 = 6;
+
+impl<'a> Blocks<'a> {
+    pub(super) fn open(file: &'a [u8]) -> Self {
+        Blocks { file, at: 0, order: Order::Big, interfaces: Vec::new() }
+    }
+
+    /// The next packet.
+    pub(super) fn record(&mut self) -> Result<Option<Record<'a>>, CaptureError> {
+        loop {
+            let at = self.at;
+            let Some(rest) = self.file.get(at..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
+            let (kind, body) = self.block(rest)?;
+            let truncated = CaptureError::Truncated { at };
+            match kind {
+                SECTION => self.interfaces.clear(),
+                INTERFACE => {
+                    let interface = Interface::read(self.order, body).ok_or(truncated)?;
+                    self.interfaces.push(interface);
+                }
+                SIMPLE_PACKET => return Err(CaptureError::NoTime { at }),
+                ENHANCED_PACKET => {
+                    let interface = self.order.u32(body, 0).ok_or(truncated)?;
+                    return self.packet(interface, body, at).map(Some);
+                }
+                OBSOLETE_PACKET => {
+                    let interface = self.order.u16(body, 0).ok_or(truncated)?;
+                    return self.packet(interface.into(), body, at).map(Some);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Type and body of the block that `rest` begins with; it is then behind us.
+    fn block(&mut self, rest: &'a [u8]) -> Result<(u32, &'a [u8]), CaptureError> {
+        let at = self.at;
+        let truncated = CaptureError::Truncated { at };
+        if Order::Big.u32(rest, 0) == Some(SECTION) {
+            self.begin_section(rest)?;
+        }
+        let (Some(kind), Some(given)) = (self.order.u32(rest, 0), self.order.u32(rest, 4)) else {
+            return Err(truncated);
+        };
+        let len = given as usize;
+        if len < FRAME_BYTES || !len.is_multiple_of(4) {
+            return Err(CaptureError::Length { at, given });
+        }
+        let block = rest.get(..len).ok_or(truncated)?;
+        if self.order.u32(block, len - 4) != Some(given) {
+            return Err(CaptureError::Length { at, given });
+        }
+        self.at += len;
+        Ok((kind, &block[8..len - 4]))
+    }
+
+    /// Learns the byte order, without which not even the length can be read.
+    fn begin_section(&mut self, rest: &[u8]) -> Result<(), CaptureError> {
+        let at = self.at;
+        let magic = Order::Big.u32(rest, 8).ok_or(CaptureError::Truncated { at })?;
+        self.order = match (magic, magic.swap_bytes()) {
+            (BYTE_ORDER, _) => Order::Big,
+            (_, BYTE_ORDER) => Order::Little,
+            _ => return Err(CaptureError::ByteOrder { at }),
+        };
+        let version = self.order.u16(rest, 12).ok_or(CaptureError::Truncated { at })?;
+        if version != VERSION {
+            return Err(CaptureError::Version { at, given: version, allowed: VERSION });
+        }
+        Ok(())
+    }
+
+    /// An enhanced packet, or an obsolete one: but for the interface's number they are alike up to the data.
+    fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
+        let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Truncated { at });
+        let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);
+        for given in [captured, bytes] {
+            if given > LARGEST_BYTES {
+                return Err(CaptureError::Length { at, given });
+            }
+        }
+        let known = self.interfaces.get(interface as usize);
+        let known = known.ok_or(CaptureError::Interface { at, given: interface })?;
+        let data =
+            body.get(20..20 + captured as usize).ok_or(CaptureError::Length { at, given: captured })?;
+        let units = u64::from(high) << 32 | u64::from(low);
+        Ok(Record {
+            time_ns: known.time_ns(units),
+            bytes: bytes.max(captured),
+            link_type: known.link_type,
+            data,
+        })
+    }
+}
+
+impl Interface {
+    fn read(order: Order, body: &[u8]) -> Option<Self> {
+        let link_type = order.u16(body, 0)?;
+        order.u32(body, 4)?; // the longest capture
+        let mut interface = Interface { link_type, resolution: DEFAULT_RESOLUTION, offset_s: 0 };
+        let mut options = &body[8..];
+        while !options.is_empty() {
+            let (code, len) = (order.u16(options, 0)?, usize::from(order.u16(options, 2)?));
+            let value = options.get(4..4 + len)?;
+            match code {
+                END_OF_OPTIONS => break,
+                TIME_RESOLUTION => interface.resolution = *value.first()?,
+                TIME_OFFSET => interface.offset_s = order.u64(value, 0)? as i64,
+                _ => {}
+            }
+            options = options.get(4 + len.next_multiple_of(4)..)?;
+        }
+        Some(interface)
+    }
+
+    fn time_ns(&self, units: u64) -> u64 {
+        let scaled = u128::from(units) * 1_000_000_000;
+        let exponent = u32::from(self.resolution & 0x7f);
+        let since = if self.resolution & 0x80 != 0 {
+            scaled >> exponent
+        } else {
+            10_u128.checked_pow(exponent).map_or(0, |per_second| scaled / per_second)
+        };
+        // At most 2^94, and the offset at most 2^93: neither overflows.
+        let time = since as i128 + i128::from(self.offset_s) * 1_000_000_000;
+        time.clamp(0, u64::MAX.into()) as u64
+    }
+}

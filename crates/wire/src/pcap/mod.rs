@@ -1,0 +1,201 @@
+//! Reading captures: pcap and pcapng files, which are in memory as a whole.
+//!
+//! Of a pcap file: both byte orders, and stamps in microseconds or nanoseconds (draft-ietf-opsawg-pcap). Of a pcapng file
+//! (draft-ietf-opsawg-pcapng): any number of sections and interfaces, in either byte order; enhanced packet blocks and the obsolete packet
+//! blocks; stamps of any resolution and offset. Other blocks are passed over. A simple packet block has no time and is refused.
+//!
+//! No bytes, however hostile, make it panic, and nothing is allocated by what a length field says.
+
+mod blocks;
+mod classic;
+
+use crate::flow_key::FlowKey;
+use crate::headers::{Headers, parse, parse_ip};
+use blocks::Blocks;
+use classic::Classic;
+use fairwire_core::Duration;
+use std::collections::BTreeMap;
+
+/// A captured packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// When, in nanoseconds since 1970; what does not fit is cut to the nearest that does.
+    pub time_ns: u64,
+    /// Bytes that it had, of which some may not have been captured.
+    pub bytes: u32,
+    /// What kind of header the data begin with (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
+    pub link_type: u16,
+    /// What was captured of it.
+    pub data: &'a [u8],
+}
+
+/// Why a capture cannot be read, or not further.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// It does not begin as a capture does.
+    #[error(
+        "this is no capture: it begins with {given:02x?}; pcap (a1b2c3d4 or a1b23c4d, either byte order) and pcapng (0a0d0d0a) are read"
+    )]
+    NoCapture {
+        /// Its first bytes, at most four.
+        given: Vec<u8>,
+    },
+    /// A version of the format that is not known.
+    #[error("the header at byte {at} is of version {given}; version {allowed} is read")]
+    Version {
+        /// Where, bytes from the start of the file.
+        at: usize,
+        /// The major version told.
+        given: u16,
+        /// The one that is known.
+        allowed: u16,
+    },
+    /// The file ends within a header, a record or a block.
+    #[error("the capture ends within what begins at byte {at}")]
+    Truncated {
+        /// Where, bytes from the start of the file.
+        at: usize,
+    },
+    /// A length that contradicts what is around it.
+    #[error("the record or block at byte {at} has a length of {given}, which cannot be")]
+    Length {
+        /// Where, bytes from the start of the file.
+        at: usize,
+        /// The length told.
+        given: u32,
+    },
+    /// A section that tells no byte order.
+    #[error("the section at byte {at} tells no byte order")]
+    ByteOrder {
+        /// Where, bytes from the start of the file.
+        at: usize,
+    },
+    /// A packet of an interface that was not described.
+    #[error("the packet at byte {at} is of interface {given}, which is not described before it")]
+    Interface {
+        /// Where, bytes from the start of the file.
+        at: usize,
+        /// The interface's number.
+        given: u32,
+    },
+    /// A simple packet block.
+    #[error("the packet at byte {at} has no time (a simple packet block)")]
+    NoTime {
+        /// Where, bytes from the start of the file.
+        at: usize,
+    },
+}
+
+/// The largest packet, as libpcap bounds it.
+pub const LARGEST_BYTES: u32 = 262_144;
+
+/// The packets of a capture, in the order of the file. The first error ends it.
+#[derive(Debug)]
+pub struct Records<'a> {
+    format: Option<Format<'a>>,
+}
+
+#[derive(Debug)]
+enum Format<'a> {
+    Classic(Classic<'a>),
+    Blocks(Blocks<'a>),
+}
+
+/// Opens a capture.
+pub fn records(file: &[u8]) -> Result<Records<'_>, CaptureError> {
+    let format = match Classic::open(file) {
+        Some(classic) => Format::Classic(classic?),
+        None if file.starts_with(&blocks::SECTION.to_be_bytes()) => Format::Blocks(Blocks::open(file)),
+        None => return Err(CaptureError::NoCapture { given: file[..file.len().min(4)].to_vec() }),
+    };
+    Ok(Records { format: Some(format) })
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = match self.format.as_mut()? {
+            Format::Classic(classic) => classic.record(),
+            Format::Blocks(blocks) => blocks.record(),
+        };
+        let item = item.transpose();
+        if !matches!(item, Some(Ok(_))) {
+            self.format = None;
+        }
+        item
+    }
+}
+
+/// A packet as offered load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// When, from the earliest packet on.
+    pub at: Duration,
+    /// Bytes that it had, from the start of its link-layer header on; 1 to [`LARGEST_BYTES`].
+    pub bytes: u32,
+    /// Its flow, told by 5-tuple and numbered from 0 in order of appearance; after 65 536 flows the numbers begin again.
+    pub flow: u16,
+}
+
+/// The offered load that a capture shows, in order of time. Packets without bytes are left out.
+///
+/// Flows are told apart in Ethernet frames, in IP packets without a link layer, and behind the headers of Linux's "cooked" captures and of
+/// BSD loopback. Of any other link type, all packets are one flow.
+pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
+    let mut flows: BTreeMap<Option<FlowKey>, u16> = BTreeMap::new();
+    let mut stamped: Vec<(u64, Offered)> = Vec::new();
+    for record in records(file)? {
+        let record = record?;
+        if record.bytes > 0 {
+            let number = flows.len() as u16;
+            let flow = *flows.entry(flow_key(&record)).or_insert(number);
+            stamped.push((record.time_ns, Offered { at: Duration::ZERO, bytes: record.bytes, flow }));
+        }
+    }
+    stamped.sort_by_key(|(time, _)| *time);
+    let first = stamped.first().map_or(0, |(time, _)| *time);
+    let since = |(time, packet)| Offered { at: Duration::from_ns(time - first), ..packet };
+    Ok(stamped.into_iter().map(since).collect())
+}
+
+/// The flow of a packet, as far as its link type is known.
+fn flow_key(record: &Record<'_>) -> Option<FlowKey> {
+    let ip = |skipped: usize| record.data.get(skipped..).map(|packet| (parse_ip(packet), packet));
+    let (headers, frame): (Headers, &[u8]) = match record.link_type {
+        1 => (parse(record.data), record.data),
+        101 | 228 | 229 => ip(0)?,
+        0 | 108 => ip(4)?, // BSD loopback
+        113 => ip(16)?,    // Linux cooked
+        276 => ip(20)?,    // Linux cooked, version 2
+        _ => return None,
+    };
+    Some(headers.flow_key(frame))
+}
+
+/// A 16- or 32-bit number in the byte order of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Big,
+    Little,
+}
+
+impl Order {
+    fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
+        let bytes = crate::bytes::array_at(bytes, at)?;
+        Some(if self == Order::Big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    }
+
+    fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
+        let bytes = crate::bytes::array_at(bytes, at)?;
+        Some(if self == Order::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
+        let bytes = crate::bytes::array_at(bytes, at)?;
+        Some(if self == Order::Big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

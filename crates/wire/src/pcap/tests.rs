@@ -1,0 +1,271 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Writes numbers in either byte order.
+#[derive(Clone, Copy)]
+struct Pen {
+    is_big: bool,
+}
+
+const PENS: [Pen; 2] = [Pen { is_big: true }, Pen { is_big: false }];
+
+impl Pen {
+    fn u16(self, value: u16) -> [u8; 2] {
+        if self.is_big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn u32(self, value: u32) -> [u8; 4] {
+        if self.is_big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn u64(self, value: u64) -> [u8; 8] {
+        if self.is_big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn classic_header(self, magic: u32) -> Vec<u8> {
+        let mut file = self.u32(magic).to_vec();
+        file.extend(self.u16(2));
+        file.extend(self.u16(4));
+        for word in [0, 0, 65_535, 1] {
+            file.extend(self.u32(word));
+        }
+        file
+    }
+
+    fn classic_record(self, stamp: (u32, u32), data: &[u8], bytes: u32) -> Vec<u8> {
+        let words = [stamp.0, stamp.1, data.len() as u32, bytes];
+        let mut record: Vec<u8> = words.into_iter().flat_map(|word| self.u32(word)).collect();
+        record.extend(data);
+        record
+    }
+
+    fn block(self, kind: u32, body: &[u8]) -> Vec<u8> {
+        let padded = body.len().next_multiple_of(4);
+        let len = self.u32((padded + 12) as u32);
+        let mut block = [self.u32(kind), len].concat();
+        block.extend(body);
+        block.resize(8 + padded, 0);
+        block.extend(len);
+        block
+    }
+
+    fn section(self) -> Vec<u8> {
+        let body = [&self.u32(0x1a2b_3c4d)[..], &self.u16(1), &self.u16(0), &self.u64(u64::MAX)].concat();
+        self.block(blocks::SECTION, &body)
+    }
+
+    fn interface(self, link_type: u16, options: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut body = [&self.u16(link_type)[..], &self.u16(0), &self.u32(0)].concat();
+        for (code, value) in options {
+            body.extend(self.u16(*code));
+            body.extend(self.u16(value.len() as u16));
+            body.extend(*value);
+            body.resize(body.len().next_multiple_of(4), 0);
+        }
+        self.block(1, &body)
+    }
+
+    fn enhanced(self, interface: u32, units: u64, data: &[u8], bytes: u32) -> Vec<u8> {
+        let words = [interface, (units >> 32) as u32, units as u32, data.len() as u32, bytes];
+        let mut body: Vec<u8> = words.into_iter().flat_map(|word| self.u32(word)).collect();
+        body.extend(data);
+        body.resize(body.len().next_multiple_of(4), 0);
+        body.extend(self.u16(1)); // a comment
+        body.extend(self.u16(2));
+        body.extend(b"hi\0\0");
+        self.block(6, &body)
+    }
+}
+
+fn read(file: &[u8]) -> Result<Vec<Record<'_>>, CaptureError> {
+    records(file)?.collect()
+}
+
+/// Ethernet, IPv4, UDP from port `port` to 53, no payload.
+fn frame(port: u16) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+    frame.extend([0x45, 0x02, 0, 28, 0, 1, 0x40, 0, 64, 17, 0x26, 0xcc, 10, 0, 0, 1, 10, 0, 0, 2]);
+    frame.extend(port.to_be_bytes());
+    frame.extend([0, 53, 0, 8, 0, 0]);
+    frame
+}
+
+#[test]
+fn a_pcap_file_is_read_in_either_byte_order_and_resolution() {
+    for pen in PENS {
+        for (magic, unit_ns) in [(0xa1b2_c3d4, 1_000), (0xa1b2_3c4d, 1)] {
+            let file = [
+                pen.classic_header(magic),
+                pen.classic_record((7, 250), &[1, 2, 3], 1500),
+                pen.classic_record((8, 999_999), &[], 60),
+            ]
+            .concat();
+            let expected = [
+                Record {
+                    time_ns: 7_000_000_000 + 250 * unit_ns,
+                    bytes: 1500,
+                    link_type: 1,
+                    data: &[1, 2, 3],
+                },
+                Record { time_ns: 8_000_000_000 + 999_999 * unit_ns, bytes: 60, link_type: 1, data: &[] },
+            ];
+            assert_eq!(read(&file).expect("a capture"), expected);
+        }
+    }
+}
+
+#[test]
+fn a_pcapng_file_is_read_with_its_interfaces_and_options() {
+    for pen in PENS {
+        let offset = pen.u64(100);
+        let file = [
+            pen.section(),
+            pen.interface(1, &[(2, b"eth0"), (9, &[9]), (0, &[])]),
+            pen.interface(101, &[(14, &offset)]),
+            pen.interface(1, &[(9, &[0x80 | 10])]),
+            pen.block(5, &[0; 20]), // statistics
+            pen.enhanced(0, 5_000_000_123, &[1, 2, 3, 4, 5], 1514),
+            pen.enhanced(1, 2_000_001, &[9], 1),
+            pen.enhanced(2, 1024 + 512, &[], 60),
+        ]
+        .concat();
+        let expected = [
+            Record { time_ns: 5_000_000_123, bytes: 1514, link_type: 1, data: &[1, 2, 3, 4, 5] },
+            Record { time_ns: 102_000_001_000, bytes: 1, link_type: 101, data: &[9] },
+            Record { time_ns: 1_500_000_000, bytes: 60, link_type: 1, data: &[] },
+        ];
+        assert_eq!(read(&file).expect("a capture"), expected);
+    }
+}
+
+#[test]
+fn every_section_has_its_own_byte_order_and_interfaces() {
+    let sections =
+        PENS.map(|pen| [pen.section(), pen.interface(1, &[]), pen.enhanced(0, 3, &[7], 64)].concat());
+    let file = sections.concat();
+    assert_eq!(read(&file).expect("a capture").len(), 2);
+    let pen = PENS[0];
+    let without = [sections[0].clone(), pen.section(), pen.enhanced(0, 3, &[7], 64)].concat();
+    let at = sections[0].len() + pen.section().len();
+    assert_eq!(read(&without), Err(CaptureError::Interface { at, given: 0 }));
+}
+
+#[test]
+fn obsolete_packet_blocks_are_read() {
+    let pen = PENS[1];
+    let words = [0, 4_000_000, 4, 90].into_iter().flat_map(|word| pen.u32(word));
+    let mut body = [pen.u16(0), pen.u16(3)].concat();
+    body.extend(words);
+    body.extend([1, 2, 3, 4]);
+    let file = [pen.section(), pen.interface(1, &[]), pen.block(2, &body)].concat();
+    let expected = Record { time_ns: 4_000_000_000, bytes: 90, link_type: 1, data: &[1, 2, 3, 4] };
+    assert_eq!(read(&file), Ok(vec![expected]));
+}
+
+#[test]
+fn what_is_no_capture_or_breaks_off_is_an_error_that_says_where() {
+    let pen = PENS[0];
+    assert_eq!(read(b"GIF8").map(drop), Err(CaptureError::NoCapture { given: b"GIF8".to_vec() }));
+    assert_eq!(read(&[]).map(drop), Err(CaptureError::NoCapture { given: Vec::new() }));
+    let header = pen.classic_header(0xa1b2_c3d4);
+    assert_eq!(read(&header[..23]).map(drop), Err(CaptureError::Truncated { at: 0 }));
+    let record = pen.classic_record((1, 0), &[0; 40], 40);
+    let short = [&header[..], &record, &record[..55]].concat();
+    assert_eq!(read(&short).map(drop), Err(CaptureError::Truncated { at: 24 + 56 }));
+    let mut long = [&header[..], &record].concat();
+    long[24 + 8] = 0xff;
+    assert_eq!(read(&long).map(drop), Err(CaptureError::Length { at: 24, given: 0xff00_0028 }));
+    let mut other = header.clone();
+    other[5] = 3;
+    assert_eq!(read(&other).map(drop), Err(CaptureError::Version { at: 4, given: 3, allowed: 2 }));
+}
+
+#[test]
+fn blocks_that_contradict_themselves_are_errors() {
+    let pen = PENS[0];
+    let (section, interface) = (pen.section(), pen.interface(1, &[]));
+    let at = section.len();
+    let with = |block: Vec<u8>| read(&[section.clone(), block].concat()).map(drop);
+    let changed = |at: usize, value: u8| {
+        let mut block = interface.clone();
+        block[at] = value;
+        block
+    };
+    assert_eq!(with(changed(7, 8)), Err(CaptureError::Length { at, given: 8 }));
+    assert_eq!(with(changed(7, 21)), Err(CaptureError::Length { at, given: 21 }));
+    assert_eq!(with(changed(7, 24)), Err(CaptureError::Truncated { at }));
+    assert_eq!(with(changed(19, 24)), Err(CaptureError::Length { at, given: 20 }));
+    assert_eq!(with(pen.block(3, &[0; 8])), Err(CaptureError::NoTime { at }));
+    assert_eq!(with(pen.block(6, &[0; 8])), Err(CaptureError::Truncated { at }));
+    assert_eq!(with(pen.block(1, &[0, 1, 0, 0])), Err(CaptureError::Truncated { at })); // no longest capture
+    assert_eq!(with(pen.interface(1, &[(14, &[0; 4])])), Err(CaptureError::Truncated { at })); // half an offset
+    let mut captured = pen.enhanced(0, 0, &[], 60);
+    captured[8 + 15] = 200;
+    let at = at + interface.len();
+    assert_eq!(with([interface.clone(), captured].concat()), Err(CaptureError::Length { at, given: 200 }));
+    let mut section = section.clone();
+    section[8] = 0;
+    assert_eq!(read(&section).map(drop), Err(CaptureError::ByteOrder { at: 0 }));
+}
+
+#[test]
+fn offered_load_is_in_order_of_time_and_tells_flows_apart() {
+    let pen = PENS[1];
+    let file = [
+        pen.classic_header(0xa1b2_c3d4),
+        pen.classic_record((10, 500), &frame(4000), 1500),
+        pen.classic_record((10, 300), &frame(4001), 60),
+        pen.classic_record((10, 900), &frame(4000), 1200),
+        pen.classic_record((10, 950), &[], 0),
+        pen.classic_record((11, 300), &[1], 700),
+    ]
+    .concat();
+    let of = |us, bytes, flow| Offered { at: Duration::from_us(us), bytes, flow };
+    let expected = [of(0, 60, 1), of(200, 1500, 0), of(600, 1200, 0), of(1_000_000, 700, 2)];
+    assert_eq!(offered(&file).expect("a capture"), expected);
+}
+
+#[test]
+fn flows_are_told_apart_behind_every_known_link_layer() {
+    let pen = PENS[0];
+    for (link_type, before) in [(101, 0), (228, 0), (0, 4), (108, 4), (113, 16), (276, 20)] {
+        let packet = |port| [vec![0; before], frame(port)[14..].to_vec()].concat();
+        let packets = [4000, 4001, 4000].map(|port| pen.enhanced(0, 1, &packet(port), 100)).concat();
+        let file = [pen.section(), pen.interface(link_type, &[]), packets].concat();
+        let flows: Vec<u16> = offered(&file).expect("a capture").iter().map(|packet| packet.flow).collect();
+        assert_eq!(flows, [0, 1, 0], "link type {link_type}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        for pen in PENS {
+            let _ = offered(&bytes);
+            let _ = offered(&[pen.classic_header(0xa1b2_c3d4), bytes.clone()].concat());
+            let _ = offered(&[pen.section(), pen.interface(1, &[]), bytes.clone()].concat());
+            let _ = offered(&[pen.section(), pen.block(1, &bytes), pen.block(6, &bytes)].concat());
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused(at in 0usize..400, value: u8, cut in 0usize..400) {
+        for pen in PENS {
+            let resolution: &[u8] = &[3];
+            let mut file = [
+                pen.section(),
+                pen.interface(1, &[(9, resolution), (14, &pen.u64(u64::MAX / 2))]),
+                pen.enhanced(0, u64::MAX, &frame(1), 90),
+                pen.enhanced(0, 7, &frame(2), 90),
+            ]
+            .concat();
+            if let Some(byte) = file.get_mut(at) {
+                *byte = value;
+            }
+            let cut = cut.min(file.len());
+            for packet in offered(&file[..cut]).unwrap_or_default() {
+                prop_assert!((1..=LARGEST_BYTES).contains(&packet.bytes));
+            }
+        }
+    }
+}
