@@ -5,6 +5,7 @@
 
 pub(crate) mod datagram;
 mod law;
+pub(crate) mod load;
 
 pub use datagram::Traffic;
 pub use datagram::on_off::OnOff;
@@ -14,3 +15,9 @@ pub use datagram::video::Video;
 pub use datagram::voip::{Talk, Voip};
 pub(crate) use law::Sampler;
 pub use law::{Law, Moments};
+pub use load::Load;
+pub use load::bursts::Bursts;
+pub use load::sequence::Sequence;
+pub use load::telnet::Telnet;
+pub use load::transfers::{Arrivals, Transfers};
+pub use load::web::Web;

@@ -125,6 +125,6 @@ fn check_packet(bytes: u32, header_bytes: u32) {
 
 /// # Panics
 /// When `gap` is no time at all: a source would send for ever at one instant.
-fn check_gap(gap: Duration) {
+pub(crate) fn check_gap(gap: Duration) {
     assert!(!gap.is_zero(), "a gap of no time at all never ends");
 }

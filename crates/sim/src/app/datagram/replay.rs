@@ -1,15 +1,18 @@
 //! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
 
-use super::{Emission, LARGEST_BYTES};
+use super::Emission;
 use fairwire_core::{Duration, Time};
 use std::sync::Arc;
+
+/// Libpcap's bound on a packet.
+const LARGEST_BYTES: u32 = 262_144;
 
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// When, from the first packet of the capture on.
     pub at: Duration,
-    /// Bytes on the wire, 1 to 65 535.
+    /// Bytes on the wire, 1 to 262 144: captures hold super-packets that were not split yet, and libpcap's bound is this one.
     pub bytes: u32,
     /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own. All 0: the whole capture is one flow.
     pub flow: u16,
@@ -43,7 +46,7 @@ impl Generator {
         assert!(plan.speed > 0.0 && plan.speed.is_finite(), "a speed of {} is not above 0", plan.speed);
         let sizes = 1..=LARGEST_BYTES;
         for packet in plan.packets.iter() {
-            assert!(sizes.contains(&packet.bytes.into()), "a captured packet of {} bytes", packet.bytes);
+            assert!(sizes.contains(&packet.bytes), "a captured packet of {} bytes", packet.bytes);
         }
         assert!(plan.packets.is_sorted_by_key(|packet| packet.at), "captured packets are out of order");
         let instant = plan.packets.last().is_none_or(|last| last.at.is_zero());

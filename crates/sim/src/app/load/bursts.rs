@@ -1,0 +1,99 @@
+//! Bursts of packets with pauses between (B. Suter et al., INFOCOM 1998, section 4).
+
+use super::{Cause, Step};
+use crate::app::{Law, Sampler};
+use fairwire_core::{Rng, Time};
+
+/// Bursts of segments with pauses between. The pause begins when the burst has been delivered and the sender knows it.
+///
+/// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a mean of 15 packets. Its pauses have a mean
+/// of 1 s (10 s in its figure 10) and a law that it does not tell; exponential is our reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bursts {
+    /// Segments per burst, before rounding.
+    pub burst: Law,
+    /// Seconds between bursts.
+    pub idle: Law,
+    /// Is each burst a new connection with a flow hash of its own, rather than all one connection?
+    pub renews: bool,
+}
+
+impl Default for Bursts {
+    fn default() -> Self {
+        Bursts {
+            burst: Law::Pareto { mean: 15.0, shape: 1.5 },
+            idle: Law::Exponential { mean: 1.0 },
+            renews: false,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    burst: Sampler,
+    idle: Sampler,
+    renews: bool,
+    has_started: bool,
+}
+
+impl Machine {
+    pub(crate) fn new(plan: &Bursts) -> Self {
+        let (burst, idle) = (plan.burst.sampler(), plan.idle.sampler());
+        Machine { burst, idle, renews: plan.renews, has_started: false }
+    }
+
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+        if let Cause::Finished(_) = cause {
+            return steps.push(Step::WakeAt(now + self.idle.duration(rng)));
+        }
+        let is_first = !std::mem::replace(&mut self.has_started, true);
+        let (place, segments, timed_from) = (0, self.burst.count(rng).max(1), Some(now));
+        steps.push(if is_first || self.renews {
+            Step::Open { place, segments, timed_from }
+        } else {
+            Step::Write { place, segments, timed_from }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+    use fairwire_core::Duration;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn a_pause_begins_when_the_burst_has_been_delivered() {
+        let (burst, idle) = (Law::Fixed(15.0), Law::Fixed(0.1));
+        let told = |renews| {
+            let bursts = Bursts { burst: burst.clone(), idle: idle.clone(), renews };
+            Ideal::run(&Load::Bursts(bursts), at(120))
+        };
+        let open = |ms| (at(ms), Step::Open { place: 0, segments: 15, timed_from: Some(at(ms)) });
+        let write = |ms| (at(ms), Step::Write { place: 0, segments: 15, timed_from: Some(at(ms)) });
+        assert_eq!(told(false), [open(0), (at(15), Step::WakeAt(at(115))), write(115)]);
+        assert_eq!(told(true), [open(0), (at(15), Step::WakeAt(at(115))), open(115)]);
+    }
+
+    #[test]
+    fn the_papers_bursts_have_half_their_weight_below_eight_packets() {
+        let told = Ideal::run(&Load::Bursts(Bursts::default()), at(60_000_000));
+        let sizes: Vec<u64> = told
+            .iter()
+            .filter_map(|(_, step)| match step {
+                Step::Open { segments, .. } | Step::Write { segments, .. } => Some(*segments),
+                _ => None,
+            })
+            .collect();
+        assert!(sizes.iter().all(|&size| size >= 5));
+        // P[round(X) >= 8] = P[X > 7.5] = (5 / 7.5)^1.5.
+        let (n, tail) = (sizes.len() as f64, (5.0_f64 / 7.5).powf(1.5));
+        let share = sizes.iter().filter(|&&size| size >= 8).count() as f64 / n;
+        assert!((share - tail).abs() < 3.3 * (tail * (1.0 - tail) / n).sqrt(), "{share}, not {tail}");
+    }
+}

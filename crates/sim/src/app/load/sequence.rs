@@ -1,0 +1,53 @@
+//! One endless transfer after the other, each for a while: the HTTP client of FABA.
+
+use super::{ENDLESS, Step};
+use crate::app::datagram::check_gap;
+use fairwire_core::{Duration, Time};
+
+/// One endless transfer after the other, each for a while and over a new connection with a flow hash of its own.
+///
+/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over a connection is left at once: what was under way
+/// arrives for nothing. In ns-2 it would be repaired in the background while the next connection runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// How long each lasts; above zero.
+    pub lasts: Duration,
+}
+
+impl Default for Sequence {
+    fn default() -> Self {
+        Sequence { lasts: Duration::from_secs(5) }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    lasts: Duration,
+}
+
+impl Machine {
+    pub(crate) fn new(plan: &Sequence) -> Self {
+        check_gap(plan.lasts);
+        Machine { lasts: plan.lasts }
+    }
+
+    pub(crate) fn react(&mut self, now: Time, steps: &mut Vec<Step>) {
+        steps.push(Step::Open { place: 0, segments: ENDLESS, timed_from: None });
+        steps.push(Step::WakeAt(now + self.lasts));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+
+    #[test]
+    fn a_new_connection_is_opened_every_five_seconds() {
+        let told = Ideal::run(&Load::Sequence(Sequence::default()), Time::ZERO + Duration::from_secs(12));
+        let opened = told.iter().filter(|(_, step)| matches!(step, Step::Open { segments: ENDLESS, .. }));
+        let seconds: Vec<u64> = opened.map(|(at, _)| at.ns() / 1_000_000_000).collect();
+        assert_eq!(seconds, [0, 5, 10]);
+    }
+}

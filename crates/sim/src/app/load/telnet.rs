@@ -1,0 +1,77 @@
+//! Keystrokes: one full segment per exponential gap, as ns-2's Telnet sends.
+
+use super::{Cause, Step};
+use crate::app::datagram::check_gap;
+use crate::app::{Law, Sampler};
+use fairwire_core::{Duration, Rng, Time};
+
+/// One full segment per exponential gap, over one connection.
+///
+/// As ns-2's `Application/Telnet` with an `interval_`, which sends the first after a gap too. The default is FABA's: 5 ms, with segments
+/// of 512 bytes 0.82 Mbit/s (A. Kamra et al., 2003).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Telnet {
+    /// Mean time between segments; above zero.
+    pub mean_gap: Duration,
+}
+
+impl Default for Telnet {
+    fn default() -> Self {
+        Telnet { mean_gap: Duration::from_ms(5) }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    gap: Sampler,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Fresh,
+    Silent,
+    Typing,
+}
+
+impl Machine {
+    pub(crate) fn new(plan: &Telnet) -> Self {
+        check_gap(plan.mean_gap);
+        Machine { gap: Law::Exponential { mean: plan.mean_gap.secs() }.sampler(), state: State::Fresh }
+    }
+
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+        if cause != Cause::Due {
+            return; // the next key comes when it comes
+        }
+        let (place, segments, timed_from) = (0, 1, None);
+        self.state = match self.state {
+            State::Fresh => State::Silent,
+            State::Silent => {
+                steps.push(Step::Open { place, segments, timed_from });
+                State::Typing
+            }
+            State::Typing => {
+                steps.push(Step::Write { place, segments, timed_from });
+                State::Typing
+            }
+        };
+        steps.push(Step::WakeAt(now + self.gap.duration(rng)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+
+    #[test]
+    fn keys_come_at_their_rate_over_one_connection() {
+        let told = Ideal::run(&Load::Telnet(Telnet::default()), Time::ZERO + Duration::from_secs(500));
+        let opened = told.iter().filter(|(_, step)| matches!(step, Step::Open { .. })).count();
+        let keys = told.iter().filter(|(_, step)| !matches!(step, Step::WakeAt(_))).count() as f64;
+        assert_eq!(opened, 1);
+        assert!((keys - 100_000.0).abs() < 3.3 * 100_000.0_f64.sqrt(), "{keys}");
+    }
+}

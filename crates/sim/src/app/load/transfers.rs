@@ -1,0 +1,167 @@
+//! Files of random size, each over a new connection.
+
+use super::{Cause, Segments, Step};
+use crate::app::{Law, Sampler};
+use fairwire_core::{Duration, Rng, Time};
+use std::collections::VecDeque;
+
+/// Files of random size, each over a new connection with a flow hash of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transfers {
+    /// Bytes per file, sent in whole segments.
+    pub size: Law,
+    /// When they begin.
+    pub arrivals: Arrivals,
+}
+
+/// When transfers begin.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// One by one: the next begins some seconds after the one before is through.
+    Think(Law),
+    /// At random times, whatever became of those before.
+    Poisson {
+        /// Mean time between two; above zero.
+        mean_gap: Duration,
+        /// Most at once, 1 or more. A further one waits for a connection; its completion time counts from its arrival.
+        connections: u16,
+    },
+}
+
+impl Arrivals {
+    pub(super) fn connections(&self) -> u16 {
+        match *self {
+            Arrivals::Think(_) => 1,
+            Arrivals::Poisson { connections, .. } => connections,
+        }
+    }
+
+    pub(super) fn is_open_loop(&self) -> bool {
+        matches!(self, Arrivals::Poisson { .. })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    size: Sampler,
+    segments: Segments,
+    gap: Gap,
+    /// Places of connections that have nothing to do, the next to be used last.
+    idle: Vec<u16>,
+    /// Arrivals for which there was no connection, with their segments.
+    waiting: VecDeque<(Time, u64)>,
+    has_started: bool,
+}
+
+#[derive(Debug)]
+enum Gap {
+    Think(Sampler),
+    Poisson(Sampler),
+}
+
+impl Machine {
+    pub(crate) fn new(plan: &Transfers, segments: Segments) -> Self {
+        let gap = match &plan.arrivals {
+            Arrivals::Think(law) => Gap::Think(law.sampler()),
+            Arrivals::Poisson { mean_gap, connections } => {
+                assert!(*connections > 0, "transfers without a connection");
+                Gap::Poisson(Law::Exponential { mean: mean_gap.secs() }.sampler())
+            }
+        };
+        Machine {
+            size: plan.size.sampler(),
+            segments,
+            gap,
+            idle: (0..plan.arrivals.connections()).rev().collect(),
+            waiting: VecDeque::new(),
+            has_started: false,
+        }
+    }
+
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+        let is_first = !std::mem::replace(&mut self.has_started, true);
+        match (cause, &self.gap) {
+            (Cause::Finished(place), gap) => {
+                if let Gap::Think(law) = gap {
+                    steps.push(Step::WakeAt(now + law.duration(rng)));
+                }
+                self.idle.push(place);
+            }
+            (Cause::Due, Gap::Think(_)) => self.arrive(now, rng),
+            (Cause::Due, Gap::Poisson(law)) => {
+                steps.push(Step::WakeAt(now + law.duration(rng)));
+                if !is_first {
+                    self.arrive(now, rng);
+                }
+            }
+        }
+        while let (Some((since, segments)), Some(place)) =
+            (self.waiting.front().copied(), self.idle.last().copied())
+        {
+            self.waiting.pop_front();
+            self.idle.pop();
+            steps.push(Step::Open { place, segments, timed_from: Some(since) });
+        }
+    }
+
+    fn arrive(&mut self, now: Time, rng: &mut Rng) {
+        let segments = self.segments.of(self.size.draw(rng));
+        self.waiting.push_back((now, segments));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+
+    fn told(arrivals: Arrivals, size: Law, end: Duration) -> Vec<(Time, Step)> {
+        Ideal::run(&Load::Transfers(Transfers { size, arrivals }), Time::ZERO + end)
+    }
+
+    #[test]
+    fn the_next_transfer_begins_when_the_user_has_thought() {
+        let told = told(Arrivals::Think(Law::Fixed(0.005)), Law::Fixed(9_001.0), Duration::from_ms(29));
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let open = |ms| (at(ms), Step::Open { place: 0, segments: 10, timed_from: Some(at(ms)) });
+        assert_eq!(told, [open(0), (at(10), Step::WakeAt(at(15))), open(15), (at(25), Step::WakeAt(at(30)))]);
+    }
+
+    #[test]
+    fn random_arrivals_come_at_their_rate_and_wait_for_a_connection() {
+        // 100 per second, 8 ms each: one connection is busy 80 % of the time, as in an M/D/1 queue.
+        let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(10), connections: 1 };
+        let told = told(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
+        let waits: Vec<f64> = told
+            .iter()
+            .filter_map(|(at, step)| match step {
+                Step::Open { timed_from: Some(since), .. } => Some(at.since(*since).secs()),
+                _ => None,
+            })
+            .collect();
+        let n = waits.len() as f64;
+        assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
+        // Waits in batches of 1000 arrivals, 10 s, which are long against the queue's memory of some 100 ms.
+        let batches: Vec<f64> =
+            waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
+        let mean = batches.iter().sum::<f64>() / batches.len() as f64;
+        let variance = batches.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / batches.len() as f64;
+        let expected = 0.8 / (2.0 * 0.2) * 0.008;
+        assert!(
+            (mean - expected).abs() < 3.3 * (variance / batches.len() as f64).sqrt(),
+            "{mean}, not {expected}"
+        );
+    }
+
+    #[test]
+    fn no_more_connections_are_used_than_there_are() {
+        let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(1), connections: 5 };
+        let told = told(arrivals, Law::Pareto { mean: 8_000.0, shape: 1.5 }, Duration::from_secs(10));
+        let places: std::collections::BTreeSet<u16> = told
+            .iter()
+            .filter_map(|(_, step)| if let Step::Open { place, .. } = step { Some(*place) } else { None })
+            .collect();
+        assert_eq!(places, (0..5).collect());
+    }
+}
