@@ -38,9 +38,10 @@ pub struct Sender {
     state: State,
     reno: Reno,
     rtt: RttEstimator,
-    unacked: u64,         // everything below is acknowledged
-    next: u64,            // next to send; below `highest` after a timeout (go back N)
-    highest: u64,         // never sent yet
+    unacked: u64, // everything below is acknowledged
+    next: u64,    // next to send; below `highest` after a timeout (go back N)
+    highest: u64, // never sent yet
+    end: u64,
     recover: Option<u64>, // highest sequence sent when the latest loss was seen
     duplicates: u32,
     inflation: u32, // segments known to have left the network during recovery
@@ -73,12 +74,31 @@ impl Sender {
             unacked: 0,
             next: 0,
             highest: 0,
+            end: u64::MAX,
             recover: None,
             duplicates: 0,
             inflation: 0,
             timed: None,
             deadline: None,
         }
+    }
+
+    /// A sender that sends what it is given.
+    pub fn without_data(config: &Config) -> Self {
+        Sender { end: 0, ..Sender::new(config) }
+    }
+
+    /// Gives more.
+    pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
+        self.end = self.end.saturating_add(segments);
+        if !matches!(self.state, State::Closed | State::SynSent { .. }) {
+            self.send_window(u64::MAX, now, out);
+        }
+    }
+
+    /// Is all acknowledged?
+    pub fn is_finished(&self) -> bool {
+        self.unacked == self.end
     }
 
     /// Opens the connection.
@@ -235,7 +255,7 @@ impl Sender {
     }
 
     fn send_window(&mut self, most: u64, now: Time, out: &mut impl Output) {
-        let end = self.window_end().min(self.next.saturating_add(most));
+        let end = self.window_end().min(self.next.saturating_add(most)).min(self.end);
         while self.next < end {
             self.send_next(now, out);
         }
@@ -245,7 +265,7 @@ impl Sender {
     fn send_one_beyond(&mut self, now: Time, out: &mut impl Output) {
         let beyond = self.window_end() + u64::from(self.duplicates);
         let receivable = self.unacked as f64 + self.window_limit;
-        if self.next < beyond && (self.next as f64) < receivable {
+        if self.next < beyond && (self.next as f64) < receivable && self.next < self.end {
             self.send_next(now, out);
         }
     }
