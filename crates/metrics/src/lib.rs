@@ -14,7 +14,9 @@ pub mod max_min;
 pub mod record;
 pub mod series;
 pub mod summary;
+mod transfers;
 
 pub use histogram::DelayHistogram;
 pub use link_meter::LinkMeter;
 pub use series::TimeWeighted;
+pub use transfers::TransferMeter;

@@ -68,6 +68,9 @@ pub struct RunRecord {
     pub flows: Vec<FlowRecord>,
     /// What each queued link did.
     pub links: Vec<LinkRecord>,
+    /// How long transfers took, by group; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub transfers: Vec<TransferRecord>,
     /// How fair it was.
     pub fairness: Fairness,
 }
@@ -95,6 +98,28 @@ pub struct FlowRecord {
     pub packets_dropped: u64,
     /// Packets marked on the way.
     pub packets_marked: u64,
+}
+
+/// How long the transfers of a group took, those that were completed after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransferRecord {
+    /// The group.
+    pub group: String,
+    /// `transfer`, from the time at which it was asked for to the arrival of its last segment; or `page`, from its beginning to the time at
+    /// which the last sender knows that all has arrived.
+    pub kind: String,
+    /// How many were completed.
+    pub completed: u64,
+    /// Mean time, seconds.
+    pub mean_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// Longest.
+    pub max_s: f64,
 }
 
 /// What one queued link did, measured after the warm-up.

@@ -1,14 +1,15 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::estimate;
-use crate::record::{Estimate, RunRecord, Summary};
+use crate::record::{Estimate, RunRecord, Summary, TransferRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline, in order of first appearance.
 ///
 /// The measures are, per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all delivered)
 /// and `throughput_bps.<group>`; `jain` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
-/// packets; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
+/// packets; where there are transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise `_p50_s`, `_p95_s` and
+/// `_p99_s`, and the same of `page`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 /// `backlog_mean_packets`. A run without drops of a cause that other runs of the discipline had counts as zero; any
 /// other measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
@@ -46,6 +47,7 @@ fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     add_groups(run, &mut measures);
     add_signals(run, &mut measures);
     add_bottleneck(run, &mut measures);
+    add_transfers(run, &mut measures);
     measures
 }
 
@@ -80,6 +82,16 @@ fn add_bottleneck(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     measures.insert("sojourn_mean_s".into(), link.sojourn.mean_s);
     measures.insert("sojourn_p99_s".into(), link.sojourn.p99_s);
     measures.insert("backlog_mean_packets".into(), link.backlog.mean_packets);
+}
+
+fn add_transfers(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
+    for record in &run.transfers {
+        let TransferRecord { group, kind, completed, mean_s, p50_s, p95_s, p99_s, .. } = record;
+        measures.insert(format!("{kind}s.{group}"), *completed as f64);
+        for (name, seconds) in [("mean_s", mean_s), ("p50_s", p50_s), ("p95_s", p95_s), ("p99_s", p99_s)] {
+            measures.insert(format!("{kind}_{name}.{group}"), *seconds);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +133,7 @@ mod tests {
             seed: 1,
             flows: vec![flow(share * 1e6), flow(share * 2e6)],
             links: vec![link(drops)],
+            transfers: Vec::new(),
             fairness: Fairness {
                 jain: share,
                 worst_share: share / 2.0,

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Ack(u32),
     /// A flow starts, sends on, or runs out of patience.
     Wake(u32),
+    /// A user of TCP does something.
+    Session(u32),
 }
 
 /// Ordered by time, then tie; ties are unique, so the event itself never decides.

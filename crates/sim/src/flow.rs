@@ -31,8 +31,12 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     way: Way,
     endpoint: Endpoint,
+    session: u32,   // that it belongs to, or NO_SESSION
     wakes_at: Time, // the one pending wake that counts; MAX when there is none
 }
+
+/// The flow is nobody's connection: it runs by itself.
+pub(crate) const NO_SESSION: u32 = u32::MAX;
 
 /// What became of a flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +46,22 @@ pub(crate) struct Counts {
     pub(crate) datagram_bytes: Bytes,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
+}
+
+impl Counts {
+    /// Of several flows together.
+    pub(crate) fn sum(flows: &[Flow]) -> Counts {
+        flows.iter().fold(Counts::default(), |sum, Flow { counts, .. }| Counts {
+            sent: sum.sent + counts.sent,
+            delivered: sum.delivered + counts.delivered,
+            datagram_bytes: Bytes {
+                sent: sum.datagram_bytes.sent + counts.datagram_bytes.sent,
+                delivered: sum.datagram_bytes.delivered + counts.datagram_bytes.delivered,
+            },
+            dropped: sum.dropped + counts.dropped,
+            marked: sum.marked + counts.marked,
+        })
+    }
 }
 
 /// Bytes of datagrams on the wire: their sizes may differ.
@@ -95,6 +115,12 @@ struct Datagrams {
     pending: Option<Emission>,
 }
 
+impl Tcp {
+    fn without_data(config: &fairwire_tcp::Config) -> Self {
+        Tcp { has_started: false, sender: Sender::without_data(config), receiver: Receiver::new() }
+    }
+}
+
 /// What a flow's actions fall upon.
 pub(crate) struct Stage<'a> {
     pub(crate) group: &'a Group,
@@ -119,7 +145,9 @@ pub(crate) struct Delivery {
 impl Group {
     pub(crate) fn new(plan: GroupPlan, salt: u64, forward: u32, back: u32) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
-            Source::Bulk { tcp } => (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes),
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
+                (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
+            }
             Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
                 assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");
                 assert!(
@@ -167,11 +195,12 @@ impl Flow {
         access_delay: Duration,
         rng: impl FnOnce() -> Rng,
     ) -> Self {
-        let Place { index, group: number, lanes } = place;
+        let Place { index, group: number, session, lanes } = place;
         let endpoint = match &group.plan.source {
             Source::Bulk { tcp } => {
                 Endpoint::Tcp(Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() })
             }
+            Source::Tcp { tcp, .. } => Endpoint::Tcp(Tcp::without_data(tcp)),
             Source::Cbr { rate, packet_bytes, dither, .. } => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
                 Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
@@ -183,7 +212,66 @@ impl Flow {
         };
         let (up, down) = (Line::default(), Line::default());
         let way = Way { index, group: number, connection: 0, lanes, up, down, access_delay };
-        Flow { hash: group.hash(index, 0), counts: Counts::default(), way, endpoint, wakes_at: Time::MAX }
+        Flow {
+            hash: group.hash(index, 0),
+            counts: Counts::default(),
+            way,
+            endpoint,
+            session,
+            wakes_at: Time::MAX,
+        }
+    }
+
+    /// The session that it is a connection of, if any.
+    #[inline]
+    pub(crate) fn session(&self) -> Option<u32> {
+        (self.session != NO_SESSION).then_some(self.session)
+    }
+
+    /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
+    /// from now on.
+    pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_>) {
+        let Source::Tcp { tcp: config, .. } = &stage.group.plan.source else { return };
+        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
+        if tcp.has_started {
+            *tcp = Tcp::without_data(config);
+            self.way.connection = self.way.connection.wrapping_add(1);
+            self.hash = stage.group.hash(self.way.index, self.way.connection);
+        }
+        tcp.has_started = true;
+        let now = stage.now;
+        let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
+        tcp.sender.write(segments, now, &mut outlet);
+        tcp.sender.start(now, &mut outlet);
+        self.keep_timer(stage.events);
+    }
+
+    /// Gives the connection `segments` more to send.
+    pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_>) {
+        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
+        let now = stage.now;
+        let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
+        tcp.sender.write(segments, now, &mut outlet);
+        self.keep_timer(stage.events);
+    }
+
+    /// Does the sender know that all it was given has arrived?
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(&self.endpoint, Endpoint::Tcp(tcp) if tcp.sender.is_finished())
+    }
+
+    /// Segments that the receiver has in order.
+    pub(crate) fn arrived(&self) -> u64 {
+        match &self.endpoint {
+            Endpoint::Tcp(tcp) => tcp.receiver.delivered(),
+            Endpoint::Datagrams(_) => 0,
+        }
+    }
+
+    /// Is `frame` of a connection that was left since it was sent?
+    #[inline]
+    pub(crate) fn is_stale(&self, frame: Frame) -> bool {
+        frame.connection != self.way.connection && self.session != NO_SESSION
     }
 
     /// Its group.
@@ -245,6 +333,9 @@ impl Flow {
         let bytes = group.wire_bytes(frame);
         let sent = self.way.down.start(bytes, at, &group.pace);
         let at = sent + self.way.access_delay;
+        if self.is_stale(frame) {
+            return Delivery { at, packets: 0, datagram_bytes: 0, ack: None };
+        }
         match &mut self.endpoint {
             Endpoint::Datagrams(_) => Delivery { at, packets: 1, datagram_bytes: bytes.into(), ack: None },
             Endpoint::Tcp(tcp) => {
@@ -302,6 +393,7 @@ impl Flow {
 pub(crate) struct Place {
     pub(crate) index: u32,
     pub(crate) group: u32,
+    pub(crate) session: u32,
     pub(crate) lanes: Lanes,
 }
 

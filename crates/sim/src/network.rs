@@ -3,14 +3,17 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
+use crate::app::load::{Cause as Why, Machine, Step};
+use crate::app::session::{Order, Session};
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Bytes, Counts, Flow, Group, Lanes, Place, Stage};
+use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frames;
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{self, Leg, Target};
 use fairwire_core::{Cause, Packet, Seed, Signals, Time};
-use fairwire_metrics::record::FlowRecord;
+use fairwire_metrics::TransferMeter;
+use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -20,10 +23,20 @@ pub(crate) struct Run {
     legs: Vec<Leg>,
     groups: Vec<Group>,
     ledger: Ledger,
+    sessions: Vec<Session>,
+    steps: Vec<Step>, // of one session, while they are taken
+    timed: BTreeMap<u32, Timed>,
     measured_from: Time,
     end: Time,
     is_measuring: bool,
     handled: u64,
+}
+
+/// How long what the sessions of a group did took.
+#[derive(Default)]
+struct Timed {
+    transfers: TransferMeter,
+    pages: TransferMeter,
 }
 
 /// A link, and the lane of its questions.
@@ -54,13 +67,16 @@ impl Run {
             legs: Vec::new(),
             groups: Vec::new(),
             ledger: Ledger { frames: Frames::default(), flows: Vec::new() },
+            sessions: Vec::new(),
+            steps: Vec::new(),
+            timed: BTreeMap::new(),
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             handled: 0,
             events,
         };
-        let count = plan.groups.iter().map(|group| group.members.len()).sum();
+        let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
@@ -75,18 +91,32 @@ impl Run {
         let members = std::mem::take(&mut plan.members);
         let group = Group::new(plan, seed.stream("flow hash").next_u64(), forward, back);
         let mut lanes = BTreeMap::new();
+        let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
-            let index = self.ledger.flows.len() as u32;
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
                 out: events.lane(),
                 home: events.lane(),
                 wake: events.lane(),
             });
-            let place = Place { index, group: number, lanes };
             let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
-            let mut flow = Flow::new(place, &group, *access_delay, rng);
-            flow.wake_at(Time::ZERO + *start, events);
-            self.ledger.flows.push(flow);
+            let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
+            let mut session = NO_SESSION;
+            if let Source::Tcp { tcp, load } = &group.plan.source {
+                let machine = Machine::new(load, tcp.segment_bytes);
+                session = self.sessions.len() as u32;
+                let mut user = Session::new(number, first..first + each as u32, machine, rng());
+                user.wake_at(start);
+                events.push(start, Event::Session(session), Lane::NONE);
+                self.sessions.push(user);
+            }
+            for index in first..first + each as u32 {
+                let place = Place { index, group: number, session, lanes };
+                let mut flow = Flow::new(place, &group, *access_delay, rng);
+                if session == NO_SESSION {
+                    flow.wake_at(start, events);
+                }
+                self.ledger.flows.push(flow);
+            }
         }
         self.groups.push(group);
     }
@@ -119,6 +149,11 @@ impl Run {
             Event::Wake(flow) => {
                 let (flow, mut stage) = self.stage(flow, now);
                 flow.on_wake(&mut stage);
+            }
+            Event::Session(session) => {
+                if self.sessions[session as usize].is_due(now) {
+                    self.react(session, Why::Due, now);
+                }
             }
         }
     }
@@ -196,9 +231,25 @@ impl Run {
             flow.counts.delivered += delivery.packets;
             flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
         }
+        let session = flow.session().filter(|_| delivery.packets > 0);
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
             None => self.ledger.frames.release(slot),
+        }
+        if let Some(session) = session {
+            self.arrived(session, frame.flow, delivery.at);
+        }
+    }
+
+    /// A connection's receiver has more than before, at `at`.
+    fn arrived(&mut self, session: u32, flow: u32, at: Time) {
+        let segments = self.ledger.flows[flow as usize].arrived();
+        let user = &mut self.sessions[session as usize];
+        if let Some(took) = user.arrived(flow, segments, at)
+            && at >= self.measured_from
+            && at <= self.end
+        {
+            self.timed.entry(user.group).or_default().transfers.completed(took);
         }
     }
 
@@ -207,7 +258,45 @@ impl Run {
         let frame = self.ledger.frames.at(slot);
         self.ledger.frames.release(slot);
         let (flow, mut stage) = self.stage(frame.flow, now);
+        if flow.is_stale(frame) {
+            return;
+        }
         flow.on_ack(frame.ack(), &mut stage);
+        if let Some(session) = flow.session()
+            && flow.is_finished()
+            && let Some(why) = self.sessions[session as usize].finished(frame.flow)
+        {
+            self.react(session, why, now);
+        }
+    }
+
+    /// Lets a session do what it does for this reason.
+    fn react(&mut self, session: u32, why: Why, now: Time) {
+        let mut steps = std::mem::take(&mut self.steps);
+        let user = session as usize;
+        self.sessions[user].react(why, now, &mut steps);
+        for step in steps.drain(..) {
+            match step {
+                Step::WakeAt(at) => {
+                    self.sessions[user].wake_at(at);
+                    self.events.push(at, Event::Session(session), Lane::NONE);
+                }
+                Step::PageSince(since) if now >= self.measured_from => {
+                    self.timed
+                        .entry(self.sessions[user].group)
+                        .or_default()
+                        .pages
+                        .completed(now.since(since));
+                }
+                step => {
+                    let Some(order) = self.sessions[user].order(step) else { continue };
+                    let Order { flow, segments, is_new } = order;
+                    let (flow, mut stage) = self.stage(flow, now);
+                    if is_new { flow.open(segments, &mut stage) } else { flow.write(segments, &mut stage) }
+                }
+            }
+        }
+        self.steps = steps;
     }
 
     /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
@@ -221,54 +310,86 @@ impl Run {
             let datagram_bytes = Bytes { sent: 0, ..datagram_bytes };
             flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
         }
+        for session in &mut self.sessions {
+            session.given = 0;
+        }
     }
 
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
-        let seconds = self.end.since(self.measured_from).secs();
         let mut numbers = vec![0; self.groups.len()];
-        let record = |flow: &Flow| {
-            let number = &mut numbers[flow.group() as usize];
-            *number += 1;
-            flow_record(&self.groups[flow.group() as usize].plan, *number, &flow.counts, seconds)
-        };
+        let mut rest = &self.ledger.flows[..];
+        let mut flows = Vec::new();
+        while let Some(first) = rest.first() {
+            let group = first.group() as usize;
+            let plan = &self.groups[group].plan;
+            let (of_member, others) = rest.split_at(connections(plan));
+            rest = others;
+            numbers[group] += 1;
+            let given = first.session().map_or(0, |session| self.sessions[session as usize].given);
+            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), given));
+        }
         Measured {
-            flows: self.ledger.flows.iter().map(record).collect(),
+            flows,
             links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
+            transfers: self.transfer_records(),
             events: self.handled,
+        }
+    }
+
+    fn transfer_records(&self) -> Vec<TransferRecord> {
+        let of_group = |(group, timed): (&u32, &Timed)| {
+            let name = &self.groups[*group as usize].plan.name;
+            [timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")]
+        };
+        self.timed.iter().flat_map(of_group).flatten().collect()
+    }
+
+    /// `given` is what a session gave its connections to send, in segments.
+    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, given: u64) -> FlowRecord {
+        let seconds = self.end.since(self.measured_from).secs();
+        let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
+        let of_tcp = |tcp: &fairwire_tcp::Config| {
+            let of = |bytes: u32| counts.delivered * u64::from(bytes);
+            (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
+        };
+        let of_datagrams = |header_bytes: u32| {
+            let bytes = counts.datagram_bytes.delivered;
+            (bytes, bytes - counts.delivered * u64::from(header_bytes))
+        };
+        let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
+            Source::Bulk { tcp } => ("bulk newreno", None, of_tcp(tcp)),
+            Source::Tcp { tcp, load } => {
+                let offered = rate_of(given * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                (load.kind(), load.is_open_loop().then_some(offered), of_tcp(tcp))
+            }
+            Source::Cbr { rate, header_bytes, .. } => {
+                ("cbr", Some(rate.bps() as f64), of_datagrams(*header_bytes))
+            }
+            Source::Datagrams { traffic, header_bytes } => {
+                let offered = rate_of(counts.datagram_bytes.sent);
+                (traffic.kind(), Some(offered), of_datagrams(*header_bytes))
+            }
+        };
+        FlowRecord {
+            name: format!("{}.{number}", plan.name),
+            group: plan.name.clone(),
+            kind: kind.into(),
+            offered_bps,
+            throughput_bps: rate_of(wire_bytes),
+            goodput_bps: rate_of(good_bytes),
+            packets_sent: counts.sent,
+            packets_dropped: counts.dropped,
+            packets_marked: counts.marked,
         }
     }
 }
 
-fn flow_record(plan: &GroupPlan, number: u32, counts: &Counts, seconds: f64) -> FlowRecord {
-    let sent_bps = counts.datagram_bytes.sent as f64 * 8.0 / seconds;
-    let of_datagrams = |header_bytes: u32| {
-        let bytes = counts.datagram_bytes.delivered;
-        (bytes, bytes - counts.delivered * u64::from(header_bytes))
-    };
-    let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
-        Source::Bulk { tcp } => {
-            let of = |bytes: u32| counts.delivered * u64::from(bytes);
-            ("bulk newreno", None, (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes)))
-        }
-        Source::Cbr { rate, header_bytes, .. } => {
-            ("cbr", Some(rate.bps() as f64), of_datagrams(*header_bytes))
-        }
-        Source::Datagrams { traffic, header_bytes } => {
-            (traffic.kind(), Some(sent_bps), of_datagrams(*header_bytes))
-        }
-    };
-    let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
-    FlowRecord {
-        name: format!("{}.{number}", plan.name),
-        group: plan.name.clone(),
-        kind: kind.into(),
-        offered_bps,
-        throughput_bps: rate_of(wire_bytes),
-        goodput_bps: rate_of(good_bytes),
-        packets_sent: counts.sent,
-        packets_dropped: counts.dropped,
-        packets_marked: counts.marked,
+/// How many flows each member of a group is.
+fn connections(plan: &GroupPlan) -> usize {
+    match &plan.source {
+        Source::Tcp { load, .. } => usize::from(load.connections()),
+        _ => 1,
     }
 }
 
@@ -361,6 +482,36 @@ mod tests {
         }
         assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
         assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
+    }
+
+    #[test]
+    fn frames_of_connections_that_were_left_are_let_go_too() {
+        use crate::app::{Bursts, Law, Load, Sequence, Web};
+        let tcp = Config::new(Profile::Ns2In2002, 512);
+        let user = |name, load| group(name, Source::Tcp { tcp: tcp.clone(), load });
+        let web = Web { reading: Law::Fixed(0.2), ..Web::default() };
+        let short = Sequence { lasts: fairwire_core::Duration::from_ms(300) };
+        let flows = vec![
+            user("short", Load::Sequence(short)),
+            user("web", Load::Web(Box::new(web))),
+            user("bursts", Load::Bursts(Bursts { renews: true, ..Bursts::default() })),
+            bulk("tcp"),
+        ];
+        let mut run = run(flows, 20, &settings(TieRule::Random));
+        let (mut on_the_way, mut stale) = (0, 0);
+        let frames = &run.ledger.frames;
+        while let Some((_, event)) = run.events.pop_until(Time::MAX) {
+            if let Event::Arrival(slot) | Event::Ack(slot) = event {
+                on_the_way += 1;
+                let frame = frames.at(slot);
+                stale += usize::from(run.ledger.flows[frame.flow as usize].is_stale(frame));
+            }
+        }
+        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
+        assert!(run.ledger.flows[0].counts.sent > 1000, "the test needs connections that are left at work");
+        assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
+        // The connection of `short` was renewed at 30 s, the end of the run, with packets under way.
+        assert!(stale > 0, "the test needs frames of connections that were left");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is to be simulated.
 
-use crate::app::Traffic;
+use crate::app::{Load, Traffic};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw, Seed};
-use fairwire_metrics::record::{FlowRecord, LinkRecord};
+use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that go over them.
 pub struct Network {
@@ -78,6 +78,13 @@ pub enum Source {
         /// Its constants.
         tcp: fairwire_tcp::Config,
     },
+    /// A user of TCP, with one connection or several. Its record is of all of them together.
+    Tcp {
+        /// The constants of each connection.
+        tcp: fairwire_tcp::Config,
+        /// What it asks of them.
+        load: Load,
+    },
     /// Constant bit rate over UDP.
     Cbr {
         /// Bits per second on the wire.
@@ -136,10 +143,12 @@ pub enum TieRule {
 /// What came out.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Per flow, in the order of the plan.
+    /// Per member of a group, in the order of the plan.
     pub flows: Vec<FlowRecord>,
     /// Per queued link.
     pub links: Vec<LinkRecord>,
+    /// Per group whose transfers are timed, and kind of them.
+    pub transfers: Vec<TransferRecord>,
     /// Events handled.
     pub events: u64,
 }

@@ -3,8 +3,12 @@
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed, Step, Time, Trace};
 use fairwire_metrics::record::LinkRecord;
-use fairwire_sim::app::{Law, Offered, OnOff, Poisson, Replay, Traffic, Video, Voip};
+use fairwire_sim::app::{
+    Arrivals, Bursts, Law, Load, Offered, OnOff, Poisson, Replay, Sequence, Telnet, Traffic, Transfers,
+    Video, Voip, Web,
+};
 use fairwire_sim::{GroupPlan, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
+use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
 
 struct TailDrop;
@@ -160,6 +164,110 @@ fn what_is_offered_to_a_link_with_room_arrives() {
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
     let outcome = |seed| format!("{:?}", measured(link(RateLaw::Fixed), all_sources(), 20, seed));
+    assert_eq!(outcome(1), outcome(1));
+    assert_ne!(outcome(1), outcome(2));
+}
+
+fn user(name: &str, load: Load, members: usize) -> GroupPlan {
+    let tcp = Config::new(Profile::Ns2In2002, 960); // 1000 bytes on the wire
+    GroupPlan { source: Source::Tcp { tcp, load }, ..group(name, Traffic::Voip(Voip::default()), members) }
+}
+
+fn transfers(size: f64, arrivals: Arrivals) -> Load {
+    Load::Transfers(Transfers { size: Law::Fixed(size), arrivals })
+}
+
+#[test]
+fn a_transfer_takes_the_round_trips_that_its_windows_need() {
+    // An idle network: 10 segments take a handshake and windows of 2, 4 and 4.
+    let load = transfers(9_600.0, Arrivals::Think(Law::Fixed(5.0)));
+    let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
+    let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
+    let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
+    // 24 ms per round trip, three of them and half a one: at 10^12 bit/s sending takes microseconds at most.
+    assert!((record.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
+    assert!((record.max_s - record.mean_s).abs() < 2e-6, "{record:?}");
+    assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
+    // A cycle is a transfer, until the last acknowledgement is there, and 5 s.
+    let cycles = 900.0 / (5.0 + 4.0 * 0.024);
+    assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
+    // Ten segments of data and a SYN each.
+    let flow = &measured.flows[0];
+    assert!((flow.packets_sent as f64 - 11.0 * cycles).abs() <= 11.0, "{flow:?}");
+    assert!((flow.goodput_bps / (9_600.0 * 8.0 * cycles / 900.0) - 1.0).abs() < 1.0 / cycles, "{flow:?}");
+}
+
+#[test]
+fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
+    let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(100), connections: 50 };
+    let load = Load::Transfers(Transfers { size: Law::Pareto { mean: 48_000.0, shape: 2.5 }, arrivals });
+    let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
+    let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
+    let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
+    // 10 per second of 48 kB: half a segment more each in the mean, and 40 bytes of headers per segment: 4.04 Mbit/s. Nearly all arrives:
+    // transfers last some 0.3 s.
+    assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
+    assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
+    assert!(
+        record.p50_s < record.p95_s && record.p95_s < record.p99_s && record.p99_s <= record.max_s,
+        "{record:?}"
+    );
+}
+
+#[test]
+fn keystrokes_arrive_at_their_rate() {
+    let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
+    let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
+    for flow in &measured.flows {
+        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of sqrt(36 000).
+        let bound = 3.3 / 36_000.0_f64.sqrt();
+        assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
+        assert!((flow.throughput_bps / flow.offered_bps.expect("told") - 1.0).abs() < 0.002, "{flow:?}");
+    }
+    assert!(measured.transfers.is_empty());
+}
+
+#[test]
+fn a_pause_follows_a_burst_that_has_been_delivered() {
+    // One segment per burst over one connection: a cycle is a round trip and the pause.
+    let load = |renews| Load::Bursts(Bursts { burst: Law::Fixed(1.0), idle: Law::Fixed(0.1), renews });
+    let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
+    for (renews, cycle) in [(false, 0.124), (true, 0.148)] {
+        let measured = measured(fast(), vec![user("bursts", load(renews), 1)], 1_000, 1);
+        let completed = measured.transfers[0].completed as f64;
+        assert!((completed - 900.0 / cycle).abs() <= 1.0, "{completed}, renews: {renews}");
+    }
+}
+
+#[test]
+fn a_web_client_loads_pages_of_objects() {
+    let web = Web { reading: Law::Exponential { mean: 1.0 }, ..Web::default() };
+    let measured = measured(link(RateLaw::Fixed), vec![user("web", Load::Web(Box::new(web)), 3)], 2_000, 1);
+    assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
+    let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
+    let (objects, pages) = (of("transfer"), of("page"));
+    // 6.64 objects per page in the mean. The number of those in the first has a second moment below 53 times its mean.
+    let per_page = objects.completed as f64 / pages.completed as f64;
+    let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
+    assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");
+    assert!(pages.mean_s > objects.mean_s && pages.p50_s > 0.13, "{pages:?}");
+}
+
+#[test]
+fn loads_give_the_same_bits_under_the_same_seed() {
+    let loads = || {
+        vec![
+            user("web", Load::Web(Box::default()), 2),
+            user("bursts", Load::Bursts(Bursts::default()), 3),
+            user("http", Load::Sequence(Sequence { lasts: Duration::from_secs(1) }), 2),
+            user(
+                "files",
+                transfers(50_000.0, Arrivals::Poisson { mean_gap: Duration::from_ms(200), connections: 3 }),
+                1,
+            ),
+        ]
+    };
+    let outcome = |seed| format!("{:?}", measured(link(RateLaw::Fixed), loads(), 30, seed));
     assert_eq!(outcome(1), outcome(1));
     assert_ne!(outcome(1), outcome(2));
 }

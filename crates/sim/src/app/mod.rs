@@ -6,6 +6,7 @@
 pub(crate) mod datagram;
 mod law;
 pub(crate) mod load;
+pub(crate) mod session;
 
 pub use datagram::Traffic;
 pub use datagram::on_off::OnOff;

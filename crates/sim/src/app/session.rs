@@ -1,0 +1,94 @@
+//! A user of TCP at work: a load, and the connections that it has.
+
+use super::load::{Cause, Machine, Step};
+use fairwire_core::{Duration, Rng, Time};
+
+/// One user. Its connections are flows that stand side by side.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) group: u32,
+    /// The flow of its first connection.
+    first: u32,
+    machine: Machine,
+    rng: Rng,
+    wakes_at: Time, // the one pending wake that counts; MAX when there is none
+    connections: Box<[Connection]>,
+    /// Segments given to its connections since the warm-up, other than endless ones.
+    pub(crate) given: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Connection {
+    /// Segments given to the one that is open.
+    given: u64,
+    /// When the transfer began that is complete when all that was given has arrived.
+    timed_from: Option<Time>,
+    /// Is there something that the sender does not know to have arrived?
+    is_busy: bool,
+}
+
+/// A wish that changes a connection: of this flow, so many segments more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) flow: u32,
+    pub(crate) segments: u64,
+    pub(crate) is_new: bool,
+}
+
+impl Session {
+    pub(crate) fn new(group: u32, flows: std::ops::Range<u32>, machine: Machine, rng: Rng) -> Self {
+        let connections = vec![Connection::default(); flows.len()].into();
+        Session { group, first: flows.start, machine, rng, wakes_at: Time::MAX, connections, given: 0 }
+    }
+
+    /// It is to be woken at `at`, and at no other time.
+    pub(crate) fn wake_at(&mut self, at: Time) {
+        self.wakes_at = at;
+    }
+
+    /// Is this the wake that counts? It is used up then.
+    pub(crate) fn is_due(&mut self, now: Time) -> bool {
+        let is_due = self.wakes_at == now;
+        if is_due {
+            self.wakes_at = Time::MAX;
+        }
+        is_due
+    }
+
+    /// What is to be done at `now`.
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, steps: &mut Vec<Step>) {
+        self.machine.react(cause, now, &mut self.rng, steps);
+    }
+
+    /// Takes note of a connection that is opened or given data, where `step` is one.
+    pub(crate) fn order(&mut self, step: Step) -> Option<Order> {
+        let (place, segments, timed_from, is_new) = match step {
+            Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
+            Step::Write { place, segments, timed_from } => (place, segments, timed_from, false),
+            Step::WakeAt(_) | Step::PageSince(_) => return None,
+        };
+        let connection = &mut self.connections[usize::from(place)];
+        let before = if is_new { 0 } else { connection.given };
+        *connection = Connection { given: before.saturating_add(segments), timed_from, is_busy: true };
+        if segments != super::load::ENDLESS {
+            self.given += segments;
+        }
+        Some(Order { flow: self.first + u32::from(place), segments, is_new })
+    }
+
+    /// The receiver of `flow` has so many segments, at `at`. How long the transfer took, when it is complete by them.
+    pub(crate) fn arrived(&mut self, flow: u32, segments: u64, at: Time) -> Option<Duration> {
+        let connection = &mut self.connections[(flow - self.first) as usize];
+        if segments < connection.given {
+            return None;
+        }
+        connection.timed_from.take().map(|since| at.since(since))
+    }
+
+    /// The sender of `flow` knows that all has arrived. Where this is news, the load is to hear of it.
+    pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
+        let place = (flow - self.first) as u16;
+        let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);
+        was_busy.then_some(Cause::Finished(place))
+    }
+}
