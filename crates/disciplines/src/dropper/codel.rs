@@ -176,7 +176,7 @@ enum Phase {
     Signalling,
     /// The first packet was dropped: the one behind it is sent, and signalling begins.
     Begun,
-    /// A packet was dropped: the one behind it tells whether signalling goes on.
+    /// A packet was dropped and counted: the one behind it tells whether signalling goes on.
     Dropped,
 }
 
@@ -208,8 +208,14 @@ impl Codel {
         match (begins, marks) {
             (true, true) => self.begin(terms, now),
             (true, false) => self.phase = Phase::Begun,
-            (false, true) => self.advance(terms),
-            (false, false) => self.phase = Phase::Dropped,
+            (false, true) => {
+                self.count = self.count.saturating_add(1);
+                self.schedule(terms);
+            }
+            (false, false) => {
+                self.count = self.count.saturating_add(1);
+                self.phase = Phase::Dropped;
+            }
         }
         Verdict::Signal(Cause::Early)
     }
@@ -224,9 +230,8 @@ impl Codel {
         self.phase = Phase::Signalling;
     }
 
-    /// A signal was given: the next one is due sooner after it.
-    fn advance(&mut self, terms: &Terms) {
-        self.count = self.count.saturating_add(1);
+    /// A signal was given and counted: the next one is due sooner after it.
+    fn schedule(&mut self, terms: &Terms) {
         self.next += terms.gap(self.count);
         self.phase = Phase::Signalling;
     }
@@ -258,7 +263,7 @@ impl Law for Codel {
             _ if !is_above => self.phase = Phase::Calm,
             phase => {
                 if phase == Phase::Dropped {
-                    self.advance(terms);
+                    self.schedule(terms);
                 }
                 if now >= self.next {
                     return self.signal(terms, packet, now);
