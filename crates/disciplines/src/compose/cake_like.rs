@@ -27,7 +27,7 @@
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
-//! IEEE LANMAN 2018, section III.
+//! IEEE LANMAN 2018: the isolation of flows and hosts.
 //!
 //! # Where we differ
 //! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the kind of host by the classifier.
@@ -62,7 +62,7 @@ pub const ABOUT: About = About {
     state: "120 bytes per queue, 1024 queues, and an entry per bulky host",
     cost: "O(log queues), five steps for 1024, while hosts have few bulky flows each",
     marks: true,
-    source: "Hoiland-Jorgensen, Taht, Morton 2018, section III",
+    source: "Hoiland-Jorgensen, Taht, Morton 2018",
 };
 
 const NAME: &str = "cake-like";

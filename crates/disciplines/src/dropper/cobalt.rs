@@ -25,7 +25,7 @@
 //!
 //! # Source (section, equation)
 //! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T. Hoiland-Jorgensen, D. Taht
-//! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III; RFC 8289 for CoDel.
+//! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018; RFC 8289 for CoDel. The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
 //! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also be above what two packets of

@@ -12,7 +12,7 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
 //! - `quantum` (size; 1514 B, or the typical packet if that is longer): what a flow of weight 1 may send per round; at least
-//!   the longest packet, or the work per packet grows. Shreedhar and Varghese 1996, section 3.
+//!   the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
 //! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class. The product is at
 //!   least 1/1024 B.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
@@ -27,8 +27,8 @@
 //! since rounds in which nobody could send are skipped all at once.
 //!
 //! # Source (section, equation)
-//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996, section 3 and
-//! figure 2.
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996: the code of
+//! enqueueing and dequeueing.
 //!
 //! # Where we differ
 //! - The quantum of the next visit is added when a queue goes to the end of the list rather than when its turn comes. Nobody
@@ -65,7 +65,7 @@ pub const ABOUT: About = About {
     state: "16 bytes per packet of buffer, and the buffer's queues",
     cost: "O(1) where a quantum is a packet or more; O(log n) to push out by bytes or weight",
     marks: false,
-    source: "Shreedhar and Varghese 1996, section 3",
+    source: "Shreedhar and Varghese 1996",
 };
 
 const NAME: &str = "drr";

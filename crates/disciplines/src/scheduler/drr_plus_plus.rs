@@ -24,7 +24,7 @@
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
-//! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, section III-B.
+//! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, on the isolation of hosts.
 //!
 //! # Where we differ
 //! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at random.
