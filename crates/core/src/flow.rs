@@ -234,8 +234,8 @@ const NOWHERE: u32 = u32::MAX;
 /// A table from flow to value of fixed capacity: a dense array, so that a uniformly random entry is one draw, and chains of
 /// the flows whose hashes meet. All O(1); it allocates once, at construction.
 ///
-/// In networks flows come and go with every few packets, so what counts is that entering and leaving take no search. The
-/// array of chains is half full at most, and a chain goes on within the entries themselves: mostly a lookup is one load
+/// In networks flows come and go with every few packets, so what counts is that entering and leaving take no search. There
+/// are as many chains as places, and a chain goes on within the entries themselves: mostly a lookup is one load
 /// there and one in an entry that is wanted anyway.
 ///
 /// ```
@@ -258,10 +258,19 @@ pub struct FlowTable<V> {
 
 #[derive(Debug)]
 struct Entry<V> {
-    flow: FlowHash,
+    /// The flow's hash, lower half first: in halves an entry has no gaps where the value has none of eight bytes.
+    flow: [u32; 2],
     value: V,
     /// The next place of the same chain.
     next: u32,
+}
+
+impl<V> Entry<V> {
+    #[inline]
+    fn flow(&self) -> FlowHash {
+        let [low, high] = self.flow;
+        FlowHash(u64::from(high) << 32 | u64::from(low))
+    }
 }
 
 impl<V> FlowTable<V> {
@@ -271,7 +280,7 @@ impl<V> FlowTable<V> {
     /// When `capacity` is above [`MOST_PLACES`].
     pub fn new(capacity: usize) -> Self {
         assert!(capacity <= MOST_PLACES, "a table of {capacity} places is above the bound of {MOST_PLACES}");
-        let chains = (capacity.max(1) * 2).next_power_of_two();
+        let chains = capacity.max(2).next_power_of_two();
         FlowTable {
             entries: Vec::with_capacity(capacity),
             first: vec![NOWHERE; chains].into(),
@@ -314,7 +323,7 @@ impl<V> FlowTable<V> {
         let mut place = self.first[self.chain(flow)];
         // No entry is at `NOWHERE`.
         while let Some(entry) = self.entries.get(place as usize) {
-            if entry.flow == flow {
+            if entry.flow() == flow {
                 return Some(place as usize);
             }
             place = entry.next;
@@ -325,13 +334,13 @@ impl<V> FlowTable<V> {
     /// Is `flow` at `place`?
     #[inline]
     pub fn is_at(&self, flow: FlowHash, place: usize) -> bool {
-        self.entries.get(place).is_some_and(|entry| entry.flow == flow)
+        self.entries.get(place).is_some_and(|entry| entry.flow() == flow)
     }
 
     /// The flow at `place`.
     #[inline]
     pub fn flow(&self, place: usize) -> FlowHash {
-        self.entries[place].flow
+        self.entries[place].flow()
     }
 
     /// The value at `place`.
@@ -348,7 +357,7 @@ impl<V> FlowTable<V> {
 
     /// Every flow and its value, by place.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, &V)> {
-        self.entries.iter().map(|entry| (entry.flow, &entry.value))
+        self.entries.iter().map(|entry| (entry.flow(), &entry.value))
     }
 
     /// Adds `flow`, which must not be in the table, and tells its place: the last.
@@ -361,18 +370,19 @@ impl<V> FlowTable<V> {
         assert!(place < self.capacity, "flow table over its stated bound of {}", self.capacity);
         let chain = self.chain(flow);
         let next = core::mem::replace(&mut self.first[chain], place as u32);
-        self.entries.push(Entry { flow, value, next });
+        let halves = [flow.0 as u32, (flow.0 >> 32) as u32];
+        self.entries.push(Entry { flow: halves, value, next });
         place
     }
 
     /// Takes out the entry at `place`; the last entry moves there.
     #[inline]
     pub fn remove(&mut self, place: usize) -> V {
-        let Entry { flow, next, .. } = self.entries[place];
+        let (flow, next) = (self.entries[place].flow(), self.entries[place].next);
         *self.link_to(flow, place) = next;
         let last = self.entries.len() - 1;
         if place != last {
-            *self.link_to(self.entries[last].flow, last) = place as u32;
+            *self.link_to(self.entries[last].flow(), last) = place as u32;
         }
         self.entries.swap_remove(place).value
     }

@@ -27,7 +27,7 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! One bucket of 24 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! One bucket of 24 bytes and an index entry of 4 to 8 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
 //! `beta_max` moves per departure, 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to
 //! weights is O(log N).
@@ -90,7 +90,7 @@ use tokens::{MOST_MOVES, Supply, steps};
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
-    state: "at most 40 bytes per active flow with its index entry, bounded by `max_flows`",
+    state: "32 bytes per active flow with its index entry, bounded by `max_flows`",
     cost: "O(1) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, sections 4.2, 6.1 and 6.2",

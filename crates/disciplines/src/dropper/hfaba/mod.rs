@@ -28,7 +28,7 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! 48 to 56 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
+//! 44 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
 //! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
 //! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
@@ -91,7 +91,7 @@ use std::collections::BTreeMap;
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
-    state: "at most 56 bytes per active flow with its index entry, bounded by `max_flows`, 128 per class, and 4 per class number up to the highest",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, 128 per class, and 4 per class number up to the highest",
     cost: "O(depth of the tree) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
