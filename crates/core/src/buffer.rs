@@ -125,14 +125,19 @@ impl core::ops::BitOr for Needs {
     }
 }
 
+/// A line of the cache: whoever handles a packet needs its neighbours as well, and among many packets nothing of it is near.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Slot {
     // Not an option: its tag is a byte within the packet, and copying around that byte is slower than copying it all.
     packet: Packet,
     older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
     dense: u32, // place in `waiting`
+    links: Links,
 }
+
+const _: () = assert!(size_of::<Slot>() == 64);
 
 /// In place of a neighbour: no packet is here.
 const VACANT: u32 = NONE - 1;
@@ -173,7 +178,6 @@ pub struct Buffer {
     waiting: Vec<u32>,
     free_flow: u32,
     queues: Queues,
-    links: Box<[Links]>,
     flows: Box<[Flow]>,
     /// The first `active` of these are the backlogged flows.
     backlogged: Box<[u32]>,
@@ -192,7 +196,9 @@ impl Buffer {
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
-        let slot = |i| Slot { packet: no_packet(), older: VACANT, newer: link(i), dense: NONE };
+        let no_links = Links { older: NONE, newer: NONE, flow: NONE };
+        let slot =
+            |i| Slot { packet: no_packet(), older: VACANT, newer: link(i), dense: NONE, links: no_links };
         let per_flow = if needs.flows { slots } else { 0 };
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };
@@ -210,7 +216,6 @@ impl Buffer {
             waiting: Vec::with_capacity(if needs.random_packet { slots as usize } else { 0 }),
             free_flow: 0,
             queues,
-            links: vec![Links { older: NONE, newer: NONE, flow: NONE }; per_flow as usize].into(),
             flows: (0..per_flow).map(flow).collect(),
             backlogged: vec![NONE; per_flow as usize].into(),
             active: 0,
@@ -282,7 +287,7 @@ impl Buffer {
     ///
     /// # Panics
     /// When it does not fit.
-    #[inline]
+    #[inline(never)] // inlined it first moves the packet, and then waits for its length to arrive where it was moved to
     pub fn push(&mut self, packet: Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
         let key = self.free_slot;
@@ -322,8 +327,8 @@ impl Buffer {
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
         let older = core::mem::replace(&mut flow.tail, key);
-        self.links[older as usize].newer = key;
-        self.links[key as usize] = Links { older, newer: NONE, flow: index };
+        self.slots[older as usize].links.newer = key;
+        self.slots[key as usize].links = Links { older, newer: NONE, flow: index };
     }
 
     #[inline]
@@ -336,14 +341,14 @@ impl Buffer {
         self.active += 1;
         self.names.insert(hash, index);
         self.changed = index;
-        self.links[key as usize] = Links { older: NONE, newer: NONE, flow: index };
+        self.slots[key as usize].links = Links { older: NONE, newer: NONE, flow: index };
     }
 
     /// Takes the packet named by `key` out, wherever it stands.
     ///
     /// # Panics
     /// When no packet has that key.
-    #[inline]
+    #[inline(never)] // inlined it takes the packet apart
     pub fn remove(&mut self, key: Key) -> Packet {
         let slot = &mut self.slots[key.index()];
         assert!(slot.older != VACANT, "a key names a waiting packet");
@@ -377,7 +382,7 @@ impl Buffer {
 
     #[inline]
     fn leave_flow(&mut self, key: Key, len: u32) {
-        let Links { older, newer, flow: index } = self.links[key.index()];
+        let Links { older, newer, flow: index } = self.slots[key.index()].links;
         self.changed = index;
         let flow = &mut self.flows[index as usize];
         flow.packets -= 1;
@@ -387,11 +392,11 @@ impl Buffer {
         }
         match older {
             NONE => flow.head = newer,
-            _ => self.links[older as usize].newer = newer,
+            _ => self.slots[older as usize].links.newer = newer,
         }
         match newer {
             NONE => self.flows[index as usize].tail = older,
-            _ => self.links[newer as usize].older = older,
+            _ => self.slots[newer as usize].links.older = older,
         }
     }
 
@@ -494,7 +499,7 @@ impl Buffer {
     /// The flow that the waiting packet `key` belongs to.
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {
-        FlowKey(self.links[key.index()].flow)
+        FlowKey(self.slots[key.index()].links.flow)
     }
 
     /// The flow whose packet came in or went out last, for accounts of what each flow has waiting. Nothing may wait there any
@@ -552,7 +557,7 @@ impl Buffer {
     /// The packet of the same flow that arrived just after `key`.
     #[inline]
     pub fn flow_newer(&self, key: Key) -> Option<Key> {
-        some(self.links[key.index()].newer).map(Key)
+        some(self.slots[key.index()].links.newer).map(Key)
     }
 
     /// What a backlogged flow has waiting.
@@ -565,7 +570,6 @@ impl Buffer {
     /// Bytes of memory taken, all at construction.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.slots)
-            + size_of_val(&*self.links)
             + size_of_val(&*self.flows)
             + self.waiting.capacity() * size_of::<u32>()
             + size_of_val(&*self.backlogged)

@@ -45,7 +45,6 @@
 //! ```
 
 use super::entry::{Checked, MakesRoom, Typed};
-use super::standing::Standing;
 use crate::catalogue::{About, Family};
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, BuildError};
@@ -254,8 +253,9 @@ impl Scheduler for Drr {
 
     #[inline]
     fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        if Standing::of(key, buffer) == Standing::Only {
-            self.leave(buffer.flow_of(key).index() as u32);
+        let flow = buffer.flow_of(key);
+        if buffer.flow_backlog(flow).packets == 1 {
+            self.leave(flow.index() as u32);
         }
     }
 
