@@ -115,14 +115,6 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         packet.ecn = Ecn::Ce;
         signals.marked(packet, cause);
     }
-
-    #[inline]
-    fn insert(&mut self, packet: Packet) -> Key {
-        let key = self.buffer.push(packet);
-        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
-        self.scheduler.inserted(key, &self.buffer);
-        key
-    }
 }
 
 impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
@@ -144,7 +136,11 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if !self.make_room(&packet, now, signals) {
             return signals.dropped(packet, Cause::Overflow);
         }
-        let key = self.insert(packet);
+        // Here and not in a function of its own, which would move the packet first: whoever reads a packet in pieces right
+        // after it was moved as a whole waits for it.
+        let key = self.buffer.push(packet);
+        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
+        self.scheduler.inserted(key, &self.buffer);
         if let Some(cause) = mark {
             self.mark(key, cause, signals);
         }
