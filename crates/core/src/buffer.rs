@@ -287,18 +287,28 @@ impl Buffer {
     ///
     /// # Panics
     /// When it does not fit.
-    #[inline(never)] // inlined it first moves the packet, and then waits for its length to arrive where it was moved to
+    #[inline]
     pub fn push(&mut self, packet: Packet) -> Key {
+        let key = self.admit(&packet);
+        self.fill(key, packet);
+        key
+    }
+
+    /// The first half of [`push`](Buffer::push): makes a place for `packet`, which [`fill`](Buffer::fill) must then take.
+    ///
+    /// Two halves, since this one reads the packet where its owner wrote it. Handed over, it would be moved as a whole and read in
+    /// pieces right after, and the processor would have to wait for the one before it could do the other.
+    #[inline(never)]
+    pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
         let key = self.free_slot;
         if self.needs.flows {
-            self.join_flow(&packet, key);
+            self.join_flow(packet, key);
         }
         self.bytes += u64::from(packet.len);
         self.len += 1;
         let slot = &mut self.slots[key as usize];
         self.free_slot = slot.newer;
-        slot.packet = packet;
         slot.older = NONE;
         if self.needs.random_packet {
             slot.dense = self.waiting.len() as u32;
@@ -313,6 +323,12 @@ impl Buffer {
             }
         }
         Key(key)
+    }
+
+    /// The second half: `packet` takes the place that was made for it.
+    #[inline]
+    pub(crate) fn fill(&mut self, key: Key, packet: Packet) {
+        self.slots[key.index()].packet = packet;
     }
 
     #[inline]

@@ -136,9 +136,8 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if !self.make_room(&packet, now, signals) {
             return signals.dropped(packet, Cause::Overflow);
         }
-        // Here and not in a function of its own, which would move the packet first: whoever reads a packet in pieces right
-        // after it was moved as a whole waits for it.
-        let key = self.buffer.push(packet);
+        let key = self.buffer.admit(&packet);
+        self.buffer.fill(key, packet);
         self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
         self.scheduler.inserted(key, &self.buffer);
         if let Some(cause) = mark {
