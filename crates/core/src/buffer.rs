@@ -46,8 +46,7 @@ pub struct Limit {
 /// A smaller packet than this does not exist on the links of interest: an IPv4 and a UDP header without payload.
 const SMALLEST_PACKET: u64 = 28;
 
-/// Slots are named by `u32` with one value kept for "none".
-const MOST_PACKETS: u32 = 1 << 30;
+const MOST_PACKETS: u32 = 1 << 30; // slots are named by `u32` with one value kept for "none"
 
 impl Limit {
     /// At most `packets` packets (at least 1, at most 2^30; with [`Needs::FLOWS`] at most 2^24), of any size.
@@ -84,12 +83,10 @@ impl Limit {
 }
 
 const fn clamp(packets: u32) -> u32 {
-    if packets == 0 {
-        1
-    } else if packets > MOST_PACKETS {
-        MOST_PACKETS
-    } else {
-        packets
+    match packets {
+        0 => 1,
+        1..=MOST_PACKETS => packets,
+        _ => MOST_PACKETS,
     }
 }
 
@@ -125,11 +122,11 @@ impl core::ops::BitOr for Needs {
     }
 }
 
-/// A line of the cache: whoever handles a packet needs its neighbours as well, and among many packets nothing of it is near.
+/// A line of the cache: whoever handles a packet needs its neighbours as well.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    // Not an option: its tag is a byte within the packet, and copying around that byte is slower than copying it all.
+    // Not an option: its tag is a byte within the packet, and to copy around that byte is slower.
     packet: Packet,
     older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
@@ -137,17 +134,14 @@ struct Slot {
     links: Links,
 }
 
-const _: () = assert!(size_of::<Slot>() == 64);
-
-/// In place of a neighbour: no packet is here.
-const VACANT: u32 = NONE - 1;
+const VACANT: u32 = NONE - 1; // in place of a neighbour: no packet is here
 
 fn no_packet() -> Packet {
     Packet::new(0, 0, FlowHash(0), Time::ZERO)
 }
 
 /// A packet's neighbours among those of its flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Links {
     older: u32,
     newer: u32,
@@ -196,9 +190,13 @@ impl Buffer {
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
-        let no_links = Links { older: NONE, newer: NONE, flow: NONE };
-        let slot =
-            |i| Slot { packet: no_packet(), older: VACANT, newer: link(i), dense: NONE, links: no_links };
+        let slot = |i| Slot {
+            packet: no_packet(),
+            older: VACANT,
+            newer: link(i),
+            dense: NONE,
+            links: Links::default(),
+        };
         let per_flow = if needs.flows { slots } else { 0 };
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };
@@ -290,14 +288,12 @@ impl Buffer {
     #[inline]
     pub fn push(&mut self, packet: Packet) -> Key {
         let key = self.admit(&packet);
-        self.fill(key, packet);
+        *self.packet_mut(key) = packet;
         key
     }
 
-    /// The first half of [`push`](Buffer::push): makes a place for `packet`, which [`fill`](Buffer::fill) must then take.
-    ///
-    /// Two halves, since this one reads the packet where its owner wrote it. Handed over, it would be moved as a whole and read in
-    /// pieces right after, and the processor would have to wait for the one before it could do the other.
+    /// Makes a place for `packet`, which must then be moved there. It is read where its owner wrote it: to read it in pieces right
+    /// after it was moved as a whole, the processor would wait for the move.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
@@ -323,12 +319,6 @@ impl Buffer {
             }
         }
         Key(key)
-    }
-
-    /// The second half: `packet` takes the place that was made for it.
-    #[inline]
-    pub(crate) fn fill(&mut self, key: Key, packet: Packet) {
-        self.slots[key.index()].packet = packet;
     }
 
     #[inline]

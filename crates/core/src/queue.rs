@@ -137,7 +137,7 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             return signals.dropped(packet, Cause::Overflow);
         }
         let key = self.buffer.admit(&packet);
-        self.buffer.fill(key, packet);
+        *self.buffer.packet_mut(key) = packet;
         self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
         self.scheduler.inserted(key, &self.buffer);
         if let Some(cause) = mark {
