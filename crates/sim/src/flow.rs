@@ -5,6 +5,7 @@ use crate::frames::{Frame, Frames};
 use crate::plan::{Access, FlowPlan, Source};
 use fairwire_core::{Duration, FlowHash, Packet, Rate, Rng, Time, Transmitter};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+use std::sync::Arc;
 
 /// One flow.
 pub(crate) struct Flow {
@@ -63,7 +64,9 @@ impl Flow {
     pub(crate) fn new(index: u32, plan: &FlowPlan, hash: FlowHash, back: &Return, rng: Rng) -> Self {
         let (endpoint, data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } => {
-                let ends = Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() };
+                let tcp = Arc::new(tcp.clone());
+                let ends =
+                    Tcp { has_started: false, sender: Sender::new(&tcp), receiver: Receiver::new(&tcp) };
                 (Endpoint::Tcp(Box::new(ends)), tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
             }
             Source::Cbr { rate, packet_bytes, header_bytes, dither } => {
@@ -109,10 +112,7 @@ impl Flow {
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
-        match frame.segment() {
-            Segment::Syn => self.way.syn_bytes,
-            Segment::Data(_) => self.way.data_bytes,
-        }
+        if frame.segment().is_syn { self.way.syn_bytes } else { self.way.data_bytes }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
@@ -158,8 +158,9 @@ impl Flow {
             Endpoint::Cbr(_) => Delivery { at, packets: 1, ack: None },
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
-                let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, ack: Some((at + self.way.ack_takes, ack)) }
+                let ack = tcp.receiver.on_segment(frame.segment(), at);
+                let packets = tcp.receiver.delivered() - before;
+                Delivery { at, packets, ack: ack.map(|ack| (at + self.way.ack_takes, ack)) }
             }
         }
     }
@@ -200,7 +201,7 @@ fn ack_takes(access: Access, back: &Return, bytes: u32) -> Duration {
 impl Way {
     #[inline]
     fn send(&mut self, segment: Segment, stage: &mut Stage<'_>) {
-        let bytes = if segment == Segment::Syn { self.syn_bytes } else { self.data_bytes };
+        let bytes = if segment.is_syn { self.syn_bytes } else { self.data_bytes };
         let frame = stage.frames.store(Frame::carrying(self.index, segment));
         let arrives = self.up.start(bytes, stage.now) + self.access_delay;
         stage.events.push(arrives, Event::Arrival(frame));
@@ -224,7 +225,7 @@ impl Cbr {
     /// Sends one packet now and tells when the next is due. The gaps come from an even schedule that carries its remainder, so
     /// the mean rate is exact; dither stretches or shrinks each by itself and does not disturb the schedule.
     fn emit(&mut self, way: &mut Way, stage: &mut Stage<'_>) -> Time {
-        way.send(Segment::Data(self.sent), stage);
+        way.send(Segment::data(self.sent), stage);
         self.sent += 1;
         let before = self.pace.free_at();
         let gap = self.pace.start(way.data_bytes, before).since(before);

@@ -16,11 +16,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) fn carrying(flow: u32, segment: Segment) -> Self {
-        let seq = match segment {
-            Segment::Syn => SYN,
-            Segment::Data(seq) => seq,
-        };
-        Frame { flow, seq }
+        Frame { flow, seq: if segment.is_syn { SYN } else { segment.seq } }
     }
 
     pub(crate) fn answering(flow: u32, ack: Ack) -> Self {
@@ -29,15 +25,15 @@ impl Frame {
 
     pub(crate) fn ack(&self) -> Ack {
         match self.seq {
-            SYN => Ack { next: 0, is_for_syn: true },
-            next => Ack { next, is_for_syn: false },
+            SYN => Ack::of_syn(),
+            next => Ack::of(next),
         }
     }
 
     pub(crate) fn segment(&self) -> Segment {
         match self.seq {
-            SYN => Segment::Syn,
-            seq => Segment::Data(seq),
+            SYN => Segment::SYN,
+            seq => Segment::data(seq),
         }
     }
 }
