@@ -1,6 +1,6 @@
 //! One flow fares as in ns-2 2.35, drop for drop.
 //!
-//! The figures are what `ns bench/one-flow.tcl BUFFER WINDOW` prints.
+//! The figures are what `ns bench/one-flow.tcl BUFFER WINDOW` prints. The other ways to repair losses are compared in `crates/tcp/tests/ns2.rs`.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Seed};

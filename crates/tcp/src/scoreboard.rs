@@ -4,8 +4,8 @@
 //! flight ("pipe") follows from counts kept at every change, so that an acknowledgement costs what it newly tells, not a window.
 //!
 //! # Where we differ
-//! A retransmission is taken for lost when a segment first sent after it is selectively acknowledged, as in ns-2's scoreboard and in
-//! the spirit of RFC 8985; RFC 6675 alone would wait for the timer.
+//! A retransmission is taken for lost when a segment first sent after it is selectively acknowledged, in the spirit of
+//! RFC 8985; RFC 6675 alone would wait for the timer.
 
 use crate::segment::Sack;
 use std::collections::VecDeque;
@@ -22,6 +22,7 @@ pub(crate) struct Scoreboard {
     sacked_below: u64, // one beyond the highest that has arrived
     repair_from: u64,  // nothing below is to be sent again
     repeats: VecDeque<Repeat>,
+    forgets_repeats: bool,
 }
 
 /// A retransmission, and what had never been sent when it was.
@@ -42,6 +43,11 @@ const DUPLICATES: u32 = 3;
 const KEPT: usize = 64;
 
 impl Scoreboard {
+    /// A board that never takes a retransmission for lost.
+    pub(crate) fn forgetting_repeats() -> Self {
+        Scoreboard { forgets_repeats: true, ..Scoreboard::default() }
+    }
+
     /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent again.
     #[inline]
     pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
@@ -156,7 +162,9 @@ impl Scoreboard {
             *state |= REPEATED;
             self.repeated += 1;
         }
-        self.repeats.push_back(Repeat { seq, before: highest });
+        if !self.forgets_repeats {
+            self.repeats.push_back(Repeat { seq, before: highest });
+        }
     }
 
     #[inline]

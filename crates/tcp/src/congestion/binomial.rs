@@ -105,6 +105,10 @@ impl Control for Binomial {
         self.window = 1.0;
     }
 
+    fn deflated(&mut self, by: f64) {
+        self.window = (self.window - by).max(1.0);
+    }
+
     fn idled(&mut self, restart: f64) {
         self.window = self.window.min(restart);
     }

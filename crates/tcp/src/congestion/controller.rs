@@ -84,6 +84,10 @@ impl Control for Controller {
         each!(self, control => control.recovered(now))
     }
 
+    fn deflated(&mut self, by: f64) {
+        each!(self, control => control.deflated(by))
+    }
+
     fn idled(&mut self, restart: f64) {
         each!(self, control => control.idled(restart))
     }

@@ -90,6 +90,10 @@ pub trait Control {
     /// A loss is repaired: everything sent before it was seen is acknowledged.
     fn recovered(&mut self, _now: Time) {}
 
+    /// A partial acknowledgement in recovery covered `by` segments more than were known to have left the network (RFC 6582, section
+    /// 3.2, step 5). A window that is no count of what is in flight need not heed it.
+    fn deflated(&mut self, _by: f64) {}
+
     /// Nothing was sent for longer than the retransmission timeout: what the window was says little of the path. It falls to
     /// `restart` segments where it is wider (RFC 5681, section 4.1).
     fn idled(&mut self, _restart: f64) {}

@@ -74,6 +74,10 @@ impl Control for Reno {
         self.window = 1.0;
     }
 
+    fn deflated(&mut self, by: f64) {
+        self.window = (self.window - by).max(1.0);
+    }
+
     fn idled(&mut self, restart: f64) {
         self.window = self.window.min(restart);
     }

@@ -57,11 +57,16 @@ impl Sender {
         }
     }
 
-    /// Part of the window is acknowledged: the next hole is lost too. The window deflates by what was acknowledged, less one
-    /// for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
+    /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first, deflates by what was acknowledged,
+    /// less one for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
-        let deflate = u32::try_from(newly - 1).unwrap_or(u32::MAX);
-        self.inflation = self.inflation.saturating_sub(deflate);
+        let newly = u32::try_from(newly).unwrap_or(u32::MAX);
+        if self.inflation > newly {
+            self.inflation -= newly - 1;
+        } else {
+            self.control.deflated(f64::from(newly - self.inflation));
+            self.inflation = 1;
+        }
         if !seen_partial {
             self.phase = Phase::Recovery { has_acted: true };
             self.timed_seq = super::NONE;
@@ -91,15 +96,10 @@ impl Sender {
         self.recover == 0 || self.unacked > self.recover
     }
 
-    /// May duplicates cause a retransmission? Not after a timeout, which repairs all there is. Reno knows no window and repairs one
-    /// loss after another.
+    /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window that only a mark has reduced
+    /// has not been repaired.
     pub(super) fn may_repair(&self) -> bool {
-        match self.reaction {
-            _ if self.is_new_loss() => true,
-            Reaction::Mark => true,
-            Reaction::Duplicates => self.config.recovery == Recovery::Reno,
-            Reaction::Timeout | Reaction::None => false,
-        }
+        self.is_new_loss() || self.reaction == Reaction::Mark
     }
 
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {

@@ -119,7 +119,7 @@ impl Sender {
             is_starved: false,
             owes_cwr: false,
             counts_marks: feedback.counted_marks,
-            board: (config.recovery == Recovery::Sack).then(Box::default),
+            board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
             config: Arc::clone(config),
         }
@@ -370,6 +370,10 @@ impl Sender {
             self.retransmit_at = Time::MAX;
         }
     }
+}
+
+fn board(config: &Config) -> Scoreboard {
+    if config.quirks.sack_counts_acks { Scoreboard::forgetting_repeats() } else { Scoreboard::default() }
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 //!
 //! # Where we differ
 //! Under the quirk `sack_counts_acks`, as ns-2's Sack1: what is in flight is counted, from what was outstanding less three at the
-//! third duplicate; each acknowledgement takes one off, a partial one two; a timeout forgets the scoreboard and goes back N, and
-//! duplicates after it are ignored until new data is acknowledged.
+//! third duplicate; each acknowledgement takes one off, a partial one two; whatever is missing below the highest that has arrived is
+//! sent again, at once and once; the acknowledgement that ends recovery does not open the window; a timeout forgets the scoreboard and
+//! goes back N, and duplicates after it are ignored until new data is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender};
 use crate::congestion::Control;
@@ -150,7 +151,7 @@ impl Sender {
         if !is_new && (self.highest == before || is_deaf) {
             return;
         }
-        let (_, measures) = self.take_in(&ack, now);
+        let (newly, measures) = self.take_in(&ack, now);
         match (self.is_in_recovery(), is_new) {
             (true, true) if ack.next >= self.recover => self.counted_recovery_ends(ack, before, now),
             (true, true) => {
@@ -166,6 +167,7 @@ impl Sender {
                 self.rearm(now);
                 self.forget_board();
             }
+            (false, false) if newly == 0 => return, // it told nothing
             (false, false) => return self.on_counted_duplicate(now, out),
         }
         self.send_by_count(now, out);
@@ -198,7 +200,7 @@ impl Sender {
     pub(super) fn send_by_count(&mut self, now: Time, out: &mut impl Output) {
         let mut left = self.most_per_ack();
         while left > 0 && self.has_counted_room() {
-            let lost = self.board.as_mut().and_then(|board| board.next_lost());
+            let lost = self.board.as_ref().and_then(|board| board.next_doubtful());
             let seq = lost.unwrap_or(self.next);
             if lost.is_none() && seq >= self.sendable_end() {
                 break;
