@@ -36,7 +36,9 @@ pub struct Path<'a> {
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
-    /// Bits on the wire that the receiver had in order, by wire size.
+    /// Most segments by which the sender was ever ahead of what it knew to be acknowledged.
+    pub most_ahead: u64,
+    /// Segments that the receiver had in order.
     pub delivered: u64,
 }
 
@@ -96,6 +98,7 @@ impl<'a> Path<'a> {
             sent: Vec::new(),
             drops: 0,
             marks: 0,
+            most_ahead: 0,
             delivered: 0,
         }
     }
@@ -196,6 +199,9 @@ impl<'a> Path<'a> {
         act(&mut self.sender, self.now, &mut Sent(&mut sent));
         for segment in sent {
             self.sent.push((self.now, segment));
+            if !segment.is_syn {
+                self.most_ahead = self.most_ahead.max(segment.seq + 1 - self.sender.acked());
+            }
             self.up_free_at = self.up_free_at.max(self.now) + takes(self.bytes(&segment), ACCESS_BPS);
             self.schedule(self.up_free_at + ACCESS_DELAY, Event::AtLink(segment));
         }
