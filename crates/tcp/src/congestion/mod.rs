@@ -2,7 +2,15 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
+mod dctcp;
+mod growth;
+mod marks;
+mod prague;
 mod reno;
+mod round_trip;
+
+pub use dctcp::{Dctcp, DctcpParameters};
+pub use prague::{Prague, PragueParameters};
 pub use reno::Reno;
 
 use fairwire_core::{Duration, Time};
