@@ -2,13 +2,16 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
+mod cubic;
 mod dctcp;
 mod growth;
+mod hystart;
 mod marks;
 mod prague;
 mod reno;
 mod round_trip;
 
+pub use cubic::{Cubic, CubicParameters};
 pub use dctcp::{Dctcp, DctcpParameters};
 pub use prague::{Prague, PragueParameters};
 pub use reno::Reno;
