@@ -6,6 +6,7 @@ mod cubic;
 mod dctcp;
 mod growth;
 mod hystart;
+mod ledbat;
 mod marks;
 mod prague;
 mod reno;
@@ -13,6 +14,7 @@ mod round_trip;
 
 pub use cubic::{Cubic, CubicParameters};
 pub use dctcp::{Dctcp, DctcpParameters};
+pub use ledbat::{Ledbat, LedbatParameters};
 pub use prague::{Prague, PragueParameters};
 pub use reno::Reno;
 
