@@ -2,6 +2,7 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
+mod bbr;
 mod cubic;
 mod dctcp;
 mod growth;
@@ -12,6 +13,7 @@ mod prague;
 mod reno;
 mod round_trip;
 
+pub use bbr::{Bbr, BbrParameters, BbrState, FirstPhase};
 pub use cubic::{Cubic, CubicParameters};
 pub use dctcp::{Dctcp, DctcpParameters};
 pub use ledbat::{Ledbat, LedbatParameters};
