@@ -185,8 +185,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_where_each_segment_is_marked_alike() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Equal in the fluid; what a whole window and a first mark late in a round change is some percent.
-    assert!((ratio - 1.0).abs() < 0.2, "{ratio}");
+    // Equal in the fluid. Windows of whole segments cost the near flow more, for its windows are a fifth: 8 %.
+    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid
 }

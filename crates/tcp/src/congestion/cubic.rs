@@ -363,6 +363,17 @@ mod tests {
     }
 
     #[test]
+    fn a_window_ahead_of_both_curves_does_not_shrink() {
+        let mut cubic = Cubic::new(PLAIN, 50);
+        (cubic.threshold, cubic.plateau, cubic.prior) = (30.0, 40.0, 60.0);
+        let at = Time::from_ns(1_000_000_000);
+        // The curve is at its plateau of 40, Reno at 45.
+        cubic.stage = Stage::Avoidance(Curve { inflection_s: 1.0, previous: at, reno: 45.0 });
+        cubic.acked(&ack(1.0, 1, 0.01));
+        assert_eq!(cubic.window(), 50.0);
+    }
+
+    #[test]
     fn hystart_ends_slow_start_and_the_curve_begins_flat() {
         let mut cubic = Cubic::new(CubicParameters::default(), 10);
         let mut at_s = 0.0;

@@ -9,7 +9,7 @@
 //! early, at a short queue, and every mark counts a little, the window swings little, and the queue stays short.
 //!
 //! # Parameters (unit, default, source)
-//! - `gain` (1; 1/16): g, how much a round moves alpha. RFC 8257, section 4.2.
+//! - `gain` (1; 1/16): g, how much a round moves alpha. RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010).
 //! - `initial_alpha` (1; 1): alpha before the first round. RFC 8257, section 3.3.
 //! - `lowest_window` (segments; 2): marks take the window no lower. RFC 5681, equation (4).
 //!
@@ -37,7 +37,7 @@ use fairwire_core::Time;
 /// What [`Dctcp`] may be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DctcpParameters {
-    /// How much a round moves alpha, from 0 to 1: g of RFC 8257, section 4.2.
+    /// How much a round moves alpha, from 0 to 1: g of RFC 8257, section 3.3.
     pub gain: f64,
     /// Alpha before the first round, from 0 to 1: RFC 8257, section 3.3.
     pub initial_alpha: f64,

@@ -18,8 +18,8 @@
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). The sender is asked for exact round-trip times.
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes, CURRENT_FILTER 4
-//! samples, of which the least counts.
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes. The filter of current
+//! delays is the least of the last four samples, as implementations commonly have it; the RFC leaves it open.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the way back counts too. No clock skew or offset has

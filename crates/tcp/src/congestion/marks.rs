@@ -38,3 +38,30 @@ impl MarkedFraction {
         (self.acked, self.marked) = (0, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Time;
+
+    #[test]
+    fn a_round_counts_for_itself_alone() {
+        let mut marks = MarkedFraction::new(0.0, 0.5);
+        let ack = |newly, marked| Acked {
+            now: Time::ZERO,
+            newly,
+            marked,
+            in_flight: 10,
+            rtt: None,
+            ends_round: false,
+            rate: None,
+            is_window_used: true,
+            most: 1e9,
+        };
+        for (newly, marked, expected) in [(4, 4, 0.5), (4, 0, 0.25), (8, 2, 0.25), (0, 0, 0.25)] {
+            marks.count(&ack(newly, marked));
+            marks.end_round();
+            assert_eq!(marks.alpha(), expected);
+        }
+    }
+}

@@ -11,7 +11,7 @@
 //! the first.
 //!
 //! # Parameters (unit, default, source)
-//! - `gain` (1; 1/16): how much a round moves alpha. Draft, section 2.4.1.
+//! - `gain` (1; 1/16): how much a round moves alpha. Draft, section 2.4.
 //! - `virtual_rtt` (time; 25 ms): the round-trip time that shorter ones behave as; zero switches that off. Draft, section 2.4.4.
 //! - `independent_after` (rounds; 500): how long a flow keeps its own round-trip time first, so that short ones stay quick. Draft,
 //!   section 2.4.4.
@@ -259,6 +259,19 @@ mod tests {
             reductions += u32::from(prague.window() < before);
         }
         assert_eq!(reductions, 10); // 250 ms
+    }
+
+    #[test]
+    fn alpha_of_a_lasting_flow_moves_once_per_virtual_round_trip() {
+        for (independent_after, expected) in [(0, 10), (1000, 50)] {
+            let parameters = PragueParameters { independent_after, ..Default::default() };
+            let mut prague = in_avoidance(parameters, 100.0);
+            prague.has_met_marks = true; // at the start of time
+            for round in 1..=50 {
+                prague.acked(&ack(5 * round, 100, 0, 5));
+            }
+            assert!((prague.alpha() - (15.0_f64 / 16.0).powi(expected)).abs() < 1e-12, "{}", prague.alpha());
+        }
     }
 
     #[test]
