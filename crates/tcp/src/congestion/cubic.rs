@@ -31,8 +31,8 @@
 //! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window in use. The window does not
 //!   grow while it is not used.
 //! - Spurious reductions are not undone (section 4.9, optional).
-//! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used the
-//!   instant is put off, which keeps that time out of t.
+//! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used, and
+//!   while it is below the threshold again (after an idle time), the instant is put off, which keeps that time out of t.
 
 use super::growth::{kept, slow_start};
 use super::hystart::HyStart;
@@ -98,6 +98,14 @@ struct Curve {
     reno: f64,
 }
 
+impl Curve {
+    /// The time since the acknowledgement before is no time of the curve.
+    fn put_off(&mut self, now: Time) {
+        self.inflection_s += now.since(self.previous).secs();
+        self.previous = now;
+    }
+}
+
 /// RFC 9438, section 4.6: at least two segments after a loss, one after a mark.
 const LOWEST_AFTER_LOSS: f64 = 2.0;
 /// RFC 9438, section 4.2: the target is no further away than this.
@@ -147,10 +155,10 @@ impl Cubic {
         };
         if acked.is_window_used {
             self.follow(&mut curve, acked.now, segments);
+            curve.previous = acked.now;
         } else {
-            curve.inflection_s += acked.now.since(curve.previous).secs();
+            curve.put_off(acked.now);
         }
-        curve.previous = acked.now;
         self.stage = Stage::Avoidance(curve);
     }
 
@@ -210,6 +218,8 @@ impl Control for Cubic {
         let rest = self.slow_start(acked);
         if rest > 0.0 {
             self.avoid(acked, rest);
+        } else if let Stage::Avoidance(curve) = &mut self.stage {
+            curve.put_off(acked.now);
         }
         self.window = kept(self.window, acked.most);
     }
@@ -371,6 +381,19 @@ mod tests {
         cubic.stage = Stage::Avoidance(Curve { inflection_s: 1.0, previous: at, reno: 45.0 });
         cubic.acked(&ack(1.0, 1, 0.01));
         assert_eq!(cubic.window(), 50.0);
+    }
+
+    #[test]
+    fn time_below_the_threshold_is_no_time_of_the_curve() {
+        let mut cubic = Cubic::new(PLAIN, 10);
+        cubic.lost(&congested(0.0, 500.0));
+        run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
+        let Stage::Avoidance(before) = cubic.stage else { panic!("it is past slow start") };
+        cubic.window = 10.0; // as after an idle time
+        cubic.acked(&ack(54.0, 10, 0.1));
+        assert_eq!(cubic.window(), 20.0);
+        let Stage::Avoidance(after) = cubic.stage else { panic!("the curve goes on") };
+        assert!((after.inflection_s - before.inflection_s - (54.0 - before.previous.secs())).abs() < 1e-6);
     }
 
     #[test]
