@@ -29,6 +29,9 @@
 //! - Losses that follow the first one of a repair do not lower the window one by one: a controller is told once per window.
 //! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count as limited by the
 //!   application. The draft marks the segments themselves, which comes to the same.
+//! - A repair after a timeout is over when everything that was in flight is acknowledged, whether the sender says so or not.
+//! - It wants selective acknowledgements. Without them, where `Startup` overflows a short queue, what it sends beyond the holes is
+//!   lost again, for its window hardly falls, until only timeouts are left. The draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
 //!   phase under way differs.
 
@@ -92,16 +95,29 @@ pub struct Bbr {
     first_phase: FirstPhase,
     delivered: u32,
     initial_window: u32,
-    conserved: Flight,
+    /// What was in flight at the last loss or timeout.
+    lost_flight: Flight,
+    /// What was in flight when `ProbeRtt` had little enough of it.
     probed: Flight,
     state: BbrState,
     phase: u8,
     rounds_without_growth: u8,
     limited_rounds: u8,
     is_pipe_filled: bool,
-    is_conserving: bool,
-    is_repairing: bool,
+    repair: Repair,
     has_lost_in_phase: bool,
+}
+
+/// Section 4.2.3.4: what a loss has left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    /// The first round trip after a loss: no more is sent than is delivered.
+    Conserving,
+    /// The rest of the repair.
+    Growing,
+    /// After a timeout, until everything that was in flight is acknowledged.
+    StartingOver,
 }
 
 /// 2 / ln 2: the least gain that doubles the rate per round.
@@ -164,15 +180,14 @@ impl Bbr {
             first_phase: parameters.first_phase,
             delivered: 0,
             initial_window,
-            conserved: Flight::default(),
+            lost_flight: Flight::default(),
             probed: Flight::default(),
             state: BbrState::Startup,
             phase: 0,
             rounds_without_growth: 0,
             limited_rounds: 0,
             is_pipe_filled: false,
-            is_conserving: false,
-            is_repairing: false,
+            repair: Repair::None,
             has_lost_in_phase: false,
         }
     }
@@ -341,9 +356,14 @@ impl Bbr {
 
     /// BBRSetCwnd.
     fn set_window(&mut self, acked: &Acked, in_flight: u32) {
-        self.is_conserving &= !self.conserved.is_over_before(acked.newly);
+        let is_flight_over = self.lost_flight.is_over_before(acked.newly);
+        match self.repair {
+            Repair::Conserving if is_flight_over => self.repair = Repair::Growing,
+            Repair::StartingOver if is_flight_over => self.repaired(),
+            _ => (),
+        }
         let newly = f64::from(acked.newly);
-        if self.is_conserving {
+        if self.repair == Repair::Conserving {
             self.window = self.window.max(f64::from(in_flight) + newly);
         } else {
             let target = self.in_flight_at(self.window_gain());
@@ -362,8 +382,16 @@ impl Bbr {
 
     /// BBRSaveCwnd.
     fn save_window(&mut self) {
-        let is_modulated = self.is_repairing || self.state == BbrState::ProbeRtt;
+        let is_modulated = self.repair != Repair::None || self.state == BbrState::ProbeRtt;
         self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
+    }
+
+    /// The window is what it was before the loss.
+    fn repaired(&mut self) {
+        if self.repair != Repair::None {
+            self.restore_window();
+        }
+        self.repair = Repair::None;
     }
 
     /// BBRRestoreCwnd.
@@ -405,24 +433,22 @@ impl Control for Bbr {
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
         self.window = f64::from(congested.in_flight) + 1.0;
-        self.conserved = Flight::of(congested.in_flight);
-        (self.is_conserving, self.is_repairing, self.has_lost_in_phase) = (true, true, true);
+        self.lost_flight = Flight::of(congested.in_flight);
+        (self.repair, self.has_lost_in_phase) = (Repair::Conserving, true);
     }
 
     /// Nothing: version 1 knows no marks.
     fn marked(&mut self, _congested: &Congested) {}
 
-    fn timed_out(&mut self, _congested: &Congested) {
+    fn timed_out(&mut self, congested: &Congested) {
         self.save_window();
         self.window = 1.0;
-        (self.is_conserving, self.is_repairing, self.has_lost_in_phase) = (false, true, true);
+        self.lost_flight = Flight::of(congested.in_flight);
+        (self.repair, self.has_lost_in_phase) = (Repair::StartingOver, true);
     }
 
     fn recovered(&mut self, _now: Time) {
-        if self.is_repairing {
-            self.restore_window();
-        }
-        (self.is_conserving, self.is_repairing) = (false, false);
+        self.repaired();
     }
 
     fn pace(&self) -> Option<f64> {
@@ -570,13 +596,23 @@ mod tests {
     #[test]
     fn a_timeout_begins_with_one_segment_and_marks_do_nothing() {
         let mut bbr = filled(BbrParameters::default());
+        for _ in 0..3 {
+            bbr.acked(&ack(501, 100, 200, 1000.0));
+        }
         let before = (bbr.window(), bbr.pace());
         bbr.marked(&congested(150));
         assert_eq!((bbr.window(), bbr.pace()), before);
         bbr.timed_out(&congested(150));
         assert_eq!(bbr.window(), 1.0);
+        bbr.acked(&ack(600, 1, 1, 1000.0));
+        assert_eq!(bbr.window(), 4.0);
+        bbr.acked(&ack(610, 149, 150, 1000.0)); // all that was in flight
+        assert_eq!(bbr.window(), 153.0);
+        bbr.acked(&ack(620, 1, 150, 1000.0));
+        assert_eq!(bbr.window(), 203.0); // what it was, and bounded by the model
+        bbr.timed_out(&congested(150));
         bbr.recovered(Time::ZERO);
-        assert_eq!(bbr.window(), before.0);
+        assert_eq!(bbr.window(), 203.0);
     }
 
     #[test]
