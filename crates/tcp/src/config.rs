@@ -1,6 +1,6 @@
 //! The constants of a TCP, and named profiles that bundle them.
 
-use crate::congestion::ControlConfig;
+use crate::congestion::{ControlConfig, CubicParameters};
 use fairwire_core::{Duration, Ecn};
 
 /// Constants of a sender and its receiver. Flows that are alike share one.
@@ -170,6 +170,7 @@ impl Config {
             max_rto: Duration::from_secs(120),
             initial_rto: Duration::from_secs(1), // RFC 6298, 2.1
             recovery: Recovery::Sack,
+            control: ControlConfig::Cubic(CubicParameters::default()),
             delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) }),
             exact_rtt: true,
             restart_window: Some(10),

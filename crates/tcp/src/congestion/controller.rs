@@ -3,7 +3,10 @@
 //! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
 //! for the room of a BBR.
 
-use super::{Acked, Binomial, BinomialParameters, Congested, Control, Feedback, Reno};
+use super::{
+    Acked, Bbr, BbrParameters, Binomial, BinomialParameters, Congested, Control, Cubic, CubicParameters,
+};
+use super::{Dctcp, DctcpParameters, Feedback, Ledbat, LedbatParameters, Prague, PragueParameters, Reno};
 use crate::config::Config;
 use fairwire_core::Time;
 
@@ -15,6 +18,16 @@ pub enum ControlConfig {
     Reno,
     /// Generalised window control.
     Binomial(BinomialParameters),
+    /// CUBIC (RFC 9438).
+    Cubic(CubicParameters),
+    /// DCTCP (RFC 8257).
+    Dctcp(DctcpParameters),
+    /// TCP Prague, for a low-latency queue that marks early.
+    Prague(PragueParameters),
+    /// LEDBAT (RFC 6817), a background flow.
+    Ledbat(LedbatParameters),
+    /// BBR, version 1.
+    Bbr(BbrParameters),
 }
 
 /// A controller of some kind.
@@ -24,6 +37,16 @@ pub enum Controller {
     Reno(Reno),
     /// Generalised window control.
     Binomial(Box<Binomial>),
+    /// CUBIC (RFC 9438).
+    Cubic(Box<Cubic>),
+    /// DCTCP (RFC 8257).
+    Dctcp(Box<Dctcp>),
+    /// TCP Prague, for a low-latency queue that marks early.
+    Prague(Box<Prague>),
+    /// LEDBAT (RFC 6817), a background flow.
+    Ledbat(Box<Ledbat>),
+    /// BBR, version 1.
+    Bbr(Box<Bbr>),
 }
 
 impl Controller {
@@ -35,9 +58,12 @@ impl Controller {
                 Controller::Reno(Reno::halving_to_whole(initial))
             }
             ControlConfig::Reno => Controller::Reno(Reno::new(initial)),
-            ControlConfig::Binomial(parameters) => {
-                Controller::Binomial(Box::new(Binomial::new(*parameters, initial)))
-            }
+            ControlConfig::Binomial(p) => Controller::Binomial(Box::new(Binomial::new(*p, initial))),
+            ControlConfig::Cubic(p) => Controller::Cubic(Box::new(Cubic::new(*p, initial))),
+            ControlConfig::Dctcp(p) => Controller::Dctcp(Box::new(Dctcp::new(*p, initial))),
+            ControlConfig::Prague(p) => Controller::Prague(Box::new(Prague::new(*p, initial))),
+            ControlConfig::Ledbat(p) => Controller::Ledbat(Box::new(Ledbat::new(*p, initial))),
+            ControlConfig::Bbr(p) => Controller::Bbr(Box::new(Bbr::new(*p, initial))),
         }
     }
 }
@@ -48,6 +74,11 @@ macro_rules! each {
         match $controller {
             Controller::Reno($control) => $do,
             Controller::Binomial($control) => $do,
+            Controller::Cubic($control) => $do,
+            Controller::Dctcp($control) => $do,
+            Controller::Prague($control) => $do,
+            Controller::Ledbat($control) => $do,
+            Controller::Bbr($control) => $do,
         }
     };
 }

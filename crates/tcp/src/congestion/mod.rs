@@ -2,11 +2,26 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
+mod bbr;
 mod binomial;
 mod controller;
+mod cubic;
+mod dctcp;
+mod growth;
+mod hystart;
+mod ledbat;
+mod marks;
+mod prague;
 mod reno;
+mod round_trip;
+
+pub use bbr::{Bbr, BbrParameters, BbrState, FirstPhase};
 pub use binomial::{Binomial, BinomialParameters};
 pub use controller::{ControlConfig, Controller};
+pub use cubic::{Cubic, CubicParameters};
+pub use dctcp::{Dctcp, DctcpParameters};
+pub use ledbat::{Ledbat, LedbatParameters};
+pub use prague::{Prague, PragueParameters};
 pub use reno::Reno;
 
 use fairwire_core::{Duration, Time};
