@@ -26,7 +26,7 @@ pub enum ControlConfig {
     Prague(PragueParameters),
     /// LEDBAT (RFC 6817), a background flow.
     Ledbat(LedbatParameters),
-    /// BBR, version 1.
+    /// BBR, version 1. It wants SACK: without it the losses of its start-up take the timer, again and again.
     Bbr(BbrParameters),
 }
 

@@ -6,6 +6,7 @@ use fairwire_core::{Duration, Ecn, Time};
 use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to it; none when it is lost.
@@ -23,6 +24,8 @@ pub struct Path<'a> {
     scheduled: u64,
     buffer: usize,
     mark_above: usize,
+    marked: Range<u64>,
+    queued: u64,
     queue: VecDeque<Segment>,
     is_busy: bool,
     up_free_at: Time,
@@ -88,6 +91,8 @@ impl<'a> Path<'a> {
             scheduled: 0,
             buffer,
             mark_above: usize::MAX,
+            marked: 0..0,
+            queued: 0,
             queue: VecDeque::new(),
             is_busy: false,
             up_free_at: Time::ZERO,
@@ -124,6 +129,23 @@ impl<'a> Path<'a> {
     pub fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self
+    }
+
+    /// With the packets of these numbers marked, counted from 0 as they reach the queue.
+    pub fn marking(mut self, numbers: Range<u64>) -> Self {
+        self.marked = numbers;
+        self
+    }
+
+    /// Later: as if nothing had happened until `now`, which is before anything is due.
+    pub fn at(mut self, now: Time) -> Self {
+        self.now = now;
+        self
+    }
+
+    /// Acknowledgements sent so far.
+    pub fn acks(&self) -> u64 {
+        self.acked
     }
 
     /// Starts the flow.
@@ -212,7 +234,9 @@ impl<'a> Path<'a> {
     }
 
     fn queue(&mut self, mut segment: Segment) {
-        if self.queue.len() > self.mark_above && segment.ecn.is_capable() {
+        let is_marked = self.queue.len() > self.mark_above || self.marked.contains(&self.queued);
+        self.queued += 1;
+        if is_marked && segment.ecn.is_capable() {
             segment.ecn = Ecn::Ce;
             self.marks += 1;
         }
