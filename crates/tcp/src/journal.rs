@@ -146,3 +146,80 @@ impl Journal {
 }
 
 const _: () = assert!(size_of::<Record>() == 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn each_acknowledgement_measures_the_segment_sent_last_and_none_sent_twice() {
+        let mut journal = Journal::new();
+        for (seq, at) in [(0, 0), (1, 10), (2, 20), (3, 30)] {
+            journal.sent(seq, ms(at), seq == 0);
+        }
+        journal.advance(2, ms(100));
+        assert_eq!(journal.measures(ms(100)).rtt, Some(Duration::from_ms(90)));
+        assert_eq!(journal.measures(ms(101)), Measures::default()); // once
+        journal.sent(2, ms(110), false);
+        journal.delivered(3, ms(120));
+        assert_eq!(journal.measures(ms(120)).rtt, Some(Duration::from_ms(90)));
+        journal.advance(4, ms(200));
+        let measures = journal.measures(ms(200));
+        assert_eq!(measures.rtt, None); // of 2, which may have been acknowledged either time; 3 was measured before
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+        let mut journal = Journal::new();
+        // Ten segments at once; acknowledged one per 2 ms from 40 ms on: 500 per second.
+        for seq in 0..10 {
+            journal.sent(seq, ms(0), seq == 0);
+        }
+        let mut rate = None;
+        for seq in 0..10 {
+            let now = ms(40 + 2 * seq);
+            journal.advance(seq + 1, now);
+            rate = journal.measures(now).rate;
+            journal.sent(10 + seq, now, false);
+        }
+        assert_eq!(rate.map(|r| (r.per_second * 58.0).round()), Some(10_000.0)); // the first flight: 10 in 58 ms
+        for seq in 10..30 {
+            let now = ms(60 + 2 * (seq - 10));
+            journal.advance(seq + 1, now);
+            rate = journal.measures(now).rate;
+            journal.sent(10 + seq, now, false);
+        }
+        let rate = rate.expect("measured");
+        // Segment 29 was sent at 78 ms, when 20 had arrived, the last of them sent at 58 ms; when it arrived, at 98 ms, 30 had.
+        assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
+    }
+
+    #[test]
+    fn samples_are_the_applications_until_what_it_held_back_has_passed() {
+        let mut journal = Journal::new();
+        journal.sent(0, ms(0), true);
+        journal.limited(1);
+        journal.advance(1, ms(50));
+        assert!(journal.measures(ms(50)).rate.is_some_and(|rate| !rate.is_limited_by_application));
+        journal.sent(1, ms(60), true);
+        journal.advance(2, ms(110));
+        assert!(journal.measures(ms(110)).rate.is_some_and(|rate| rate.is_limited_by_application));
+        journal.sent(2, ms(120), true);
+        journal.advance(3, ms(170));
+        assert!(journal.measures(ms(170)).rate.is_some_and(|rate| !rate.is_limited_by_application));
+    }
+
+    #[test]
+    fn room_is_given_back() {
+        let mut journal = Journal::new();
+        for seq in 0..10_000 {
+            journal.sent(seq, ms(0), seq == 0);
+        }
+        journal.advance(9_999, ms(1));
+        assert!(journal.records.capacity() <= 2 * KEPT, "{}", journal.records.capacity());
+    }
+}

@@ -256,3 +256,147 @@ impl Scoreboard {
         self.repeats.shrink_to(KEPT);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Block;
+    use fairwire_core::{Rng, Seed};
+
+    fn sack(base: u64, runs: &[(u64, u64)]) -> Sack {
+        let mut sack = Sack::NONE;
+        for (block, (start, end)) in sack.blocks.iter_mut().zip(runs) {
+            *block = Block { offset: (start - base) as u32, len: (end - start) as u32 };
+        }
+        sack
+    }
+
+    #[test]
+    fn three_arrivals_above_make_a_segment_lost_and_two_do_not() {
+        let mut board = Scoreboard::default();
+        assert_eq!(board.take(&sack(0, &[(2, 4)]), 10, |_| {}), 2);
+        assert!(!board.is_lost(0) && !board.is_lost(1));
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (8, None));
+        assert_eq!(board.take(&sack(0, &[(5, 6), (2, 4)]), 10, |_| {}), 1);
+        assert!(board.is_lost(0) && board.is_lost(1) && !board.is_lost(4));
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (5, Some(0)));
+        board.repeat(0, 10);
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (6, Some(1)));
+        assert_eq!(board.advance(1), 1);
+        assert_eq!(board.pipe(1, 10), 5);
+        board.repeat(1, 10);
+        assert_eq!((board.next_lost(), board.next_doubtful()), (None, Some(4)));
+        assert_eq!(board.advance(4), 1); // of 1, 2 and 3 only 1 was not known to have arrived
+        assert_eq!(board.pipe(4, 10), 5);
+    }
+
+    #[test]
+    fn a_retransmission_is_lost_when_what_was_first_sent_after_it_arrives() {
+        let mut board = Scoreboard::default();
+        board.take(&sack(0, &[(1, 4)]), 6, |_| {});
+        board.repeat(0, 6);
+        board.take(&sack(0, &[(1, 6)]), 6, |_| {});
+        assert_eq!(board.next_lost(), None);
+        board.take(&sack(0, &[(1, 7)]), 8, |_| {});
+        assert_eq!((board.next_lost(), board.pipe(0, 8)), (Some(0), 1));
+        board.repeat(0, 8);
+        assert_eq!((board.next_lost(), board.pipe(0, 8)), (None, 2));
+    }
+
+    #[test]
+    fn a_timeout_loses_all_that_has_not_arrived() {
+        let mut board = Scoreboard::default();
+        board.take(&sack(0, &[(1, 4)]), 6, |_| {});
+        board.repeat(0, 6);
+        board.lose_all(6);
+        assert_eq!((board.pipe(0, 6), board.next_lost()), (0, Some(0)));
+        board.repeat(0, 6);
+        assert_eq!(board.next_lost(), Some(4));
+        board.advance(6);
+        assert!(board.is_empty());
+        assert_eq!(board.pipe(6, 9), 3);
+    }
+
+    /// The definitions of RFC 6675, section 4, read off a list of every segment.
+    struct Plain {
+        base: u64,
+        sacked: Vec<bool>,
+        repeated: Vec<bool>,
+        lost: Vec<bool>,
+    }
+
+    impl Plain {
+        fn update(&mut self) {
+            for seq in 0..self.sacked.len() {
+                let above = self.sacked[seq + 1..].iter().filter(|&&sacked| sacked).count();
+                self.lost[seq] |= above >= 3;
+            }
+        }
+        fn pipe(&self) -> u64 {
+            let segments = self.base as usize..self.sacked.len();
+            let count = |seq: usize| match (self.sacked[seq], self.lost[seq], self.repeated[seq]) {
+                (true, ..) => 0,
+                (false, lost, repeated) => u64::from(!lost) + u64::from(repeated),
+            };
+            segments.map(count).sum()
+        }
+        fn next_lost(&self) -> Option<u64> {
+            let is_next = |&seq: &usize| self.lost[seq] && !self.sacked[seq] && !self.repeated[seq];
+            (self.base as usize..self.sacked.len()).find(is_next).map(|seq| seq as u64)
+        }
+    }
+
+    /// A random run of segments that have arrived, in absolute numbers.
+    fn arrival(plain: &Plain, rng: &mut Rng) -> (u64, u64) {
+        let highest = plain.sacked.len() as u64;
+        let start = plain.base + 1 + u64::from(rng.below((highest - plain.base - 1) as u32));
+        (start, (start + 1 + u64::from(rng.below(3))).min(highest))
+    }
+
+    #[test]
+    fn counts_are_those_of_the_definitions_over_random_acknowledgements() {
+        let mut rng = Seed(5).stream("scoreboard");
+        for _ in 0..200 {
+            let mut board = Scoreboard::forgetting_repeats(); // RFC 6675 takes no retransmission for lost
+            let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
+            for _ in 0..200 {
+                let highest = plain.sacked.len() + rng.below(4) as usize + 1;
+                for list in [&mut plain.sacked, &mut plain.repeated, &mut plain.lost] {
+                    list.resize(highest, false);
+                }
+                let highest = highest as u64;
+                match rng.below(10) {
+                    0 => {
+                        let ahead =
+                            (plain.base as usize..plain.sacked.len()).take_while(|&s| plain.sacked[s]);
+                        let step = ahead.count() as u64 + 1;
+                        plain.base = (plain.base + step).min(highest - 1);
+                        board.advance(plain.base);
+                    }
+                    1 => {
+                        board.lose_all(highest);
+                        plain.repeated[plain.base as usize..].fill(false);
+                        plain.lost[plain.base as usize..].fill(true);
+                    }
+                    2..5 => {
+                        if let Some(seq) = plain.next_lost() {
+                            board.repeat(seq, highest);
+                            plain.repeated[seq as usize] = true;
+                        }
+                    }
+                    _ if plain.base + 1 < highest => {
+                        let (start, end) = arrival(&plain, &mut rng);
+                        let fresh = (start..end).filter(|&s| !plain.sacked[s as usize]).count();
+                        plain.sacked[start as usize..end as usize].fill(true);
+                        let told = board.take(&sack(plain.base, &[(start, end)]), highest, |_| {});
+                        assert_eq!(told as usize, fresh);
+                        plain.update();
+                    }
+                    _ => {}
+                }
+                assert_eq!(board.pipe(plain.base, highest), plain.pipe());
+                assert_eq!(board.next_lost(), plain.next_lost());
+            }
+        }
+    }
+}

@@ -214,3 +214,17 @@ fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
         }
     }
 }
+
+#[test]
+fn a_million_flows_fit_into_memory() {
+    use crate::congestion::Reno;
+    // Sender and receiver without SACK: what stands in them, nothing beside while nothing is lost.
+    assert!(
+        size_of::<Sender>() + size_of::<Receiver>() <= 304,
+        "{} {}",
+        size_of::<Sender>(),
+        size_of::<Receiver>()
+    );
+    assert!(size_of::<Controller>() <= size_of::<Reno>());
+    assert!(size_of::<Scoreboard>() <= 128 && size_of::<Journal>() <= 136);
+}
