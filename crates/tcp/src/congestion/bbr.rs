@@ -30,8 +30,9 @@
 //! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count as limited by the
 //!   application. The draft marks the segments themselves, which comes to the same.
 //! - A repair after a timeout is over when everything that was in flight is acknowledged, whether the sender says so or not.
-//! - It wants selective acknowledgements. Without them, where `Startup` overflows a short queue, what it sends beyond the holes is
-//!   lost again, for its window hardly falls, until only timeouts are left. The draft does not provide for that.
+//! - It wants selective acknowledgements. Where a sender knows only cumulative ones, the acknowledgement that ends a repair
+//!   delivers a window at once, and the rate measured with it can be twice the path's. The maximum keeps it for ten rounds,
+//!   which overflows the queue. The draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
 //!   phase under way differs.
 
