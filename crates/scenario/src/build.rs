@@ -78,7 +78,6 @@ pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
     };
     let base = Config::new(profile, bytes(tcp.segment, 512));
     Config {
-        segment_bytes: base.segment_bytes,
         header_bytes: bytes(tcp.header, base.header_bytes),
         window: tcp.window.or(base.window),
         initial_window: tcp.initial_window.unwrap_or(base.initial_window),
@@ -88,6 +87,7 @@ pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
         max_rto: tcp.max_rto.map_or(base.max_rto, |rto| rto.0),
         initial_rto: tcp.initial_rto.map_or(base.initial_rto, |rto| rto.0),
         limited_transmit: tcp.limited_transmit.unwrap_or(base.limited_transmit),
+        ..base
     }
 }
 
