@@ -4,7 +4,7 @@ use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
 use crate::plan::{GroupPlan, Source};
-use crate::route::{Leg, Target};
+use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, Transmitter};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
 
@@ -103,7 +103,7 @@ pub(crate) struct Delivery {
 }
 
 impl Group {
-    pub(crate) fn new(plan: GroupPlan, forward: u32, back: u32) -> Self {
+    pub(crate) fn new(plan: GroupPlan, legs: &mut Vec<Leg>, events: &mut EventQueue) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } => (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes),
             Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
@@ -115,21 +115,32 @@ impl Group {
                 (*packet_bytes, 0)
             }
         };
+        let sizes = Sizes { data: data_bytes, ack: ack_bytes };
         Group {
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
             data_bytes,
             ack_bytes,
-            forward,
-            back,
+            forward: route::lay(&plan.forward, sizes, legs, events),
+            back: route::lay(&plan.back, sizes, legs, events),
             plan,
         }
+    }
+
+    /// Do acknowledgements come back?
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(self.plan.source, Source::Bulk { .. })
     }
 
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     fn wire_bytes(&self, frame: Frame) -> u32 {
-        if frame.is_ack() || frame.segment() == Segment::Syn { self.ack_bytes } else { self.data_bytes }
+        if self.carries_data(frame) { self.data_bytes } else { self.ack_bytes }
+    }
+
+    #[inline]
+    fn carries_data(&self, frame: Frame) -> bool {
+        !frame.is_ack() && frame.segment() != Segment::Syn
     }
 }
 
@@ -233,7 +244,7 @@ impl Flow {
     pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
         let frame = stage.frames.at(slot);
         let Leg { to, lane, .. } = &stage.legs[leg as usize];
-        let there = at + stage.legs[leg as usize].takes(stage.group.wire_bytes(frame));
+        let there = at + stage.legs[leg as usize].takes(stage.group.carries_data(frame));
         match to {
             Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
             Target::End if frame.is_ack() => {
@@ -284,7 +295,7 @@ impl Output for Outlet<'_, '_> {
         let bytes = if segment == Segment::Syn { group.ack_bytes } else { group.data_bytes };
         let slot = frames.store(Frame::carrying(self.way.index, segment, group.forward));
         let leg = &legs[group.forward as usize];
-        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(bytes);
+        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(segment != Segment::Syn);
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),

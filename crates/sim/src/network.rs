@@ -8,7 +8,7 @@ use crate::flow::{Counts, Flow, Group, Lanes, Place, Stage};
 use crate::frames::Frames;
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
-use crate::route::{self, Leg, Target};
+use crate::route::{Leg, Target};
 use fairwire_core::{Cause, FlowHash, Packet, Seed, Signals, Time, rng};
 use fairwire_metrics::record::FlowRecord;
 use std::collections::BTreeMap;
@@ -69,11 +69,9 @@ impl Run {
     /// Adds the flows of a group.
     fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
         let events = &mut self.events;
-        let forward = route::lay(&plan.forward, &mut self.legs, events);
-        let back = route::lay(&plan.back, &mut self.legs, events);
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
-        let group = Group::new(plan, forward, back);
+        let group = Group::new(plan, &mut self.legs, events);
         let salt = seed.stream("flow hash").next_u64();
         let mut lanes = BTreeMap::new();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
@@ -81,7 +79,7 @@ impl Run {
             let hash = FlowHash(rng::mix(salt ^ (u64::from(index) + 1)));
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
                 out: events.lane(),
-                home: events.lane(),
+                home: if group.is_acknowledged() { events.lane() } else { Lane::NONE },
                 wake: events.lane(),
             });
             let place = Place { index, group: number, hash, lanes };
