@@ -5,16 +5,19 @@ use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
 use crate::plan::{GroupPlan, Source};
-use crate::route::{Leg, Target};
+use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, rng};
-use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
+use std::sync::Arc;
 
 /// What the flows of a group have in common.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
+    tcp: Option<Arc<Config>>,
     salt: u64,
-    is_datagrams: bool,
-    /// Of data packets, on the wire; of datagrams, what most of them have.
+    /// Has each packet a size of its own?
+    sizes_vary: bool,
+    /// Of data packets, on the wire; where sizes vary, what most of them have.
     data_bytes: u32,
     /// Of acknowledgements, and of the packet that opens a connection.
     ack_bytes: u32,
@@ -48,6 +51,13 @@ pub(crate) struct Counts {
     pub(crate) marked: u64,
 }
 
+/// Bytes of datagrams on the wire: their sizes may differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bytes {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+}
+
 impl Counts {
     /// Of several flows together.
     pub(crate) fn sum(flows: &[Flow]) -> Counts {
@@ -62,13 +72,6 @@ impl Counts {
             marked: sum.marked + counts.marked,
         })
     }
-}
-
-/// Bytes of datagrams on the wire: their sizes may differ.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bytes {
-    pub(crate) sent: u64,
-    pub(crate) delivered: u64,
 }
 
 /// The flow's own links: never congested by others, so a packet's time on them is computed when it is sent.
@@ -116,8 +119,8 @@ struct Datagrams {
 }
 
 impl Tcp {
-    fn without_data(config: &fairwire_tcp::Config) -> Self {
-        Tcp { has_started: false, sender: Sender::without_data(config), receiver: Receiver::new() }
+    fn without_data(config: &Arc<Config>) -> Self {
+        Tcp { has_started: false, sender: Sender::without_data(config), receiver: Receiver::new(config) }
     }
 }
 
@@ -143,7 +146,7 @@ pub(crate) struct Delivery {
 }
 
 impl Group {
-    pub(crate) fn new(plan: GroupPlan, salt: u64, forward: u32, back: u32) -> Self {
+    pub(crate) fn new(plan: GroupPlan, salt: u64, legs: &mut Vec<Leg>, events: &mut EventQueue) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
                 (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
@@ -160,17 +163,28 @@ impl Group {
                 (datagram::typical_bytes(traffic, *header_bytes), 0)
             }
         };
+        let vary = matches!(plan.source, Source::Datagrams { .. });
+        let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
         Group {
             salt,
-            is_datagrams: matches!(plan.source, Source::Cbr { .. } | Source::Datagrams { .. }),
+            sizes_vary: vary,
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
+            tcp: match &plan.source {
+                Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
+                Source::Cbr { .. } | Source::Datagrams { .. } => None,
+            },
             data_bytes,
             ack_bytes,
-            forward,
-            back,
+            forward: route::lay(&plan.forward, sizes, legs, events),
+            back: route::lay(&plan.back, sizes, legs, events),
             plan,
         }
+    }
+
+    /// Do acknowledgements come back?
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.tcp.is_some()
     }
 
     /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
@@ -178,13 +192,19 @@ impl Group {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
+    /// How long `frame` takes on the wires of `leg`.
+    #[inline]
+    fn takes(&self, frame: Frame, leg: &Leg) -> Duration {
+        if self.sizes_vary { leg.takes_bytes(frame.datagram_bytes()) } else { leg.takes(frame.is_data()) }
+    }
+
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     fn wire_bytes(&self, frame: Frame) -> u32 {
-        if self.is_datagrams {
+        if self.sizes_vary {
             return frame.datagram_bytes();
         }
-        if frame.is_ack() || frame.segment() == Segment::Syn { self.ack_bytes } else { self.data_bytes }
+        if frame.is_data() { self.data_bytes } else { self.ack_bytes }
     }
 }
 
@@ -196,30 +216,29 @@ impl Flow {
         rng: impl FnOnce() -> Rng,
     ) -> Self {
         let Place { index, group: number, session, lanes } = place;
-        let endpoint = match &group.plan.source {
-            Source::Bulk { tcp } => {
-                Endpoint::Tcp(Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() })
-            }
-            Source::Tcp { tcp, .. } => Endpoint::Tcp(Tcp::without_data(tcp)),
-            Source::Cbr { rate, packet_bytes, dither, .. } => {
+        let endpoint = match (&group.tcp, &group.plan.source) {
+            (Some(tcp), Source::Tcp { .. }) => Endpoint::Tcp(Tcp::without_data(tcp)),
+            (Some(tcp), _) => Endpoint::Tcp(Tcp {
+                has_started: false,
+                sender: Sender::new(tcp),
+                receiver: Receiver::new(tcp),
+            }),
+            (None, Source::Cbr { rate, packet_bytes, dither, .. }) => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
                 Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
             }
-            Source::Datagrams { traffic, header_bytes } => {
+            (None, Source::Datagrams { traffic, header_bytes }) => {
                 let generator = Generator::new(traffic, *header_bytes);
                 Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
+            }
+            (None, Source::Bulk { .. } | Source::Tcp { .. }) => {
+                unreachable!("a group of TCP flows has their constants")
             }
         };
         let (up, down) = (Line::default(), Line::default());
         let way = Way { index, group: number, connection: 0, lanes, up, down, access_delay };
-        Flow {
-            hash: group.hash(index, 0),
-            counts: Counts::default(),
-            way,
-            endpoint,
-            session,
-            wakes_at: Time::MAX,
-        }
+        let (hash, counts) = (group.hash(index, 0), Counts::default());
+        Flow { hash, counts, way, endpoint, session, wakes_at: Time::MAX }
     }
 
     /// The session that it is a connection of, if any.
@@ -231,7 +250,7 @@ impl Flow {
     /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
     /// from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_>) {
-        let Source::Tcp { tcp: config, .. } = &stage.group.plan.source else { return };
+        let Some(config) = &stage.group.tcp else { return };
         let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
         if tcp.has_started {
             *tcp = Tcp::without_data(config);
@@ -288,7 +307,8 @@ impl Flow {
         let is_current = frame.connection == self.way.connection;
         let hash = if is_current { self.hash } else { group.hash(self.way.index, frame.connection) };
         let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
-        Packet { class: group.plan.class, dscp: group.plan.dscp, ..Packet::new(slot, len, flow, now) }
+        let (class, dscp, ecn) = (group.plan.class, group.plan.dscp, frame.ecn);
+        Packet { class, dscp, ecn, ..Packet::new(slot, len, flow, now) }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
@@ -306,6 +326,7 @@ impl Flow {
                 } else if tcp.sender.deadline().is_some_and(|due| due <= now) {
                     tcp.sender.on_timeout(now, &mut outlet);
                 } // else the timer was put off since, or stopped
+                self.answer_late(now, stage);
                 self.keep_timer(stage.events);
             }
             Endpoint::Datagrams(source) => {
@@ -329,19 +350,25 @@ impl Flow {
     /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
     /// nothing but this flow's own packets can touch its sink, and they come in order.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, group: &Group) -> Delivery {
+    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, stage: &mut Stage<'_>) -> Delivery {
+        let group = stage.group;
         let bytes = group.wire_bytes(frame);
         let sent = self.way.down.start(bytes, at, &group.pace);
         let at = sent + self.way.access_delay;
         if self.is_stale(frame) {
             return Delivery { at, packets: 0, datagram_bytes: 0, ack: None };
         }
+        self.answer_late(at, stage);
         match &mut self.endpoint {
             Endpoint::Datagrams(_) => Delivery { at, packets: 1, datagram_bytes: bytes.into(), ack: None },
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
-                let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, datagram_bytes: 0, ack: Some(ack) }
+                let ack = tcp.receiver.on_segment(frame.segment(), at);
+                let packets = tcp.receiver.delivered() - before;
+                if ack.is_none() {
+                    self.keep_timer(stage.events);
+                }
+                Delivery { at, packets, datagram_bytes: 0, ack }
             }
         }
     }
@@ -350,8 +377,20 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
-        *stage.frames.at_mut(slot) = Frame::answering(self.way.index, self.way.connection, ack, leg);
+        stage.frames.answer(slot, self.way.index, ack, leg);
         self.go_on(slot, at + stage.group.ack_on_access + self.way.access_delay, leg, stage);
+    }
+
+    /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
+    /// due between the one before and the one at `at`.
+    #[inline]
+    fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
+        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
+        let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) else { return };
+        let Some(ack) = tcp.receiver.on_timeout(due) else { return };
+        let slot = stage.frames.store_answer(self.way.index, self.way.connection, ack, stage.group.back);
+        let leaves = due + stage.group.ack_on_access + self.way.access_delay;
+        self.go_on(slot, leaves, stage.group.back, stage);
     }
 
     /// Puts the frame kept in `slot` on `leg`, which it enters at `at`.
@@ -359,7 +398,7 @@ impl Flow {
     pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
         let frame = stage.frames.at(slot);
         let Leg { to, lane, .. } = &stage.legs[leg as usize];
-        let there = at + stage.legs[leg as usize].takes(stage.group.wire_bytes(frame));
+        let there = at + stage.group.takes(frame, &stage.legs[leg as usize]);
         match to {
             Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
             Target::End if frame.is_ack() => {
@@ -371,13 +410,13 @@ impl Flow {
         None
     }
 
-    /// Makes sure that a wake is pending no later than the sender's deadline. Put off, a deadline costs nothing here.
+    /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
     #[inline]
     fn keep_timer(&mut self, events: &mut EventQueue) {
         let Endpoint::Tcp(tcp) = &self.endpoint else { return };
-        if let Some(due) = tcp.sender.deadline()
-            && due < self.wakes_at
-        {
+        let due = tcp.sender.deadline().unwrap_or(Time::MAX);
+        let due = due.min(tcp.receiver.deadline().unwrap_or(Time::MAX));
+        if due < self.wakes_at {
             self.wake_at(due, events);
         }
     }
@@ -407,7 +446,7 @@ impl Output for Outlet<'_, '_> {
     #[inline]
     fn send(&mut self, segment: Segment) {
         let group = self.stage.group;
-        let bytes = if segment == Segment::Syn { group.ack_bytes } else { group.data_bytes };
+        let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };
         self.launch(Frame::carrying(self.way.index, self.way.connection, segment, group.forward), bytes);
     }
 }
@@ -419,7 +458,8 @@ impl Outlet<'_, '_> {
         let Stage { group, legs, frames, events, now } = self.stage;
         let slot = frames.store(frame);
         let leg = &legs[group.forward as usize];
-        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(bytes);
+        let there =
+            self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + group.takes(frame, leg);
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),

@@ -7,6 +7,7 @@ pub mod app;
 mod event;
 mod flow;
 mod frames;
+mod lanes;
 mod line;
 mod link;
 mod network;

@@ -10,7 +10,7 @@ use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frames;
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
-use crate::route::{self, Leg, Target};
+use crate::route::{Leg, Target};
 use fairwire_core::{Cause, Packet, Seed, Signals, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
@@ -85,17 +85,16 @@ impl Run {
     /// Adds the flows of a group.
     fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
         let events = &mut self.events;
-        let forward = route::lay(&plan.forward, &mut self.legs, events);
-        let back = route::lay(&plan.back, &mut self.legs, events);
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
-        let group = Group::new(plan, seed.stream("flow hash").next_u64(), forward, back);
+        let salt = seed.stream("flow hash").next_u64();
+        let group = Group::new(plan, salt, &mut self.legs, events);
         let mut lanes = BTreeMap::new();
         let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
                 out: events.lane(),
-                home: events.lane(),
+                home: if group.is_acknowledged() { events.lane() } else { Lane::NONE },
                 wake: events.lane(),
             });
             let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
@@ -213,6 +212,7 @@ impl Run {
         let slot = departure.packet.frame;
         let frame = self.ledger.frames.at_mut(slot);
         frame.leg += 1;
+        frame.ecn = departure.packet.ecn;
         let (flow, leg) = (frame.flow, frame.leg);
         let (flow, mut stage) = self.stage(flow, now);
         if let Some(at) = flow.go_on(slot, departure.reaches, leg, &mut stage) {
@@ -226,7 +226,7 @@ impl Run {
         let (measured_from, end) = (self.measured_from, self.end);
         let frame = self.ledger.frames.at(slot);
         let (flow, mut stage) = self.stage(frame.flow, now);
-        let delivery = flow.on_delivery(frame, at, stage.group);
+        let delivery = flow.on_delivery(frame, at, &mut stage);
         if delivery.at >= measured_from && delivery.at <= end {
             flow.counts.delivered += delivery.packets;
             flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
@@ -256,12 +256,13 @@ impl Run {
     #[inline]
     fn on_ack(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
+        let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
         let (flow, mut stage) = self.stage(frame.flow, now);
         if flow.is_stale(frame) {
             return;
         }
-        flow.on_ack(frame.ack(), &mut stage);
+        flow.on_ack(ack, &mut stage);
         if let Some(session) = flow.session()
             && flow.is_finished()
             && let Some(why) = self.sessions[session as usize].finished(frame.flow)
@@ -358,23 +359,24 @@ impl Run {
             (bytes, bytes - counts.delivered * u64::from(header_bytes))
         };
         let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
-            Source::Bulk { tcp } => ("bulk newreno", None, of_tcp(tcp)),
+            Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
             Source::Tcp { tcp, load } => {
                 let offered = rate_of(given * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                (load.kind(), load.is_open_loop().then_some(offered), of_tcp(tcp))
+                let kind = format!("{} {}", load.kind(), tcp.name());
+                (kind, load.is_open_loop().then_some(offered), of_tcp(tcp))
             }
             Source::Cbr { rate, header_bytes, .. } => {
-                ("cbr", Some(rate.bps() as f64), of_datagrams(*header_bytes))
+                ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
             }
             Source::Datagrams { traffic, header_bytes } => {
                 let offered = rate_of(counts.datagram_bytes.sent);
-                (traffic.kind(), Some(offered), of_datagrams(*header_bytes))
+                (traffic.kind().into(), Some(offered), of_datagrams(*header_bytes))
             }
         };
         FlowRecord {
             name: format!("{}.{number}", plan.name),
             group: plan.name.clone(),
-            kind: kind.into(),
+            kind,
             offered_bps,
             throughput_bps: rate_of(wire_bytes),
             goodput_bps: rate_of(good_bytes),

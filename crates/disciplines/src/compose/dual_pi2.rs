@@ -16,11 +16,12 @@
 //! - `buffer` (amount; the site's): how much may wait in both queues together.
 //! - `ecn` (choice; `mark`): with `drop` signals of both queues are drops; L4S senders then lose what they were promised.
 //! - `target` (time; 15 ms): the delay of the classic queue. RFC 9332, appendix A.1.
-//! - `update` (time; the lesser of `target` and a third of `rtt_max`): time between updates of p'. RFC 9332, appendix A.1.
+//! - `update` (time; the lesser of `target` and a third of `rtt_max`): time between updates of p'. RFC 9332, appendix A.1; 16 ms
+//!   in Linux.
 //! - `rtt_max` (time; 100 ms): the longest round trip for which the controller is stable; sets `alpha` and `beta`. RFC 9332,
 //!   appendix A.1.
 //! - `alpha`, `beta` (Hz; 0.1 update / rtt_max^2 and 0.3 / rtt_max): what an update adds per second of delay above the target, and
-//!   per second of change. RFC 9332, appendix A.1.
+//!   per second of change. RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2.
 //! - `coupling` (1; 2): k. RFC 9332, section 2.1 and appendix C.
 //! - `step` (time; 1 ms): from this delay on L4S packets are marked by their own queue. Linux.
 //! - `ramp` (time; 0 ms): above `step` the probability rises to 1 over this; RFC 9332's example, appendix A.1, has 800 us and 400 us.
@@ -37,9 +38,11 @@
 //! RFC 9332, section 2 and appendix A.
 //!
 //! # Where we differ
-//! - p' follows the longer of the two queues' delays, as in Linux; appendix A.1 has the classic queue's alone. L4S senders that
-//!   heed marks keep their queue below the target, and then both are the same. One that does not is held near the target: sending
-//!   1.2 or 2 times the link's rate with nobody beside it, it waits below 30 ms on average, where it filled the buffer.
+//! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1 has the classic queue's alone.
+//!   L4S senders that heed marks keep their queue below the target, and then both are the same. One that does not is held near the target:
+//!   sending 1.2 or 2 times the link's rate with nobody beside it, it waits below 30 ms on average, where it filled the buffer.
+//! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival where less than the longest packet would
+//!   find room, so that long packets are not at a disadvantage.
 //! - There is no timer: updates are made at the first call after they were due, with the queue as it was then.
 //! - Weighted round robin keeps accounts in bytes: while both queues wait, a classic packet is due whenever the classic queue's
 //!   share of the bytes sent would otherwise fall behind. The RFC leaves the scheduler open.

@@ -13,11 +13,11 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets or drops them as well.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, sections 4 and 5.
+//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, sections 4 and 5.3.
 //! - `interval` (time; 100 ms): how long the wait may be above the target, a round trip of the slower senders. RFC 8289,
-//!   sections 4 and 5.
+//!   sections 4 and 5.3.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): no signal when no more than this is left behind. RFC 8289,
-//!   section 5, "maxpacket".
+//!   section 5.3, "maxpacket": 512 there, with the advice to use the interface's MTU.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
 //!   Linux; for DCTCP and the like.
 //!
@@ -28,8 +28,8 @@
 //! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012.
 //!
 //! # Where we differ
-//! - RFC 8289 only drops. A mark stands for a drop as in Linux: a marked packet is sent, so at most one signal is given per
-//!   packet sent.
+//! - The RFC's pseudo-code only drops. A mark stands for a drop as in Linux: a marked packet is sent, so at most one
+//!   signal is given per packet sent.
 //! - Times are nanoseconds; the control law rounds down to one.
 //! - A drop that comes to be due several times at one moment is given to the packets that leave at that moment, as in the
 //!   RFC's loop. Under another scheduler than `fcfs` those are the packets that would leave next.
@@ -176,7 +176,7 @@ enum Phase {
     Signalling,
     /// The first packet was dropped: the one behind it is sent, and signalling begins.
     Begun,
-    /// A packet was dropped: the one behind it tells whether signalling goes on.
+    /// A packet was dropped and counted: the one behind it tells whether signalling goes on.
     Dropped,
 }
 
@@ -208,8 +208,14 @@ impl Codel {
         match (begins, marks) {
             (true, true) => self.begin(terms, now),
             (true, false) => self.phase = Phase::Begun,
-            (false, true) => self.advance(terms),
-            (false, false) => self.phase = Phase::Dropped,
+            (false, true) => {
+                self.count = self.count.saturating_add(1);
+                self.schedule(terms);
+            }
+            (false, false) => {
+                self.count = self.count.saturating_add(1);
+                self.phase = Phase::Dropped;
+            }
         }
         Verdict::Signal(Cause::Early)
     }
@@ -224,9 +230,8 @@ impl Codel {
         self.phase = Phase::Signalling;
     }
 
-    /// A signal was given: the next one is due sooner after it.
-    fn advance(&mut self, terms: &Terms) {
-        self.count = self.count.saturating_add(1);
+    /// A signal was given and counted: the next one is due sooner after it.
+    fn schedule(&mut self, terms: &Terms) {
         self.next += terms.gap(self.count);
         self.phase = Phase::Signalling;
     }
@@ -258,7 +263,7 @@ impl Law for Codel {
             _ if !is_above => self.phase = Phase::Calm,
             phase => {
                 if phase == Phase::Dropped {
-                    self.advance(terms);
+                    self.schedule(terms);
                 }
                 if now >= self.next {
                     return self.signal(terms, packet, now);

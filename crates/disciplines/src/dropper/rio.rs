@@ -32,8 +32,8 @@
 //! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
 //!
 //! # Source (section, equation)
-//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998, section III and
-//! figure 3; E. Park and C. Choi 2003, section IV, for the thresholds; each RED as in [`red`](super::red).
+//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998: the
+//! algorithm of RIO; E. Park and C. Choi 2003, section IV, for the thresholds; each RED as in [`red`](super::red).
 //!
 //! # Where we differ
 //! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
@@ -72,7 +72,7 @@ pub const ABOUT: About = About {
     state: "an average and four counters per colour",
     cost: "O(1)",
     marks: true,
-    source: "Clark and Fang 1998, section III; Park and Choi 2003, section IV",
+    source: "Clark and Fang 1998; Park and Choi 2003, section IV",
 };
 
 const NAME: &str = "rio";

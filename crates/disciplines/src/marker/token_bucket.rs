@@ -17,7 +17,7 @@
 //! One count of tokens and one remainder; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998, section IV;
+//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998;
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", 2003, section II.
 //!
 //! # Where we differ
@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
     summary: "green within a rate and a burst, else yellow",
-    source: "Clark and Fang 1998, section IV; Park and Choi 2003, section II",
+    source: "Clark and Fang 1998; Park and Choi 2003, section II",
 };
 
 const NAME: &str = "token-bucket";

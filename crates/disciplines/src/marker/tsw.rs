@@ -6,7 +6,7 @@ use fairwire_core::{Duration, Rate, Time};
 
 /// Estimates the rate of an aggregate: each packet adds its length to what a window of the past held at the rate before.
 ///
-/// Source: RFC 2859, section 3 and figure 2, after Clark and Fang 1998.
+/// Source: RFC 2859, the example of a rate estimator, after Clark and Fang 1998.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     window: f64,  // s

@@ -15,8 +15,8 @@
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, section 3, for the estimator; D. Clark and W. Fang 1998, section IV, and
-//! ns-2's `dsPolicy` for two colours.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, for the estimator; D. Clark and W. Fang 1998, on tagging by a time sliding
+//! window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
 //! No number is drawn while the estimate is within the rate. "Out" is yellow.
@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow at random, as much as is above the target",
-    source: "Clark and Fang 1998, section IV; estimator as in RFC 2859, section 3",
+    source: "Clark and Fang 1998; estimator as in RFC 2859",
 };
 
 const NAME: &str = "tsw2cm";

@@ -17,7 +17,7 @@
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, sections 3 and 4, figures 2 and 3.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the example of a rate estimator, and the marking algorithm.
 //!
 //! # Where we differ
 //! One number is drawn for a packet above the committed rate and compared with both probabilities; none below it.

@@ -14,7 +14,7 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
 //! - `quantum` (size; 1514 B, or the typical packet if that is longer): the length of a frame: what a flow of weight 1 may send
-//!   in it. Times the least weight it should be at least a packet. Stiliadis and Varma 1996, section 3.
+//!   in it. Times the least weight it should be at least a packet: Stiliadis and Varma 1996, whose frame is a time.
 //! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
@@ -24,11 +24,12 @@
 //! # State and cost
 //! 172 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
 //! with nothing waiting whose potentials lie ahead of the system's. O(log n) per packet, with n the number of either,
-//! amortised: a remembered flow is forgotten once, but all of them in one call when the link goes idle.
+//! amortised: a remembered flow is forgotten once. When the link goes idle all are, in O(1). But a packet within which
+//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time has it.
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic Scheduling Algorithm for
-//! Packet-Switched Networks", SIGMETRICS 1996, section 3.
+//! Packet-Switched Networks", SIGMETRICS 1996: the definition of the algorithm.
 //!
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand, and a frame has a length in time. Here a flow has a weight, and its rate is
@@ -75,7 +76,7 @@ pub const ABOUT: About = About {
     state: "172 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
     cost: "O(log n), amortised",
     marks: false,
-    source: "Stiliadis and Varma 1996, section 3",
+    source: "Stiliadis and Varma 1996",
 };
 
 const NAME: &str = "fbfq";

@@ -13,8 +13,7 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
-//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class. Golestani 1994,
-//!   section 3.
+//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class, as in Golestani 1994.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
 //! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
@@ -24,7 +23,8 @@
 //! 52 bytes for each packet that the buffer has room for, beside the buffer's own. O(log n) per packet with n backlogged flows.
 //!
 //! # Source (section, equation)
-//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994, section 3.
+//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994: the definition of the
+//! scheme.
 //!
 //! # Where we differ
 //! - Tags are computed when a packet comes to the head of its queue, not when it arrives. With tags from the arrival a flow
@@ -64,7 +64,7 @@ pub const ABOUT: About = About {
     state: "52 bytes per packet of buffer, and the buffer's queues",
     cost: "O(log n)",
     marks: false,
-    source: "Golestani 1994, section 3",
+    source: "Golestani 1994",
 };
 
 const NAME: &str = "scfq";

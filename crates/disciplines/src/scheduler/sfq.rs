@@ -13,8 +13,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
-//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class. Goyal et al. 1996,
-//!   section 2.
+//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class: the phi of Goyal,
+//!   Vin and Cheng 1996.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
 //! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
@@ -26,7 +26,7 @@
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for Integrated Services Packet Switching
-//! Networks", SIGCOMM 1996, section 2.
+//! Networks", SIGCOMM 1996: the definition of the algorithm.
 //!
 //! # Where we differ
 //! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
@@ -67,7 +67,7 @@ pub const ABOUT: About = About {
     state: "132 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
     cost: "O(log n)",
     marks: false,
-    source: "Goyal, Vin and Cheng 1996, section 2",
+    source: "Goyal, Vin and Cheng 1996",
 };
 
 const NAME: &str = "sfq-start";

@@ -14,7 +14,7 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
 //! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class. Bennett and Zhang
-//!   1997, section 4.
+//!   1997 have rates.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
 //! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
@@ -23,11 +23,12 @@
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
 //! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either,
-//! amortised: a remembered flow is forgotten once, but all of them in one call when the link goes idle.
+//! amortised: a remembered flow is forgotten once. When the link goes idle all are, in O(1). But a packet within which
+//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time has it.
 //!
 //! # Source (section, equation)
-//! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997, section 4:
-//! V(t + s) = max(V(t) + s, least start tag of those waiting).
+//! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997: the virtual time of
+//! WF2Q+, V(t + s) = max(V(t) + s, least start tag of those waiting).
 //!
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand. Here it has a weight, and its rate is its part of the link among those that
@@ -70,7 +71,7 @@ pub const ABOUT: About = About {
     state: "204 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
     cost: "O(log n), amortised",
     marks: false,
-    source: "Bennett and Zhang 1997, section 4",
+    source: "Bennett and Zhang 1997",
 };
 
 const NAME: &str = "wf2q+";

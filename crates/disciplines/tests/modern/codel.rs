@@ -66,9 +66,9 @@ pub(crate) fn dequeue(
                 return p;
             }
             events.push(Event::Dropped(this.frame));
+            s.count += 1;
             (p, ok_to_drop) = dodequeue(s, q, now, terms);
             if ok_to_drop {
-                s.count += 1;
                 s.drop_next = control_law(s.drop_next, s.count, terms);
             } else {
                 s.dropping = false;

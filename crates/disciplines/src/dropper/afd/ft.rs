@@ -13,7 +13,9 @@
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
 //! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper; Linux's SFB has 0.5.
+//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. Ours: a flow of
+//!   twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC
+//!   8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
 //!   its packet's length. The paper has packets.

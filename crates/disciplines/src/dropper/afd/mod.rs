@@ -237,7 +237,8 @@ fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
     }
 }
 
-/// The probability up to which marks are given, as in Linux's SFB: who ignores them has at most 1 / (1 - 0.5) fair rates.
+/// The probability up to which marks are given: who ignores them has at most 1 / (1 - 0.5) fair rates. Drops begin there in
+/// Linux's SFB too.
 const MARK_LIMIT: f64 = 0.5;
 
 /// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue moves by little, however

@@ -434,7 +434,7 @@ impl Dropper for Faba {
         if self.accounts.tokens(bucket) <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        self.accounts.verdict(bucket, &self.config.profile, &mut self.rng)
+        self.accounts.verdict(bucket, &mut self.rng)
     }
 
     #[inline]

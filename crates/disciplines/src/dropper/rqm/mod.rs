@@ -30,7 +30,8 @@
 //! - `overload_rule` (choice; `clamp`): what is done where the rate reaches the virtual capacity; see [`OverloadRule`].
 //! - `epsilon` (1; 1e-9): how near to the virtual capacity a clamped rate counts. Not in the paper; this value reproduces
 //!   the number of drops of its table 1.
-//! - `clamp_limit` (packets; 0.5): the most that go for each arrival under the rule `clamp`, at any rate. Not in the paper: see below.
+//! - `clamp_limit` (packets; 0.5): the most that go for each arrival under the rule `clamp`, at any rate. Not in the paper;
+//!   ours, so that at least every second arrival passes on a slow link: see below.
 //!
 //! # State and cost
 //! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that

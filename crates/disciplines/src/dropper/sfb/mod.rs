@@ -21,14 +21,15 @@
 //!   simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets.
 //! - `bin_limit` (amount; 1.25 times `bin_size`): above this, in all bins of its flow, an arrival is dropped: Linux, whose 25
 //!   packets are 1.25 times its size.
-//! - `increase` (1; 0.001): the step up: Linux.
-//! - `decrease` (1; 1/6000): the step down: Linux.
+//! - `increase` (1; 0.001): the step up: the Linux kernel's own. Its command `tc` sets 1/2000 in its place.
+//! - `decrease` (1; 1/6000): the step down: the Linux kernel's own. Its command `tc` sets 1/20000 in its place.
 //! - `penalty_rate` (packets per second; 10): what all flows at probability 1 may send together: Linux.
 //! - `penalty_burst` (packets; 20): how much of that may come at once: Linux.
 //! - `rehash_interval` (time; 600 s): the hash changes so often: Linux.
 //! - `warmup_time` (time; 60 s): for so long before, the second set of bins learns beside the first: Linux.
-//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. Linux, as far as its
-//!   behaviour shows, drops only a part that grows from 0.5 on; there is no such switch here.
+//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. The paper has no such
+//!   limit: who ignores marks comes to probability 1, and so into the penalty box, which drops. Linux takes p in two parts above
+//!   0.5: of all arrivals 2 (p - 0.5) are dropped, and the rest of p is marked. That is not offered here.
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
@@ -37,12 +38,13 @@
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
-//! INFOCOM 2001, the pseudo-code of SFB; defaults as Linux documents them for `sch_sfb`.
+//! INFOCOM 2001, the pseudo-code of SFB; defaults as the Linux kernel has them in `sch_sfb`.
 //!
 //! # Where we differ
 //! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type Linux's for Linux's.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux, that only raises the
 //!   probability, and only an arrival whose bins are all above `bin_limit` is dropped for it.
+//! - A bin's probability rises where its backlog is above `bin_size`, as in the paper; in Linux also where it is just that.
 //! - BLUE's freeze time does not stand in that pseudo-code, and is not here either.
 //! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the discipline's own stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in nanoseconds.
