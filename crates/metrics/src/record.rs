@@ -127,7 +127,7 @@ pub struct TransferRecord {
 pub struct LinkRecord {
     /// The link's name.
     pub name: String,
-    /// Its rate, bit/s.
+    /// Its rate, bit/s; of a rate that changes, the mean.
     pub rate_bps: f64,
     /// The share of the time in which it was sending, 0 to 1.
     pub utilization: f64,

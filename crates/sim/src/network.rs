@@ -312,7 +312,7 @@ impl Run {
             flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
         }
         for session in &mut self.sessions {
-            session.given = 0;
+            session.start_measuring();
         }
     }
 
@@ -327,8 +327,8 @@ impl Run {
             let (of_member, others) = rest.split_at(connections(plan));
             rest = others;
             numbers[group] += 1;
-            let given = first.session().map_or(0, |session| self.sessions[session as usize].given);
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), given));
+            let offered = first.session().map_or(0, |session| self.sessions[session as usize].offered());
+            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), offered));
         }
         Measured {
             flows,
@@ -346,8 +346,8 @@ impl Run {
         self.timed.iter().flat_map(of_group).flatten().collect()
     }
 
-    /// `given` is what a session gave its connections to send, in segments.
-    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, given: u64) -> FlowRecord {
+    /// `wanted` is what a session wanted to send, in segments.
+    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, wanted: u64) -> FlowRecord {
         let seconds = self.end.since(self.measured_from).secs();
         let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
         let of_tcp = |tcp: &fairwire_tcp::Config| {
@@ -361,7 +361,7 @@ impl Run {
         let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
             Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
             Source::Tcp { tcp, load } => {
-                let offered = rate_of(given * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                let offered = rate_of(wanted * u64::from(tcp.segment_bytes + tcp.header_bytes));
                 let kind = format!("{} {}", load.kind(), tcp.name());
                 (kind, load.is_open_loop().then_some(offered), of_tcp(tcp))
             }

@@ -75,3 +75,28 @@ pub(crate) fn lay(hops: &[Hop], sizes: Sizes, legs: &mut Vec<Leg>, events: &mut 
     legs.push(Leg { takes, wires: wires.into(), to: Target::End, lane: Lane::NONE });
     first
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::TieRule;
+    use fairwire_core::Seed;
+
+    #[test]
+    fn where_sizes_vary_a_packet_of_a_known_size_takes_as_long_as_one_told_ahead() {
+        let wire = |mbps: u64, ms| Hop::Wire {
+            rate: Rate::from_bps(mbps * 1_000_000).expect("not zero"),
+            delay: Duration::from_ms(ms),
+        };
+        let hops = [wire(10, 2), wire(7, 3), Hop::Link(0), wire(3, 5), Hop::Link(1)];
+        let (mut legs, mut events) = (Vec::new(), EventQueue::new(TieRule::Fifo, Seed(1)));
+        lay(&hops, Sizes { data: 1500, ack: 40, vary: true }, &mut legs, &mut events);
+        assert_eq!(legs.len(), 3);
+        for leg in &legs {
+            assert_eq!((leg.takes_bytes(1500), leg.takes_bytes(40)), (leg.takes(true), leg.takes(false)));
+        }
+        // 1000 bytes at 10 Mbit/s and at 7 Mbit/s, and 5 ms.
+        assert_eq!(legs[0].takes_bytes(1000), Duration::from_ns(5_000_000 + 800_000 + 1_142_857));
+        assert_eq!(legs[2].takes_bytes(1000), Duration::ZERO);
+    }
+}

@@ -1,7 +1,10 @@
 //! Sources and links at work in a network, against closed forms and against each other.
 
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed, Step, Time, Trace};
+use fairwire_core::{
+    Backlog, Discipline, Dropper, Duration, Limit, Packet, Probe, Queue, Rate, RateLaw, Seed, Signals, Step,
+    Time, Trace,
+};
 use fairwire_metrics::record::LinkRecord;
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, Offered, OnOff, Poisson, Replay, Sequence, Telnet, Traffic, Transfers,
@@ -9,7 +12,9 @@ use fairwire_sim::app::{
 };
 use fairwire_sim::{GroupPlan, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 struct TailDrop;
 impl Dropper for TailDrop {}
@@ -270,4 +275,99 @@ fn loads_give_the_same_bits_under_the_same_seed() {
     let outcome = |seed| format!("{:?}", measured(link(RateLaw::Fixed), loads(), 30, seed));
     assert_eq!(outcome(1), outcome(1));
     assert_ne!(outcome(1), outcome(2));
+}
+
+/// Notes the flows that it sees.
+struct Spy {
+    queue: Queue<Fcfs, TailDrop>,
+    seen: Arc<Mutex<BTreeSet<u64>>>,
+}
+
+impl Discipline for Spy {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.seen.lock().expect("nobody panicked").insert(packet.flow.0);
+        self.queue.enqueue(packet, now, signals);
+    }
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.queue.dequeue(now, signals)
+    }
+    fn ready_at(&self) -> Option<Time> {
+        self.queue.ready_at()
+    }
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+    fn inspect(&self, _: &mut dyn Probe) {}
+}
+
+fn flows_seen(group: GroupPlan) -> usize {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let queue = Queue::new(Limit::packets(100_000), Fcfs, TailDrop);
+    let spy = Spy { queue, seen: Arc::clone(&seen) };
+    measured(LinkPlan { discipline: Box::new(spy), ..link(RateLaw::Fixed) }, vec![group], 30, 1);
+    let count = seen.lock().expect("nobody panicked").len();
+    count
+}
+
+#[test]
+fn a_flow_of_a_capture_and_a_new_connection_have_a_hash_of_their_own() {
+    let packets = (0..1000).map(|k| Offered { at: Duration::from_ms(k), bytes: 100, flow: k as u16 % 5 });
+    let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
+    assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
+    // Connections begin at 0, 2, ... 30 s; the last one's SYN reaches the queue after the end.
+    let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
+    assert_eq!(flows_seen(user("http", http, 1)), 15);
+    let telnet = Load::Telnet(Telnet::default());
+    assert_eq!(flows_seen(user("telnet", telnet, 3)), 3);
+}
+
+#[test]
+fn transfers_that_wait_for_a_connection_are_offered_all_the_same() {
+    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has half of that.
+    let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 4 };
+    let measured =
+        measured(link(RateLaw::Fixed), vec![user("files", transfers(96_000.0, arrivals), 1)], 200, 1);
+    let flow = &measured.flows[0];
+    let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
+    // 3600 files in 180 s, give or take sqrt(3600).
+    assert!((offered / 16e6 - 1.0).abs() < 3.3 / 60.0, "{flow:?}");
+    assert!(flow.throughput_bps > 0.8 * 8e6 && flow.throughput_bps <= 8.01e6, "{flow:?}");
+}
+
+#[test]
+fn a_plan_that_makes_no_sense_says_why_before_it_is_run() {
+    let never = Duration::ZERO;
+    let law = || Law::Fixed(1.0);
+    let on_off = |packet_bytes, burst| OnOff { rate: rate(1), packet_bytes, burst, idle: law() };
+    for traffic in [
+        Traffic::OnOff(on_off(27, law())),
+        Traffic::OnOff(on_off(0, law())),
+        Traffic::OnOff(on_off(65_536, law())),
+        Traffic::OnOff(on_off(100, Law::Exponential { mean: -1.0 })),
+        Traffic::Poisson(Poisson { mean_gap: never, size: law() }),
+        Traffic::Voip(Voip { frame: never, ..Voip::default() }),
+        Traffic::Voip(Voip { payload_bytes: u32::MAX, ..Voip::default() }),
+        Traffic::Video(Video { group: 0, ..Video::default() }),
+        Traffic::Video(Video { packet_bytes: HEADER_BYTES, ..Video::default() }),
+    ] {
+        assert!(traffic.problem(HEADER_BYTES).is_some(), "{traffic:?}");
+    }
+    let poisson = |mean_gap, connections| transfers(1.0, Arrivals::Poisson { mean_gap, connections });
+    for load in [
+        poisson(never, 1),
+        poisson(Duration::from_ms(1), 0),
+        transfers(1.0, Arrivals::Think(Law::Fixed(-1.0))),
+        transfers(-1.0, Arrivals::Think(law())),
+        Load::Telnet(Telnet { mean_gap: never }),
+        Load::Sequence(Sequence { lasts: never }),
+        Load::Bursts(Bursts { burst: Law::Pareto { mean: 1.0, shape: 1.0 }, ..Bursts::default() }),
+        Load::Web(Box::new(Web { connections: 0, ..Web::default() })),
+        Load::Web(Box::new(Web { reading: Law::Fixed(f64::NAN), ..Web::default() })),
+    ] {
+        assert!(load.problem().is_some(), "{load:?}");
+    }
+    assert!(all_sources().iter().all(|group| match &group.source {
+        Source::Datagrams { traffic, header_bytes } => traffic.problem(*header_bytes).is_none(),
+        _ => false,
+    }));
 }

@@ -13,8 +13,8 @@ pub(crate) struct Session {
     rng: Rng,
     wakes_at: Time, // the one pending wake that counts; MAX when there is none
     connections: Box<[Connection]>,
-    /// Segments given to its connections since the warm-up, other than endless ones.
-    pub(crate) given: u64,
+    given: u64,  // to its connections since the warm-up, in segments, endless ones left out
+    waited: u64, // of segments, at the end of the warm-up
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +38,16 @@ pub(crate) struct Order {
 impl Session {
     pub(crate) fn new(group: u32, flows: std::ops::Range<u32>, machine: Machine, rng: Rng) -> Self {
         let connections = vec![Connection::default(); flows.len()].into();
-        Session { group, first: flows.start, machine, rng, wakes_at: Time::MAX, connections, given: 0 }
+        Session {
+            group,
+            first: flows.start,
+            machine,
+            rng,
+            wakes_at: Time::MAX,
+            connections,
+            given: 0,
+            waited: 0,
+        }
     }
 
     /// It is to be woken at `at`, and at no other time.
@@ -58,6 +67,17 @@ impl Session {
     /// What is to be done at `now`.
     pub(crate) fn react(&mut self, cause: Cause, now: Time, steps: &mut Vec<Step>) {
         self.machine.react(cause, now, &mut self.rng, steps);
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn start_measuring(&mut self) {
+        self.given = 0;
+        self.waited = self.machine.waiting();
+    }
+
+    /// Segments that it wanted to send since the warm-up, those included that still wait for a connection.
+    pub(crate) fn offered(&self) -> u64 {
+        self.given + self.machine.waiting() - self.waited
     }
 
     /// Takes note of a connection that is opened or given data, where `step` is one.

@@ -45,6 +45,17 @@ pub enum Traffic {
 }
 
 impl Traffic {
+    /// What is wrong with it where each packet has `header_bytes` of headers, if anything. [`run`](crate::run) refuses it then.
+    pub fn problem(&self, header_bytes: u32) -> Option<String> {
+        match self {
+            Traffic::OnOff(plan) => plan.problem(header_bytes),
+            Traffic::Poisson(plan) => plan.problem(header_bytes),
+            Traffic::Voip(plan) => plan.problem(header_bytes),
+            Traffic::Video(plan) => plan.problem(header_bytes),
+            Traffic::Replay(plan) => plan.problem(header_bytes),
+        }
+    }
+
     /// What a record calls it.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -70,10 +81,13 @@ pub(crate) enum Generator {
 
 impl Generator {
     /// # Panics
-    /// When `traffic` breaks a bound that its fields state.
+    /// When `traffic` has a [`problem`](Traffic::problem).
     pub(crate) fn new(traffic: &Traffic, header_bytes: u32) -> Self {
+        if let Some(problem) = traffic.problem(header_bytes) {
+            panic!("{problem}");
+        }
         match traffic {
-            Traffic::OnOff(plan) => Generator::OnOff(on_off::Generator::new(plan, header_bytes)),
+            Traffic::OnOff(plan) => Generator::OnOff(on_off::Generator::new(plan)),
             Traffic::Poisson(plan) => Generator::Poisson(poisson::Generator::new(plan, header_bytes)),
             Traffic::Voip(plan) => Generator::Voip(voip::Generator::new(plan, header_bytes)),
             Traffic::Video(plan) => Generator::Video(video::Generator::new(plan, header_bytes)),
@@ -102,7 +116,7 @@ pub(crate) fn typical_bytes(traffic: &Traffic, header_bytes: u32) -> u32 {
             super::Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
             _ => 0,
         },
-        Traffic::Voip(plan) => plan.payload_bytes + header_bytes,
+        Traffic::Voip(plan) => plan.packet_bytes(header_bytes),
         Traffic::Video(plan) => plan.packet_bytes,
         Traffic::Replay(_) => 0,
     }
@@ -113,18 +127,15 @@ fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
     ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), LARGEST_BYTES) as u32
 }
 
-/// # Panics
-/// When `bytes` is no packet or has no room for its headers.
-fn check_packet(bytes: u32, header_bytes: u32) {
-    assert!(
-        bytes > 0 && u64::from(bytes) <= LARGEST_BYTES,
-        "a packet of {bytes} bytes is none that IP could carry"
-    );
-    assert!(header_bytes <= bytes, "{header_bytes} of {bytes} bytes cannot be headers");
+/// What is wrong with packets of `bytes`, `header_bytes` of them headers.
+fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
+    if bytes == 0 || u64::from(bytes) > LARGEST_BYTES {
+        return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {LARGEST_BYTES}"));
+    }
+    (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }
 
-/// # Panics
-/// When `gap` is no time at all: a source would send for ever at one instant.
-pub(crate) fn check_gap(gap: Duration) {
-    assert!(!gap.is_zero(), "a gap of no time at all never ends");
+/// What is wrong with `gap`: without it a source would send for ever at one instant.
+pub(crate) fn gap_problem(gap: Duration) -> Option<String> {
+    gap.is_zero().then(|| "a time between packets or connections must be above zero".to_owned())
 }

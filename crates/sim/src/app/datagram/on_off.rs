@@ -1,6 +1,6 @@
 //! Bursts at a constant rate, with pauses between.
 
-use super::{Emission, check_packet};
+use super::{Emission, packet_problem};
 use crate::app::{Law, Sampler};
 use fairwire_core::{Rate, Rng, Time, Transmitter};
 
@@ -21,6 +21,13 @@ pub struct OnOff {
     pub idle: Law,
 }
 
+impl OnOff {
+    pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
+        let laws = self.burst.problem().or(self.idle.problem());
+        packet_problem(self.packet_bytes, header_bytes).or(laws.map(str::to_owned))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Generator {
     pace: Transmitter,
@@ -32,8 +39,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    pub(crate) fn new(plan: &OnOff, header_bytes: u32) -> Self {
-        check_packet(plan.packet_bytes, header_bytes);
+    pub(crate) fn new(plan: &OnOff) -> Self {
         Generator {
             pace: Transmitter::new(plan.rate),
             bytes: plan.packet_bytes,
@@ -72,7 +78,7 @@ mod tests {
     }
 
     fn times(plan: &OnOff, count: usize) -> Vec<Time> {
-        let (mut source, mut rng) = (Generator::new(plan, 28), Seed(1).stream("test"));
+        let (mut source, mut rng) = (Generator::new(plan), Seed(1).stream("test"));
         let mut now = Time::ZERO;
         let mut next = || {
             now = source.next(now, &mut rng).at;

@@ -1,6 +1,6 @@
 //! Packets at random times: exponential gaps. With packets of one size the queue is M/D/1, with exponential sizes M/M/1.
 
-use super::{Emission, check_gap, whole_bytes};
+use super::{Emission, LARGEST_BYTES, gap_problem, whole_bytes};
 use crate::app::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -14,6 +14,19 @@ pub struct Poisson {
     pub size: Law,
 }
 
+impl Poisson {
+    pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
+        let size = self.size.problem().map(str::to_owned);
+        let headers = || {
+            let too_many = u64::from(header_bytes) > LARGEST_BYTES;
+            too_many.then(|| {
+                format!("{header_bytes} bytes of headers are more than IP could carry: {LARGEST_BYTES}")
+            })
+        };
+        gap_problem(self.mean_gap).or(size).or_else(headers)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Generator {
     gap: Sampler,
@@ -23,7 +36,6 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(plan: &Poisson, header_bytes: u32) -> Self {
-        check_gap(plan.mean_gap);
         let gap = Law::Exponential { mean: plan.mean_gap.secs() }.sampler();
         Generator { gap, size: plan.size.sampler(), header_bytes }
     }

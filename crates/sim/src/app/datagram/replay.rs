@@ -32,6 +32,24 @@ pub struct Replay {
     pub repeats: bool,
 }
 
+impl Replay {
+    pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
+        if !(self.speed > 0.0 && self.speed.is_finite()) {
+            return Some(format!("a speed of {} is not above 0", self.speed));
+        }
+        let sizes = header_bytes.max(1)..=LARGEST_BYTES;
+        if let Some(odd) = self.packets.iter().find(|packet| !sizes.contains(&packet.bytes)) {
+            let Offered { bytes, at, .. } = odd;
+            return Some(format!("the captured packet at {at} has {bytes} bytes, not {sizes:?}"));
+        }
+        if !self.packets.is_sorted_by_key(|packet| packet.at) {
+            return Some("captured packets are out of order".to_owned());
+        }
+        let is_instant = self.packets.last().is_none_or(|last| last.at.is_zero());
+        (self.repeats && is_instant).then(|| "a capture without length cannot repeat".to_owned())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Generator {
     packets: Arc<[Offered]>,
@@ -43,14 +61,6 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(plan: &Replay) -> Self {
-        assert!(plan.speed > 0.0 && plan.speed.is_finite(), "a speed of {} is not above 0", plan.speed);
-        let sizes = 1..=LARGEST_BYTES;
-        for packet in plan.packets.iter() {
-            assert!(sizes.contains(&packet.bytes), "a captured packet of {} bytes", packet.bytes);
-        }
-        assert!(plan.packets.is_sorted_by_key(|packet| packet.at), "captured packets are out of order");
-        let instant = plan.packets.last().is_none_or(|last| last.at.is_zero());
-        assert!(!plan.repeats || !instant, "a capture without length cannot repeat");
         Generator {
             packets: Arc::clone(&plan.packets),
             speed: plan.speed,
@@ -126,10 +136,22 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "out of order")]
-    fn packets_out_of_order_are_refused() {
-        let mut packets = packets().to_vec();
-        packets.swap(0, 3);
-        Generator::new(&Replay { packets: packets.into(), speed: 1.0, repeats: false });
+    fn what_cannot_be_played_is_refused() {
+        let replay = |packets: &[Offered], speed, repeats| Replay { packets: packets.into(), speed, repeats };
+        let (good, mut swapped) = (packets(), packets().to_vec());
+        swapped.swap(0, 3);
+        assert_eq!(replay(&good, 1.0, true).problem(28), None);
+        assert_eq!(replay(&[], 1.0, false).problem(28), None);
+        for bad in [
+            replay(&swapped, 1.0, false),
+            replay(&good, 0.0, false),
+            replay(&good, f64::NAN, false),
+            replay(&good[..1], 1.0, true),
+            replay(&[], 1.0, true),
+        ] {
+            assert!(bad.problem(28).is_some(), "{bad:?}");
+        }
+        let problem = replay(&good, 1.0, false).problem(61).expect("60 bytes have no room");
+        assert_eq!(problem, "the captured packet at 5 ms has 60 bytes, not 61..=262144");
     }
 }

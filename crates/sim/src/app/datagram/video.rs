@@ -1,6 +1,6 @@
 //! Moving pictures: frames at a constant rate, of random sizes, cut into packets.
 
-use super::{Emission, check_gap, check_packet};
+use super::{Emission, gap_problem, packet_problem};
 use crate::app::{Law, Moments, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -42,6 +42,17 @@ impl Default for Video {
     }
 }
 
+impl Video {
+    pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
+        let laws = self.i_bytes.problem().or(self.p_bytes.problem());
+        let group = (self.group == 0).then(|| "a group has no frames; it needs one at least".to_owned());
+        let all_headers =
+            (header_bytes == self.packet_bytes).then(|| "packets of headers alone carry no video".to_owned());
+        let packet = packet_problem(self.packet_bytes, header_bytes).or(all_headers);
+        gap_problem(self.frame).or(packet).or(group).or(laws.map(str::to_owned))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Generator {
     frame: Duration,
@@ -61,10 +72,6 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(plan: &Video, header_bytes: u32) -> Self {
-        check_gap(plan.frame);
-        check_packet(plan.packet_bytes, header_bytes);
-        assert!(plan.group > 0, "a group of no frames");
-        assert!(header_bytes < plan.packet_bytes, "packets of headers alone carry no video");
         Generator {
             frame: plan.frame,
             group: plan.group,

@@ -1,6 +1,6 @@
 //! A telephone call: one frame of speech per period while somebody talks.
 
-use super::{Emission, check_gap, check_packet};
+use super::{Emission, gap_problem, packet_problem};
 use crate::app::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -40,6 +40,18 @@ impl Default for Talk {
     }
 }
 
+impl Voip {
+    pub(super) fn packet_bytes(&self, header_bytes: u32) -> u32 {
+        self.payload_bytes.saturating_add(header_bytes)
+    }
+
+    pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
+        let laws = self.talk.as_ref().and_then(|talk| talk.spurt.problem().or(talk.silence.problem()));
+        let packet = packet_problem(self.packet_bytes(header_bytes), header_bytes);
+        gap_problem(self.frame).or(packet).or(laws.map(str::to_owned))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Generator {
     frame: Duration,
@@ -51,9 +63,7 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(plan: &Voip, header_bytes: u32) -> Self {
-        check_gap(plan.frame);
-        let bytes = plan.payload_bytes.saturating_add(header_bytes);
-        check_packet(bytes, header_bytes);
+        let bytes = plan.packet_bytes(header_bytes);
         let talk = plan.talk.as_ref().map(|talk| (talk.spurt.sampler(), talk.silence.sampler()));
         Generator { frame: plan.frame, bytes, talk, until: None }
     }

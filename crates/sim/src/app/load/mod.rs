@@ -9,6 +9,7 @@ pub(crate) mod telnet;
 pub(crate) mod transfers;
 pub(crate) mod web;
 
+use super::datagram::gap_problem;
 use fairwire_core::{Rng, Time};
 
 /// What one user of TCP does. A user may have several connections.
@@ -62,6 +63,17 @@ pub(crate) enum Machine {
 }
 
 impl Load {
+    /// What is wrong with it, if anything. [`run`](crate::run) refuses it then.
+    pub fn problem(&self) -> Option<String> {
+        match self {
+            Load::Transfers(plan) => plan.problem(),
+            Load::Bursts(plan) => plan.burst.problem().or(plan.idle.problem()).map(str::to_owned),
+            Load::Telnet(plan) => gap_problem(plan.mean_gap),
+            Load::Sequence(plan) => gap_problem(plan.lasts),
+            Load::Web(plan) => plan.problem(),
+        }
+    }
+
     /// How many connections it may have at once.
     pub fn connections(&self) -> u16 {
         match self {
@@ -94,8 +106,11 @@ impl Load {
 
 impl Machine {
     /// # Panics
-    /// When `load` breaks a bound that its fields state.
+    /// When `load` has a [`problem`](Load::problem).
     pub(crate) fn new(load: &Load, segment_bytes: u32) -> Self {
+        if let Some(problem) = load.problem() {
+            panic!("{problem}");
+        }
         let segments = Segments { payload_bytes: segment_bytes };
         match load {
             Load::Transfers(plan) => Machine::Transfers(transfers::Machine::new(plan, segments)),
@@ -103,6 +118,14 @@ impl Machine {
             Load::Telnet(plan) => Machine::Telnet(telnet::Machine::new(plan)),
             Load::Sequence(plan) => Machine::Sequence(sequence::Machine::new(plan)),
             Load::Web(plan) => Machine::Web(Box::new(web::Machine::new(plan, segments))),
+        }
+    }
+
+    /// Segments of transfers that wait for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        match self {
+            Machine::Transfers(machine) => machine.waiting(),
+            Machine::Bursts(_) | Machine::Telnet(_) | Machine::Sequence(_) | Machine::Web(_) => 0,
         }
     }
 

@@ -1,7 +1,6 @@
 //! One endless transfer after the other, each for a while: the HTTP client of FABA.
 
 use super::{ENDLESS, Step};
-use crate::app::datagram::check_gap;
 use fairwire_core::{Duration, Time};
 
 /// One endless transfer after the other, each for a while and over a new connection with a flow hash of its own.
@@ -27,7 +26,6 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(plan: &Sequence) -> Self {
-        check_gap(plan.lasts);
         Machine { lasts: plan.lasts }
     }
 

@@ -1,7 +1,6 @@
 //! Keystrokes: one full segment per exponential gap, as ns-2's Telnet sends.
 
 use super::{Cause, Step};
-use crate::app::datagram::check_gap;
 use crate::app::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -36,7 +35,6 @@ enum State {
 
 impl Machine {
     pub(crate) fn new(plan: &Telnet) -> Self {
-        check_gap(plan.mean_gap);
         Machine { gap: Law::Exponential { mean: plan.mean_gap.secs() }.sampler(), state: State::Fresh }
     }
 

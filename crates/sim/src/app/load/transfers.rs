@@ -1,6 +1,7 @@
 //! Files of random size, each over a new connection.
 
 use super::{Cause, Segments, Step};
+use crate::app::datagram::gap_problem;
 use crate::app::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 use std::collections::VecDeque;
@@ -26,6 +27,20 @@ pub enum Arrivals {
         /// Most at once, 1 or more. A further one waits for a connection; its completion time counts from its arrival.
         connections: u16,
     },
+}
+
+impl Transfers {
+    pub(super) fn problem(&self) -> Option<String> {
+        let size = self.size.problem().map(str::to_owned);
+        let arrivals = || match &self.arrivals {
+            Arrivals::Think(law) => law.problem().map(str::to_owned),
+            Arrivals::Poisson { connections: 0, .. } => {
+                Some("transfers need a connection at least".to_owned())
+            }
+            Arrivals::Poisson { mean_gap, .. } => gap_problem(*mean_gap),
+        };
+        size.or_else(arrivals)
+    }
 }
 
 impl Arrivals {
@@ -63,8 +78,7 @@ impl Machine {
     pub(crate) fn new(plan: &Transfers, segments: Segments) -> Self {
         let gap = match &plan.arrivals {
             Arrivals::Think(law) => Gap::Think(law.sampler()),
-            Arrivals::Poisson { mean_gap, connections } => {
-                assert!(*connections > 0, "transfers without a connection");
+            Arrivals::Poisson { mean_gap, .. } => {
                 Gap::Poisson(Law::Exponential { mean: mean_gap.secs() }.sampler())
             }
         };
@@ -102,6 +116,11 @@ impl Machine {
             self.idle.pop();
             steps.push(Step::Open { place, segments, timed_from: Some(since) });
         }
+    }
+
+    /// Segments of transfers that wait for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.iter().map(|(_, segments)| segments).sum()
     }
 
     fn arrive(&mut self, now: Time, rng: &mut Rng) {

@@ -53,6 +53,17 @@ impl Default for Web {
     }
 }
 
+impl Web {
+    pub(super) fn problem(&self) -> Option<String> {
+        let Web { first_bytes, parsing, objects, object_bytes, reading, connections, .. } = self;
+        if *connections == 0 {
+            return Some("a web client needs a connection at least".to_owned());
+        }
+        let laws = [first_bytes, parsing, objects, object_bytes, reading];
+        laws.into_iter().find_map(Law::problem).map(str::to_owned)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Machine {
     first_bytes: Sampler,
@@ -82,7 +93,6 @@ enum State {
 
 impl Machine {
     pub(crate) fn new(plan: &Web, segments: Segments) -> Self {
-        assert!(plan.connections > 0, "a web client without a connection");
         Machine {
             first_bytes: plan.first_bytes.sampler(),
             parsing: plan.parsing.sampler(),
