@@ -131,6 +131,24 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
 }
 
 #[test]
+fn marks_at_a_window_of_one_hold_each_segment_back_for_a_timeout() {
+    let config = Config { ecn: EcnMode::Ect0, delayed_ack: None, ..modern(ControlConfig::Reno) };
+    let gaps = |config: &Config| {
+        let mut path = Path::new(config, 1000).marking(0..u64::MAX);
+        path.start();
+        path.run_until(at(30));
+        assert_eq!(path.sender.window(), 1.0);
+        let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 10.0).collect();
+        late.windows(2).map(|pair| pair[1].since(pair[0]).secs()).collect::<Vec<_>>()
+    };
+    let by_rfc = gaps(&config);
+    assert!(by_rfc.len() > 50 && by_rfc.iter().all(|&gap| gap >= 0.2), "{by_rfc:?}"); // the least timeout
+    let mut as_in_ns2 = config.clone();
+    as_in_ns2.quirks.sends_on_at_one = true;
+    assert!(gaps(&as_in_ns2).iter().all(|&gap| gap < 0.04)); // a round trip
+}
+
+#[test]
 fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let config = modern(ControlConfig::Bbr(BbrParameters::default()));
     let mut path = Path::new(&config, 200);

@@ -237,6 +237,10 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
+    }
+
     fn feedback(&self) -> Feedback {
         Feedback { exact_rtt: true, ..Feedback::default() }
     }

@@ -126,6 +126,10 @@ impl Control for Dctcp {
         self.reduced = Flight::default();
     }
 
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
+    }
+
     fn recovered(&mut self, _now: Time) {
         self.reduced = Flight::default();
     }

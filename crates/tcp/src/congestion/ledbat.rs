@@ -141,6 +141,10 @@ impl Control for Ledbat {
         self.window = 1.0;
     }
 
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
+    }
+
     fn feedback(&self) -> Feedback {
         Feedback { exact_rtt: true, ..Feedback::default() }
     }

@@ -173,6 +173,10 @@ impl Control for Prague {
         self.reduced = Flight::default();
     }
 
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
+    }
+
     fn recovered(&mut self, _now: Time) {
         self.reduced = Flight::default();
     }

@@ -47,7 +47,7 @@ pub struct Sender {
     timed_seq: u64,      // the segment that is timed, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
     retransmit_at: Time, // MAX for never
-    release_at: Time,    // when pacing lets the next segment out
+    release_at: Time,    // when pacing, or a mark at a window of 1, lets the next segment out
     last_sent: Time,
     duplicates: u32,
     inflation: u32, // segments known to have left the network during recovery
@@ -56,7 +56,7 @@ pub struct Sender {
     untold: u32,    // segments that arrived, of which the controller knows nothing yet
     phase: Phase,
     reaction: Reaction,
-    is_held: bool,    // by pacing, until `release_at`
+    is_held: bool,    // until `release_at`
     is_starved: bool, // by the application: the window would have allowed more
     owes_cwr: bool,
     counts_marks: bool,
@@ -280,6 +280,9 @@ impl Sender {
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
         if is_new && self.highest > 0 {
             let congested = self.congested(now);
+            if congested.in_use <= 1.0 && !self.config.quirks.sends_on_at_one {
+                self.release_at = now + self.rtt.timeout(&self.config);
+            }
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
             self.owes_cwr = true;

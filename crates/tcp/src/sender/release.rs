@@ -109,25 +109,21 @@ impl Sender {
         }
     }
 
-    /// Does pacing let a segment out now? If so, the next one may follow a gap later.
+    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time) -> bool {
-        let Some(pace) = self.control.pace() else { return true };
-        self.may_leave_at(pace, now)
-    }
-
-    fn may_leave_at(&mut self, pace: f64, now: Time) -> bool {
-        if now < self.release_at {
-            self.is_held = true;
+        self.is_held = now < self.release_at;
+        if self.is_held {
             return false;
         }
-        self.is_held = false;
-        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
-        self.release_at = now + gap;
+        if let Some(pace) = self.control.pace() {
+            let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+            self.release_at = now + gap;
+        }
         true
     }
 
-    /// Is the connection open, in whatever state?
+    /// Is a loss being repaired by fast recovery?
     pub(super) fn is_in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }
