@@ -93,9 +93,6 @@ pub struct Quirks {
     pub halves_to_whole: bool,
     /// The window grows even where it is not what held the sender back, as in ns-2.
     pub grows_unused: bool,
-    /// Marks at a window of one segment do not hold the next one back until the retransmission timeout, though RFC 3168, section
-    /// 6.1.2, says that they must; as in ns-2.
-    pub sends_on_at_one: bool,
     /// Retransmissions are ECN-capable too, as in ns-2.
     pub ecn_on_retransmissions: bool,
 }
@@ -160,7 +157,6 @@ impl Config {
                 sack_counts_acks: true,
                 halves_to_whole: false,
                 grows_unused: true,
-                sends_on_at_one: true,
                 ecn_on_retransmissions: true,
             },
         }

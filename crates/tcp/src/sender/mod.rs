@@ -13,7 +13,7 @@ use crate::journal::{Journal, Measures};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, Segment};
-use fairwire_core::Time;
+use fairwire_core::{Duration, Time};
 use std::sync::Arc;
 
 /// Receives the segments to send, in order, at the time of the call that caused them.
@@ -58,6 +58,7 @@ pub struct Sender {
     reaction: Reaction,
     is_held: bool,    // until `release_at`
     is_starved: bool, // by the application: the window would have allowed more
+    is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
     counts_marks: bool,
     board: Option<Box<Scoreboard>>,
@@ -117,6 +118,7 @@ impl Sender {
             reaction: Reaction::None,
             is_held: false,
             is_starved: false,
+            is_slowed: false,
             owes_cwr: false,
             counts_marks: feedback.counted_marks,
             board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
@@ -214,6 +216,8 @@ impl Sender {
         }
         if ack.ece {
             self.on_echo(ack.next, now);
+        } else {
+            self.is_slowed = false;
         }
         if self.board.is_some() {
             self.on_selective(ack, now, out);
@@ -280,12 +284,30 @@ impl Sender {
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
         if is_new && self.highest > 0 {
             let congested = self.congested(now);
-            if congested.in_use <= 1.0 && !self.config.quirks.sends_on_at_one {
-                self.release_at = now + self.rtt.timeout(&self.config);
+            if congested.in_use < 2.0 {
+                self.slow_down(now);
             }
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
             self.owes_cwr = true;
+        }
+    }
+
+    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout (RFC 3168, section 6.1.2), and for twice that when it is
+    /// marked too, as in ns-2.
+    fn slow_down(&mut self, now: Time) {
+        self.release_at = now + self.rtt.timeout(&self.config);
+        self.rtt.back_off();
+        self.is_slowed = true;
+    }
+
+    /// A round-trip time was measured. It ends a back-off, unless marks caused it.
+    #[inline]
+    fn sample(&mut self, rtt: Duration) {
+        if self.is_slowed {
+            self.rtt.measured_under_marks(rtt, &self.config);
+        } else {
+            self.rtt.measured(rtt, &self.config);
         }
     }
 
@@ -345,7 +367,7 @@ impl Sender {
             journal.advance(acked_to, now);
             let measures = journal.measures(now);
             if let Some(rtt) = measures.rtt {
-                self.rtt.measured(rtt, &self.config);
+                self.sample(rtt);
             }
             return measures;
         }
@@ -353,7 +375,7 @@ impl Sender {
         if self.timed_seq < acked_to {
             self.timed_seq = NONE;
             let rtt = now.since(self.timed_at);
-            self.rtt.measured(rtt, &self.config);
+            self.sample(rtt);
             measures.rtt = Some(rtt);
         }
         measures
