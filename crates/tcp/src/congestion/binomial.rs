@@ -24,7 +24,8 @@
 //!
 //! # Where we differ
 //! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each timeout, are halves whatever `c2`
-//! and `l` say. The window never falls below 1, the threshold never below 2, and neither rises by a decrease.
+//! and `l` say. The window never falls below 1, where ns-2 lets it and then waits for the timer; the threshold never below 2; and
+//! neither rises by a decrease.
 
 use super::reno::LOWEST_THRESHOLD;
 use super::{Acked, Congested, Control};
@@ -109,8 +110,8 @@ impl Control for Binomial {
         self.window = (self.window - by).max(1.0);
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 }
 

@@ -119,8 +119,8 @@ impl Control for Controller {
         each!(self, control => control.deflated(by))
     }
 
-    fn idled(&mut self, restart: f64) {
-        each!(self, control => control.idled(restart))
+    fn restarted(&mut self, window: f64) {
+        each!(self, control => control.restarted(window))
     }
 
     #[inline]

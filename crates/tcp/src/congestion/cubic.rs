@@ -237,8 +237,8 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 
     fn feedback(&self) -> Feedback {

@@ -141,8 +141,8 @@ impl Control for Ledbat {
         self.window = 1.0;
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 
     fn feedback(&self) -> Feedback {

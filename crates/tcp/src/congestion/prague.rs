@@ -173,8 +173,8 @@ impl Control for Prague {
         self.reduced = Flight::default();
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 
     fn recovered(&mut self, _now: Time) {

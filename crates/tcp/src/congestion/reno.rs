@@ -78,8 +78,8 @@ impl Control for Reno {
         self.window = (self.window - by).max(1.0);
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 }
 
@@ -125,9 +125,9 @@ mod tests {
         let mut reno = Reno::new(4);
         reno.acked(&Acked { is_window_used: false, ..one_acked() });
         assert_eq!(reno.window(), 4.0);
-        reno.idled(10.0);
+        reno.restarted(10.0);
         assert_eq!(reno.window(), 4.0);
-        reno.idled(2.0);
+        reno.restarted(2.0);
         assert_eq!(reno.window(), 2.0);
     }
 }

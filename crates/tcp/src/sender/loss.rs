@@ -107,10 +107,9 @@ impl Sender {
         // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168, section 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
+            self.control.lost(&congested);
             if is_tahoe {
-                self.control.timed_out(&congested);
-            } else {
-                self.control.lost(&congested);
+                self.control.restarted(1.0);
             }
             self.recover = self.highest;
         }

@@ -159,7 +159,7 @@ impl Sender {
             && is_idle
             && now.since(self.last_sent) > self.rtt.timeout(&self.config)
         {
-            self.control.idled(f64::from(restart));
+            self.control.restarted(f64::from(restart));
         }
         self.transmit(now, out);
     }
