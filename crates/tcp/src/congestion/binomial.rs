@@ -6,7 +6,7 @@
 //! both ways.
 //!
 //! # Why
-//! Flows that answer congestion in different ways, for disciplines that should not care: table 2 of the AFD paper has seven groups.
+//! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of the AFD paper has seven groups.
 //!
 //! # Parameters
 //! - `c1` (segments; 1): gained per acknowledgement, divided by `w^K`.
@@ -18,8 +18,8 @@
 //! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
 //!
 //! # Source
-//! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate Fairness through Differential Dropping", table 2, in the family of
-//! D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
+//! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth", IEEE Micro 2003, Table 2, in the
+//! family of D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
 //! minus sign of the increase; read as above, "normal TCP" is what the paper says it is.
 //!
 //! # Where we differ

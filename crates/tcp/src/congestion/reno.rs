@@ -40,6 +40,13 @@ impl Reno {
     pub fn halving_to_whole(initial: u32) -> Self {
         Reno { halves_to_whole: true, ..Reno::new(initial) }
     }
+
+    /// New data was acknowledged, and the window was used: all that this law wants to know.
+    #[inline]
+    pub fn grow(&mut self, most: f64) {
+        self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+        self.window = self.window.min(most);
+    }
 }
 
 impl Control for Reno {
@@ -55,11 +62,9 @@ impl Control for Reno {
 
     #[inline]
     fn acked(&mut self, acked: &Acked) {
-        if !acked.is_window_used {
-            return;
+        if acked.is_window_used {
+            self.grow(acked.most);
         }
-        self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
-        self.window = self.window.min(acked.most);
     }
 
     /// Halves both. Only the threshold is rounded to whole segments, as in ns-2.

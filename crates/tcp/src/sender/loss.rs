@@ -16,7 +16,7 @@ impl Sender {
     #[inline]
     pub(super) fn on_new_ack(&mut self, ack: &Ack, now: Time, out: &mut impl Output) {
         let newly = ack.next - self.unacked;
-        let in_flight = self.in_flight();
+        let in_flight = self.in_flight_without_board();
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
         self.duplicates = 0;

@@ -7,13 +7,13 @@ mod loss;
 mod release;
 mod selective;
 
-use crate::config::{Config, EcnMode, Recovery};
+use crate::config::{Config, Recovery};
 use crate::congestion::{Acked, Congested, Control, Controller};
 use crate::journal::{Journal, Measures};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, Segment};
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Ecn, Time};
 use std::sync::Arc;
 
 /// Receives the segments to send, in order, at the time of the call that caused them.
@@ -27,6 +27,9 @@ const DUPLICATES: u32 = 3;
 
 /// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
 const WIDEST_WINDOW: f64 = 1e9;
+
+/// No count of segments in flight is told as more.
+const MOST_IN_FLIGHT: u64 = u32::MAX as u64;
 
 /// Stands for no segment.
 const NONE: u64 = u64::MAX;
@@ -61,6 +64,7 @@ pub struct Sender {
     is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
     counts_marks: bool,
+    ecn: Ecn, // of new data
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
@@ -121,6 +125,7 @@ impl Sender {
             is_slowed: false,
             owes_cwr: false,
             counts_marks: feedback.counted_marks,
+            ecn: config.ecn.codepoint(),
             board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
             config: Arc::clone(config),
@@ -278,7 +283,7 @@ impl Sender {
 
     /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, acked_to: u64, now: Time) {
-        if self.config.ecn == EcnMode::Off || self.counts_marks {
+        if self.ecn == Ecn::NotEct || self.counts_marks {
             return;
         }
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
@@ -329,16 +334,35 @@ impl Sender {
     /// Segments in flight.
     #[inline]
     fn in_flight(&self) -> u32 {
-        let count = match &self.board {
-            Some(board) if !self.config.quirks.sack_counts_acks => board.pipe(self.unacked, self.highest),
-            _ => (self.next - self.unacked).saturating_sub(u64::from(self.inflation)),
-        };
-        u32::try_from(count).unwrap_or(u32::MAX)
+        match &self.board {
+            Some(board) if !self.config.quirks.sack_counts_acks => {
+                board.pipe(self.unacked, self.highest).min(MOST_IN_FLIGHT) as u32
+            }
+            _ => self.in_flight_without_board(),
+        }
     }
 
-    /// Tells the controller of `newly` segments that arrived; `ack` told it.
+    #[inline]
+    fn in_flight_without_board(&self) -> u32 {
+        let left = self.next - self.unacked;
+        left.saturating_sub(u64::from(self.inflation)).min(MOST_IN_FLIGHT) as u32
+    }
+
+    /// Tells the controller of `newly` segments that arrived; `ack` told it. Reno, which most flows are, is told the little that it
+    /// wants to know.
     #[inline]
     fn tell(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+        let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
+        let most = self.window_limit.min(WIDEST_WINDOW);
+        match &mut self.control {
+            Controller::Reno(reno) if is_window_used => reno.grow(most),
+            Controller::Reno(_) => {}
+            _ => self.tell_all(ack, newly, in_flight, measures, now),
+        }
+    }
+
+    #[inline(never)]
+    fn tell_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let newly = self.untold.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX)).max(1);
         self.untold = 0;
         let marked = ack.marks.wrapping_sub(self.marks).min(newly);
