@@ -1,7 +1,7 @@
 //! What each way to repair losses sends again, and when, with one to four packets of one window lost.
 //!
 //! The window is 16 segments, the round trip 32.6 ms, the first loss segment 24; its third duplicate comes at 168 ms. The sequences follow
-//! from the RFCs as argued at each; ns-2 2.35 sends the same segments again, at the same times.
+//! from the RFCs as argued at each; ns-2 2.35 sends the same segments again, at the same times (`bench/few-losses.tcl`).
 
 mod path;
 

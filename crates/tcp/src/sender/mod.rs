@@ -182,6 +182,11 @@ impl Sender {
         (at != Time::MAX).then_some(at)
     }
 
+    /// What rules the window.
+    pub fn controller(&self) -> &Controller {
+        &self.control
+    }
+
     /// The congestion window, segments.
     pub fn window(&self) -> f64 {
         self.control.window()
@@ -290,7 +295,7 @@ impl Sender {
         if is_new && self.highest > 0 {
             let congested = self.congested(now);
             if congested.in_use < 2.0 {
-                self.slow_down(now);
+                self.slow_down(congested.in_use, now);
             }
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
@@ -298,12 +303,14 @@ impl Sender {
         }
     }
 
-    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout (RFC 3168, section 6.1.2), and for twice that when it is
-    /// marked too, as in ns-2.
-    fn slow_down(&mut self, now: Time) {
+    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout (RFC 3168, section 6.1.2). Each after
+    /// that, which is marked at a window of one, doubles the wait, as in ns-2.
+    fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
-        self.rtt.back_off();
-        self.is_slowed = true;
+        if in_use <= 1.0 {
+            self.rtt.back_off();
+            self.is_slowed = true;
+        }
     }
 
     /// A round-trip time was measured. It ends a back-off, unless marks caused it.
