@@ -74,9 +74,9 @@ fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed
         let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
         // One packet in five is marked, at random; every seventh acknowledgement is lost, and every thousandth segment.
         let mut path = Path::new(&config, 1000)
-            .marking(|n| rng::mix(n) % 5 == 0)
+            .marking(|n| rng::mix(n).is_multiple_of(5))
             .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
-            .ack_fate(|n| if n % 7 == 0 { vec![] } else { vec![Duration::ZERO] });
+            .ack_fate(|n| if n.is_multiple_of(7) { vec![] } else { vec![Duration::ZERO] });
         path.start();
         path.run_until(at(10));
         let (mut sum, mut count) = (0.0, 0);
