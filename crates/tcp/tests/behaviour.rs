@@ -192,6 +192,28 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
 }
 
 #[test]
+fn a_flow_with_little_to_send_does_not_take_its_own_rate_for_that_of_the_path() {
+    let config = Arc::new(modern(ControlConfig::Bbr(BbrParameters::default())));
+    let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+    let known = |path: &Path<'_>| match path.sender.controller() {
+        Controller::Bbr(bbr) => bbr.bottleneck_rate(),
+        _ => unreachable!("it is BBR"),
+    };
+    path.start();
+    path.write(5000);
+    path.run_until(at(5));
+    assert!(path.sender.is_finished());
+    let bulk = known(&path);
+    assert!((bulk / LINK_PER_SECOND - 1.0).abs() < 0.05, "{bulk}");
+    for tenth in 50..100 {
+        path.write(1); // ten per second, one round trip each: five times as many rounds as the filter is long
+        path.run_until(Time::ZERO + Duration::from_ms(100 * tenth + 100));
+    }
+    assert_eq!(path.delivered, 5050);
+    assert!(known(&path) > 0.95 * LINK_PER_SECOND, "{}", known(&path));
+}
+
+#[test]
 fn delayed_acknowledgements_halve_their_number_and_a_lone_segment_waits_for_the_timeout() {
     let config = Arc::new(modern(ControlConfig::Reno));
     let mut path = Path::with(Sender::without_data(&config), &config, 1000);
