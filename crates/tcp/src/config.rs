@@ -207,3 +207,30 @@ impl EcnMode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing(profile: Profile) -> (u32, bool, u64, u64, u64) {
+        let config = Config::new(profile, 512);
+        let ms = |duration: Duration| duration.ns() / 1_000_000;
+        (config.initial_window, config.handshake, ms(config.tick), ms(config.min_rto), ms(config.initial_rto))
+    }
+
+    #[test]
+    fn profiles_have_the_constants_of_their_year() {
+        // Research dossier, section 7.1: initial window, SYN, tick, shortest and first timeout in ms.
+        assert_eq!(timing(Profile::Ns1In1998), (1, false, 100, 200, 6000));
+        assert_eq!(timing(Profile::Ns2In2002), (2, true, 10, 1000, 3000));
+        assert_eq!(timing(Profile::Ns2In2006), (2, true, 10, 200, 3000));
+        assert_eq!(timing(Profile::Modern), (10, true, 0, 200, 1000));
+    }
+
+    #[test]
+    fn the_modern_profile_has_no_quirks_and_those_of_ns2_differ_in_nothing_but_the_timeout() {
+        assert_eq!(Config::new(Profile::Modern, 512).quirks, Quirks::default());
+        let (earlier, later) = (Config::new(Profile::Ns2In2002, 512), Config::new(Profile::Ns2In2006, 512));
+        assert_eq!(Config { min_rto: later.min_rto, ..earlier }, later);
+    }
+}

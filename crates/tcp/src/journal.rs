@@ -62,6 +62,7 @@ impl Journal {
     }
 
     /// Segment `seq` is sent at `now`, with nothing else in flight where `is_alone`.
+    #[inline(never)] // few flows keep a journal
     pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
         if is_alone {
             (self.first_sent, self.delivered_at) = (now, now);

@@ -26,6 +26,11 @@ impl RttEstimator {
     /// Takes in one measured round trip of a segment that was sent once (Karn's rule is the caller's), and ends any back-off.
     pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
+        self.measured_under_marks(rtt, config);
+    }
+
+    /// The same, but lets a back-off stand.
+    pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
         if self.rtt_ns_x8 == 0 {
             (self.rtt_ns_x8, self.variation_ns_x4) = (rtt * 8, rtt * 2);

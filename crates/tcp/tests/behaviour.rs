@@ -2,9 +2,10 @@
 
 mod path;
 
-use fairwire_core::{Duration, Ecn, Time};
+use fairwire_core::{Duration, Ecn, Time, rng};
 use fairwire_tcp::congestion::{
-    BbrParameters, ControlConfig, CubicParameters, DctcpParameters, LedbatParameters, PragueParameters,
+    BbrParameters, ControlConfig, Controller, CubicParameters, DctcpParameters, LedbatParameters,
+    PragueParameters,
 };
 use fairwire_tcp::{Config, EcnMode, Profile, Recovery, Sender};
 use path::Path;
@@ -67,10 +68,36 @@ fn a_shallow_queue_that_marks_is_held_without_loss_by_those_that_count_marks() {
 }
 
 #[test]
+fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed() {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let control = ControlConfig::Dctcp(DctcpParameters::default());
+        let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
+        // One packet in five is marked, at random; every seventh acknowledgement is lost, and every thousandth segment.
+        let mut path = Path::new(&config, 1000)
+            .marking(|n| rng::mix(n).is_multiple_of(5))
+            .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
+            .ack_fate(|n| if n.is_multiple_of(7) { vec![] } else { vec![Duration::ZERO] });
+        path.start();
+        path.run_until(at(10));
+        let (mut sum, mut count) = (0.0, 0);
+        while path.now < at(60) {
+            path.run_until(path.now + Duration::from_ms(30));
+            if let Controller::Dctcp(dctcp) = path.sender.controller() {
+                (sum, count) = (sum + dctcp.alpha(), count + 1);
+            }
+        }
+        let alpha = sum / f64::from(count);
+        // A round of about ten segments has one, two or three marks; its share varies by 0.1, the average of 16 rounds by 0.02, and
+        // the mean over 1600 rounds by a tenth of that.
+        assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
+    }
+}
+
+#[test]
 fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
     let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
     // Every packet from the 200th to the 229th is marked: within one window, and so one reduction.
-    let mut path = Path::new(&config, 1000).marking(200..230);
+    let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
     path.start();
     let mut reductions = Vec::new();
     let mut before = path.sender.window();
@@ -111,7 +138,7 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
         let window = Some(32);
         let config = Config { recovery, window, ecn: EcnMode::Ect0, ..modern(ControlConfig::Reno) };
         let mut is_lost = false;
-        let mut path = Path::new(&config, 1000).marking(200..201).fate(move |_, segment| {
+        let mut path = Path::new(&config, 1000).marking(|n| n == 200).fate(move |_, segment| {
             let is_due = segment.seq == 205 && !std::mem::replace(&mut is_lost, segment.seq == 205);
             if is_due { vec![] } else { vec![Duration::ZERO] }
         });
@@ -131,6 +158,25 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
 }
 
 #[test]
+fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
+    let (ecn, window) = (EcnMode::Ect0, Some(30));
+    let config = Config { ecn, window, delayed_ack: None, ..modern(ControlConfig::Reno) };
+    let mut path = Path::new(&config, 1000).marking(|n| n < 22);
+    path.start();
+    path.run_until(at(300));
+    assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
+    // The first flights are marked, of ten and ever fewer; from the 18th on the window is 1.
+    let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
+    let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
+    assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the least timeout
+    // The first mark finds a window of 1 and a fraction, the second of 1; each after that doubles. A round trip comes to each.
+    let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
+    assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
+    assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // and then it is over
+}
+
+#[test]
 fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let config = modern(ControlConfig::Bbr(BbrParameters::default()));
     let mut path = Path::new(&config, 200);
@@ -143,6 +189,28 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     for pair in late.windows(2) {
         assert!(pair[1].since(pair[0]).secs() >= least_gap, "{} and {}", pair[0], pair[1]);
     }
+}
+
+#[test]
+fn a_flow_with_little_to_send_does_not_take_its_own_rate_for_that_of_the_path() {
+    let config = Arc::new(modern(ControlConfig::Bbr(BbrParameters::default())));
+    let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+    let known = |path: &Path<'_>| match path.sender.controller() {
+        Controller::Bbr(bbr) => bbr.bottleneck_rate(),
+        _ => unreachable!("it is BBR"),
+    };
+    path.start();
+    path.write(5000);
+    path.run_until(at(5));
+    assert!(path.sender.is_finished());
+    let bulk = known(&path);
+    assert!((bulk / LINK_PER_SECOND - 1.0).abs() < 0.05, "{bulk}");
+    for tenth in 50..100 {
+        path.write(1); // ten per second, one round trip each: five times as many rounds as the filter is long
+        path.run_until(Time::ZERO + Duration::from_ms(100 * tenth + 100));
+    }
+    assert_eq!(path.delivered, 5050);
+    assert!(known(&path) > 0.95 * LINK_PER_SECOND, "{}", known(&path));
 }
 
 #[test]

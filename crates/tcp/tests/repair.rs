@@ -1,13 +1,14 @@
 //! What each way to repair losses sends again, and when, with one to four packets of one window lost.
 //!
 //! The window is 16 segments, the round trip 32.6 ms, the first loss segment 24; its third duplicate comes at 168 ms. The sequences follow
-//! from the RFCs as argued at each; ns-2 2.35 sends the same segments again, at the same times.
+//! from the RFCs as argued at each; ns-2 2.35 sends the same segments again, at the same times (`bench/few-losses.tcl`).
 
 mod path;
 
 use fairwire_core::{Duration, Time};
-use fairwire_tcp::{Config, Profile, Quirks, Recovery, Segment};
+use fairwire_tcp::{Config, Profile, Quirks, Recovery, Segment, Sender};
 use path::Path;
+use std::sync::Arc;
 
 /// Lost packets, counted as they pass; the SYN is the first, so number 25 is segment 24.
 const ONE: &[u64] = &[25];
@@ -82,6 +83,36 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
             assert!(repairs.iter().all(|&(_, round)| round <= 1), "{repairs:?}");
         }
     }
+}
+
+#[test]
+fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
+    // Of 20 segments, all in the first window, 10 and 17 are lost: of 17 only two arrivals tell, one too few to call it lost.
+    let config = Arc::new(Config { initial_window: 20, ..Config::new(Profile::Modern, 512) });
+    let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);
+    path.start();
+    path.write(20);
+    path.run_until(Time::ZERO + Duration::from_secs(2));
+    let again: Vec<(Time, u64)> =
+        path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|&(at, s)| (at, s.seq)).collect();
+    assert_eq!(again.iter().map(|&(_, seq)| seq).collect::<Vec<_>>(), [10, 19, 17]); // 19 is the rescue
+    assert!(again[2].0.since(again[0].0) < Duration::from_ms(5), "{again:?}"); // no timer, no round trip
+    assert!(path.sender.is_finished());
+}
+
+#[test]
+fn an_acknowledgement_that_tells_nothing_is_no_duplicate_to_sack_in_ns2() {
+    let config = Config { window: Some(20), ..config(Recovery::Sack) };
+    let mut path = Path::new(&config, 1000).losing(&[62, 66, 72, 73, 82, 84]);
+    path.start();
+    path.run_until(Time::ZERO + Duration::from_secs(2));
+    // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement lets out nothing. As ns-2 sends them:
+    let late = path.sent.iter().filter(|(at, _)| at.secs() > 1.0).take(8);
+    let sent: Vec<(u64, u64)> = late.map(|(at, s)| (at.ns() / 1_000_000, s.seq)).collect();
+    assert_eq!(
+        sent,
+        [(1233, 61), (1266, 71), (1266, 72), (1298, 81), (1298, 82), (1298, 83), (1331, 84), (1331, 85)]
+    );
 }
 
 #[test]

@@ -45,7 +45,15 @@ fn draw_family(
         .x_label_area_size(32)
         .y_label_area_size(60)
         .build_cartesian_2d((8f64..60e6).log_scale(), (5f64..2000.0).log_scale())?;
-    chart.configure_mesh().x_desc("flows").y_desc("ns").max_light_lines(0).draw()?;
+    let whole = |number: &f64| format!("{number:.0}");
+    chart
+        .configure_mesh()
+        .x_desc("flows")
+        .y_desc("ns")
+        .x_label_formatter(&whole)
+        .y_label_formatter(&whole)
+        .max_light_lines(0)
+        .draw()?;
     let entries = catalogue::all().iter().filter(|entry| entry.family == family);
     for (at, entry) in entries.enumerate() {
         let cost = |flows: u32| Some((f64::from(flows), find(rows, entry.name, flows)?.ns));

@@ -6,7 +6,7 @@
 //! both ways.
 //!
 //! # Why
-//! Flows that answer congestion in different ways, for disciplines that should not care: table 2 of the AFD paper has seven groups.
+//! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of the AFD paper has seven groups.
 //!
 //! # Parameters
 //! - `c1` (segments; 1): gained per acknowledgement, divided by `w^K`.
@@ -18,13 +18,14 @@
 //! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
 //!
 //! # Source
-//! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate Fairness through Differential Dropping", table 2, in the family of
-//! D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
+//! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth", IEEE Micro 2003, Table 2, in the
+//! family of D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
 //! minus sign of the increase; read as above, "normal TCP" is what the paper says it is.
 //!
 //! # Where we differ
 //! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each timeout, are halves whatever `c2`
-//! and `l` say. The window never falls below 1, the threshold never below 2, and neither rises by a decrease.
+//! and `l` say. The window never falls below 1, where ns-2 lets it and then waits for the timer; the threshold never below 2; and
+//! neither rises by a decrease.
 
 use super::reno::LOWEST_THRESHOLD;
 use super::{Acked, Congested, Control};
@@ -109,8 +110,8 @@ impl Control for Binomial {
         self.window = (self.window - by).max(1.0);
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 }
 

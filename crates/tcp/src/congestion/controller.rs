@@ -83,10 +83,26 @@ macro_rules! each {
     };
 }
 
+/// Out of the way of Reno.
+impl Controller {
+    #[inline(never)]
+    fn window_of_other(&self) -> f64 {
+        each!(self, control => control.window())
+    }
+
+    #[inline(never)]
+    fn pace_of_other(&self) -> Option<f64> {
+        each!(self, control => control.pace())
+    }
+}
+
 impl Control for Controller {
     #[inline]
     fn window(&self) -> f64 {
-        each!(self, control => control.window())
+        match self {
+            Controller::Reno(reno) => reno.window(),
+            _ => self.window_of_other(),
+        }
     }
 
     #[inline]
@@ -119,13 +135,16 @@ impl Control for Controller {
         each!(self, control => control.deflated(by))
     }
 
-    fn idled(&mut self, restart: f64) {
-        each!(self, control => control.idled(restart))
+    fn restarted(&mut self, window: f64) {
+        each!(self, control => control.restarted(window))
     }
 
     #[inline]
     fn pace(&self) -> Option<f64> {
-        each!(self, control => control.pace())
+        match self {
+            Controller::Reno(_) => None,
+            _ => self.pace_of_other(),
+        }
     }
 
     #[inline]

@@ -237,6 +237,10 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
     fn feedback(&self) -> Feedback {
         Feedback { exact_rtt: true, ..Feedback::default() }
     }

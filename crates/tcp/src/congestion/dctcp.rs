@@ -126,6 +126,10 @@ impl Control for Dctcp {
         self.reduced = Flight::default();
     }
 
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
     fn recovered(&mut self, _now: Time) {
         self.reduced = Flight::default();
     }

@@ -141,6 +141,10 @@ impl Control for Ledbat {
         self.window = 1.0;
     }
 
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
     fn feedback(&self) -> Feedback {
         Feedback { exact_rtt: true, ..Feedback::default() }
     }

@@ -109,9 +109,9 @@ pub trait Control {
     /// 3.2, step 5). A window that is no count of what is in flight need not heed it.
     fn deflated(&mut self, _by: f64) {}
 
-    /// Nothing was sent for longer than the retransmission timeout: what the window was says little of the path. It falls to
-    /// `restart` segments where it is wider (RFC 5681, section 4.1).
-    fn idled(&mut self, _restart: f64) {}
+    /// The flow goes on from `window` segments, where it had more: nothing was sent for longer than the retransmission timeout, so
+    /// what the window was says little of the path (RFC 5681, section 4.1); or Tahoe starts over after a loss just told.
+    fn restarted(&mut self, _window: f64) {}
 
     /// Segments per second at which to send; absent where acknowledgements alone clock them out.
     fn pace(&self) -> Option<f64> {

@@ -173,6 +173,10 @@ impl Control for Prague {
         self.reduced = Flight::default();
     }
 
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
     fn recovered(&mut self, _now: Time) {
         self.reduced = Flight::default();
     }

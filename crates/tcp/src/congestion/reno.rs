@@ -40,6 +40,13 @@ impl Reno {
     pub fn halving_to_whole(initial: u32) -> Self {
         Reno { halves_to_whole: true, ..Reno::new(initial) }
     }
+
+    /// New data was acknowledged, and the window was used: all that this law wants to know.
+    #[inline]
+    pub fn grow(&mut self, most: f64) {
+        self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+        self.window = self.window.min(most);
+    }
 }
 
 impl Control for Reno {
@@ -55,11 +62,9 @@ impl Control for Reno {
 
     #[inline]
     fn acked(&mut self, acked: &Acked) {
-        if !acked.is_window_used {
-            return;
+        if acked.is_window_used {
+            self.grow(acked.most);
         }
-        self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
-        self.window = self.window.min(acked.most);
     }
 
     /// Halves both. Only the threshold is rounded to whole segments, as in ns-2.
@@ -78,8 +83,8 @@ impl Control for Reno {
         self.window = (self.window - by).max(1.0);
     }
 
-    fn idled(&mut self, restart: f64) {
-        self.window = self.window.min(restart);
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
     }
 }
 
@@ -125,9 +130,9 @@ mod tests {
         let mut reno = Reno::new(4);
         reno.acked(&Acked { is_window_used: false, ..one_acked() });
         assert_eq!(reno.window(), 4.0);
-        reno.idled(10.0);
+        reno.restarted(10.0);
         assert_eq!(reno.window(), 4.0);
-        reno.idled(2.0);
+        reno.restarted(2.0);
         assert_eq!(reno.window(), 2.0);
     }
 }

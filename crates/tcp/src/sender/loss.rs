@@ -16,7 +16,7 @@ impl Sender {
     #[inline]
     pub(super) fn on_new_ack(&mut self, ack: &Ack, now: Time, out: &mut impl Output) {
         let newly = ack.next - self.unacked;
-        let in_flight = self.in_flight();
+        let in_flight = self.in_flight_without_board();
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
         self.duplicates = 0;
@@ -107,10 +107,9 @@ impl Sender {
         // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168, section 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
+            self.control.lost(&congested);
             if is_tahoe {
-                self.control.timed_out(&congested);
-            } else {
-                self.control.lost(&congested);
+                self.control.restarted(1.0);
             }
             self.recover = self.highest;
         }

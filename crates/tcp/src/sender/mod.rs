@@ -7,13 +7,13 @@ mod loss;
 mod release;
 mod selective;
 
-use crate::config::{Config, EcnMode, Recovery};
+use crate::config::{Config, Recovery};
 use crate::congestion::{Acked, Congested, Control, Controller};
 use crate::journal::{Journal, Measures};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, Segment};
-use fairwire_core::Time;
+use fairwire_core::{Duration, Ecn, Time};
 use std::sync::Arc;
 
 /// Receives the segments to send, in order, at the time of the call that caused them.
@@ -27,6 +27,9 @@ const DUPLICATES: u32 = 3;
 
 /// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
 const WIDEST_WINDOW: f64 = 1e9;
+
+/// No count of segments in flight is told as more.
+const MOST_IN_FLIGHT: u64 = u32::MAX as u64;
 
 /// Stands for no segment.
 const NONE: u64 = u64::MAX;
@@ -47,7 +50,7 @@ pub struct Sender {
     timed_seq: u64,      // the segment that is timed, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
     retransmit_at: Time, // MAX for never
-    release_at: Time,    // when pacing lets the next segment out
+    release_at: Time,    // when pacing, or a mark at a window of 1, lets the next segment out
     last_sent: Time,
     duplicates: u32,
     inflation: u32, // segments known to have left the network during recovery
@@ -56,10 +59,12 @@ pub struct Sender {
     untold: u32,    // segments that arrived, of which the controller knows nothing yet
     phase: Phase,
     reaction: Reaction,
-    is_held: bool,    // by pacing, until `release_at`
+    is_held: bool,    // until `release_at`
     is_starved: bool, // by the application: the window would have allowed more
+    is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
     counts_marks: bool,
+    ecn: Ecn, // of new data
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
@@ -117,8 +122,10 @@ impl Sender {
             reaction: Reaction::None,
             is_held: false,
             is_starved: false,
+            is_slowed: false,
             owes_cwr: false,
             counts_marks: feedback.counted_marks,
+            ecn: config.ecn.codepoint(),
             board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
             config: Arc::clone(config),
@@ -157,7 +164,7 @@ impl Sender {
             && is_idle
             && now.since(self.last_sent) > self.rtt.timeout(&self.config)
         {
-            self.control.idled(f64::from(restart));
+            self.control.restarted(f64::from(restart));
         }
         self.transmit(now, out);
     }
@@ -173,6 +180,11 @@ impl Sender {
         let release_at = if self.is_held { self.release_at } else { Time::MAX };
         let at = self.retransmit_at.min(release_at);
         (at != Time::MAX).then_some(at)
+    }
+
+    /// What rules the window.
+    pub fn controller(&self) -> &Controller {
+        &self.control
     }
 
     /// The congestion window, segments.
@@ -214,6 +226,8 @@ impl Sender {
         }
         if ack.ece {
             self.on_echo(ack.next, now);
+        } else {
+            self.is_slowed = false;
         }
         if self.board.is_some() {
             self.on_selective(ack, now, out);
@@ -274,15 +288,38 @@ impl Sender {
 
     /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, acked_to: u64, now: Time) {
-        if self.config.ecn == EcnMode::Off || self.counts_marks {
+        if self.ecn == Ecn::NotEct || self.counts_marks {
             return;
         }
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
         if is_new && self.highest > 0 {
             let congested = self.congested(now);
+            if congested.in_use < 2.0 {
+                self.slow_down(congested.in_use, now);
+            }
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
             self.owes_cwr = true;
+        }
+    }
+
+    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout (RFC 3168, section 6.1.2). Each after
+    /// that, which is marked at a window of one, doubles the wait, as in ns-2.
+    fn slow_down(&mut self, in_use: f64, now: Time) {
+        self.release_at = now + self.rtt.timeout(&self.config);
+        if in_use <= 1.0 {
+            self.rtt.back_off();
+            self.is_slowed = true;
+        }
+    }
+
+    /// A round-trip time was measured. It ends a back-off, unless marks caused it.
+    #[inline]
+    fn sample(&mut self, rtt: Duration) {
+        if self.is_slowed {
+            self.rtt.measured_under_marks(rtt, &self.config);
+        } else {
+            self.rtt.measured(rtt, &self.config);
         }
     }
 
@@ -304,16 +341,35 @@ impl Sender {
     /// Segments in flight.
     #[inline]
     fn in_flight(&self) -> u32 {
-        let count = match &self.board {
-            Some(board) if !self.config.quirks.sack_counts_acks => board.pipe(self.unacked, self.highest),
-            _ => (self.next - self.unacked).saturating_sub(u64::from(self.inflation)),
-        };
-        u32::try_from(count).unwrap_or(u32::MAX)
+        match &self.board {
+            Some(board) if !self.config.quirks.sack_counts_acks => {
+                board.pipe(self.unacked, self.highest).min(MOST_IN_FLIGHT) as u32
+            }
+            _ => self.in_flight_without_board(),
+        }
     }
 
-    /// Tells the controller of `newly` segments that arrived; `ack` told it.
+    #[inline]
+    fn in_flight_without_board(&self) -> u32 {
+        let left = self.next - self.unacked;
+        left.saturating_sub(u64::from(self.inflation)).min(MOST_IN_FLIGHT) as u32
+    }
+
+    /// Tells the controller of `newly` segments that arrived; `ack` told it. Reno, which most flows are, is told the little that it
+    /// wants to know.
     #[inline]
     fn tell(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+        let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
+        let most = self.window_limit.min(WIDEST_WINDOW);
+        match &mut self.control {
+            Controller::Reno(reno) if is_window_used => reno.grow(most),
+            Controller::Reno(_) => {}
+            _ => self.tell_all(ack, newly, in_flight, measures, now),
+        }
+    }
+
+    #[inline(never)]
+    fn tell_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let newly = self.untold.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX)).max(1);
         self.untold = 0;
         let marked = ack.marks.wrapping_sub(self.marks).min(newly);
@@ -342,7 +398,7 @@ impl Sender {
             journal.advance(acked_to, now);
             let measures = journal.measures(now);
             if let Some(rtt) = measures.rtt {
-                self.rtt.measured(rtt, &self.config);
+                self.sample(rtt);
             }
             return measures;
         }
@@ -350,7 +406,7 @@ impl Sender {
         if self.timed_seq < acked_to {
             self.timed_seq = NONE;
             let rtt = now.since(self.timed_at);
-            self.rtt.measured(rtt, &self.config);
+            self.sample(rtt);
             measures.rtt = Some(rtt);
         }
         measures

@@ -1,7 +1,6 @@
 //! What may be sent now: the window, limited transmit (RFC 3042), and pacing.
 
 use super::{NONE, Output, Phase, Sender};
-use crate::config::EcnMode;
 use crate::congestion::Control;
 use crate::segment::Segment;
 use fairwire_core::{Duration, Ecn, Time};
@@ -33,7 +32,8 @@ impl Sender {
     #[inline]
     pub(super) fn window_end(&self) -> u64 {
         let inflated = self.control.window() + f64::from(self.inflation);
-        self.unacked + inflated.min(self.window_limit) as u64
+        let usable = if inflated < self.window_limit { inflated } else { self.window_limit };
+        self.unacked + usable as u64
     }
 
     /// The first segment that the receiver has no room for, or the application has not written.
@@ -61,10 +61,15 @@ impl Sender {
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;
         if self.is_starved {
-            let in_flight = self.in_flight();
-            if let Some(journal) = &mut self.journal {
-                journal.limited(in_flight);
-            }
+            self.note_limited();
+        }
+    }
+
+    #[inline(never)]
+    fn note_limited(&mut self) {
+        let in_flight = self.in_flight();
+        if let Some(journal) = &mut self.journal {
+            journal.limited(in_flight);
         }
     }
 
@@ -84,50 +89,52 @@ impl Sender {
 
     #[inline]
     pub(super) fn send_data(&mut self, seq: u64, now: Time, out: &mut impl Output) {
-        let is_retransmission = seq < self.highest;
         if let Some(journal) = &mut self.journal {
             journal.sent(seq, now, self.unacked == self.highest);
-        } else if !is_retransmission && self.timed_seq == NONE {
-            (self.timed_seq, self.timed_at) = (seq, now);
         }
-        let cwr = !is_retransmission && std::mem::take(&mut self.owes_cwr);
-        let ecn = self.codepoint(is_retransmission);
-        out.send(Segment { seq, is_syn: false, is_retransmission, ecn, cwr });
-        self.highest = self.highest.max(seq + 1);
+        let segment = if seq < self.highest { self.again(seq) } else { self.anew(seq, now) };
+        out.send(segment);
         self.last_sent = now;
         if self.retransmit_at == Time::MAX {
             self.arm(now);
         }
     }
 
+    /// Segment `seq`, which was never sent.
     #[inline]
-    fn codepoint(&self, is_retransmission: bool) -> Ecn {
-        match self.config.ecn {
-            EcnMode::Off => Ecn::NotEct,
-            _ if is_retransmission && !self.config.quirks.ecn_on_retransmissions => Ecn::NotEct,
-            mode => mode.codepoint(),
+    fn anew(&mut self, seq: u64, now: Time) -> Segment {
+        if self.timed_seq == NONE {
+            (self.timed_seq, self.timed_at) = (seq, now);
         }
+        self.highest = seq + 1;
+        let cwr = std::mem::take(&mut self.owes_cwr);
+        Segment { seq, is_syn: false, is_retransmission: false, ecn: self.ecn, cwr }
     }
 
-    /// Does pacing let a segment out now? If so, the next one may follow a gap later.
+    fn again(&self, seq: u64) -> Segment {
+        let ecn = if self.config.quirks.ecn_on_retransmissions { self.ecn } else { Ecn::NotEct };
+        Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false }
+    }
+
+    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time) -> bool {
-        let Some(pace) = self.control.pace() else { return true };
-        self.may_leave_at(pace, now)
-    }
-
-    fn may_leave_at(&mut self, pace: f64, now: Time) -> bool {
-        if now < self.release_at {
-            self.is_held = true;
+        self.is_held = now < self.release_at;
+        if self.is_held {
             return false;
         }
-        self.is_held = false;
-        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
-        self.release_at = now + gap;
+        if let Some(pace) = self.control.pace() {
+            self.leave_gap(pace, now);
+        }
         true
     }
 
-    /// Is the connection open, in whatever state?
+    #[inline(never)]
+    fn leave_gap(&mut self, pace: f64, now: Time) {
+        self.release_at = now + Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+    }
+
+    /// Is a loss being repaired by fast recovery?
     pub(super) fn is_in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }

@@ -6,7 +6,6 @@ use fairwire_core::{Duration, Ecn, Time};
 use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to it; none when it is lost.
@@ -24,7 +23,7 @@ pub struct Path<'a> {
     scheduled: u64,
     buffer: usize,
     mark_above: usize,
-    marked: Range<u64>,
+    is_marked: Box<dyn Fn(u64) -> bool + 'a>,
     queued: u64,
     queue: VecDeque<Segment>,
     is_busy: bool,
@@ -91,7 +90,7 @@ impl<'a> Path<'a> {
             scheduled: 0,
             buffer,
             mark_above: usize::MAX,
-            marked: 0..0,
+            is_marked: Box::new(|_| false),
             queued: 0,
             queue: VecDeque::new(),
             is_busy: false,
@@ -131,9 +130,9 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// With the packets of these numbers marked, counted from 0 as they reach the queue.
-    pub fn marking(mut self, numbers: Range<u64>) -> Self {
-        self.marked = numbers;
+    /// With the packets marked whose numbers, counted from 0 as they reach the queue, `is_marked`.
+    pub fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
+        self.is_marked = Box::new(is_marked);
         self
     }
 
@@ -234,7 +233,7 @@ impl<'a> Path<'a> {
     }
 
     fn queue(&mut self, mut segment: Segment) {
-        let is_marked = self.queue.len() > self.mark_above || self.marked.contains(&self.queued);
+        let is_marked = self.queue.len() > self.mark_above || (self.is_marked)(self.queued);
         self.queued += 1;
         if is_marked && segment.ecn.is_capable() {
             segment.ecn = Ecn::Ce;
