@@ -305,8 +305,7 @@ fn flows_seen(group: GroupPlan) -> usize {
     let queue = Queue::new(Limit::packets(100_000), Fcfs, TailDrop);
     let spy = Spy { queue, seen: Arc::clone(&seen) };
     measured(LinkPlan { discipline: Box::new(spy), ..link(RateLaw::Fixed) }, vec![group], 30, 1);
-    let count = seen.lock().expect("nobody panicked").len();
-    count
+    seen.lock().expect("nobody panicked").len()
 }
 
 #[test]
