@@ -172,6 +172,7 @@ impl Changing {
     }
 
     /// When a packet may begin at `now` or later.
+    #[cold]
     pub(crate) fn begins_at(&self, now: Time) -> Time {
         match self {
             Changing::Trace(of) if of.left == 0 => of.trace.time(of.next).max(now),
@@ -180,6 +181,7 @@ impl Changing {
     }
 
     /// Nothing waited before `now`.
+    #[cold]
     pub(crate) fn idle_until(&mut self, now: Time) {
         if let Changing::Trace(of) = self {
             of.left = 0;
@@ -190,6 +192,7 @@ impl Changing {
     }
 
     /// When `bytes` that begin at `from` are through.
+    #[cold]
     pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
         match self {
             Changing::Steps(steps) => steps.send(bytes, from),

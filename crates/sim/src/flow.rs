@@ -188,14 +188,15 @@ impl Group {
     }
 
     /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
+    #[inline(never)]
     pub(crate) fn hash(&self, index: u32, connection: u16) -> FlowHash {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
-    /// How long `frame` takes on the wires of `leg`.
+    /// How long a packet takes on the wires of `leg`; `bytes` is asked only where sizes vary.
     #[inline]
-    fn takes(&self, frame: Frame, leg: &Leg) -> Duration {
-        if self.sizes_vary { leg.takes_bytes(frame.datagram_bytes()) } else { leg.takes(frame.is_data()) }
+    fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
+        if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
     /// Bytes on the wire of the packet that `frame` is.
@@ -396,12 +397,17 @@ impl Flow {
     /// Puts the frame kept in `slot` on `leg`, which it enters at `at`.
     #[inline]
     pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
-        let frame = stage.frames.at(slot);
+        // Taken apart at once: a whole copy of what has just been changed in parts makes the processor wait.
+        let (is_ack, is_data, bytes) = {
+            let frame = stage.frames.at(slot);
+            (frame.is_ack(), frame.is_data(), frame.datagram_bytes())
+        };
         let Leg { to, lane, .. } = &stage.legs[leg as usize];
-        let there = at + stage.group.takes(frame, &stage.legs[leg as usize]);
+        let takes = stage.group.takes(&stage.legs[leg as usize], is_data, bytes);
+        let there = at + takes;
         match to {
             Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
-            Target::End if frame.is_ack() => {
+            Target::End if is_ack => {
                 let home = there + stage.group.ack_on_access + self.way.access_delay;
                 stage.events.push(home, Event::Ack(slot), self.way.lanes.home);
             }
@@ -453,13 +459,13 @@ impl Output for Outlet<'_, '_> {
 
 impl Outlet<'_, '_> {
     /// Puts a frame on the flow's way.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, frame: Frame, bytes: u32) {
         let Stage { group, legs, frames, events, now } = self.stage;
-        let slot = frames.store(frame);
         let leg = &legs[group.forward as usize];
-        let there =
-            self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + group.takes(frame, leg);
+        let takes = group.takes(leg, frame.is_data(), bytes);
+        let slot = frames.store(frame);
+        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),

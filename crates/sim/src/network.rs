@@ -242,6 +242,7 @@ impl Run {
     }
 
     /// A connection's receiver has more than before, at `at`.
+    #[inline(never)]
     fn arrived(&mut self, session: u32, flow: u32, at: Time) {
         let segments = self.ledger.flows[flow as usize].arrived();
         let user = &mut self.sessions[session as usize];
@@ -272,6 +273,7 @@ impl Run {
     }
 
     /// Lets a session do what it does for this reason.
+    #[inline(never)]
     fn react(&mut self, session: u32, why: Why, now: Time) {
         let mut steps = std::mem::take(&mut self.steps);
         let user = session as usize;

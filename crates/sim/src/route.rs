@@ -35,6 +35,7 @@ impl Leg {
     }
 
     /// How long a packet of `bytes` takes on its wires, where sizes vary.
+    #[inline(never)]
     pub(crate) fn takes_bytes(&self, bytes: u32) -> Duration {
         let takes = |(rate, delay): &(Rate, Duration)| rate.time_to_send(bytes.into()) + *delay;
         self.wires.iter().fold(Duration::ZERO, |sum, wire| sum + takes(wire))
