@@ -483,7 +483,7 @@ pub static CASES: &[Case] = &[
     Case {
         name: "cake",
         ours: "cake-like",
-        parameters: "[cake-like]\nbuffer = '4000 packets'\necn = 'mark'",
+        parameters: "[cake-like]\nbuffer = '4000 packets'\necn = 'mark'\nallowance = 'packets'",
         kernel: "cake bandwidth 8mbit besteffort flows rtt 100ms memlimit 10mb raw",
         tolerances: &[
             within(Figure::Dropped, 0.6, CAKE_PATHS),

@@ -12,7 +12,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait in all queues together.
 //! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
-//! - `target` (time; 5 ms): COBALT's target, or what two packets of each backlogged queue take if that is longer. CAKE.
+//! - `target` (time; 5 ms): COBALT's target, or what the `allowance` takes if that is longer. CAKE.
+//! - `allowance` (choice; `round`): what may stand whatever the target is; see [`Allowance`]. CAKE with `ingress` and without.
 //! - `interval` (time; 100 ms): COBALT's interval. CAKE.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
 //! - `queues` (queues; 1024): in sets of eight, so a multiple of 8. CAKE.
@@ -37,8 +38,8 @@
 //!   host, and one that never yields has 0.47; in an experiment that counted all active queues they had 0.48 and 0.50. What
 //!   else the TCP flow lacks goes while CoDel's signals have its only queue empty. Hosts whose queues never run empty have
 //!   equal parts.
-//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and always made. CAKE's is of bulky
-//!   queues, and made with the option `ingress` only.
+//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and the default. CAKE's is of bulky queues, and
+//!   made with the option `ingress` only; `allowance = "packets"` is CAKE without that option. With it the lone flow above has 0.30.
 //! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its hash picks.
 //! - See the parts for theirs.
 //!
@@ -91,6 +92,9 @@ pub struct Spec {
     /// COBALT's interval, from 1 us to 1 h. Default: 100 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Quantity<Duration>>,
+    /// What may stand whatever the target is. Default: `round`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowance: Option<Allowance>,
     /// The longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Quantity<Size>>,
@@ -103,6 +107,18 @@ pub struct Spec {
     /// The most packets that one overflow drops, from 1. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
+}
+
+/// What may stand in a queue however small the target is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Allowance {
+    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn once a round needs a queue of that
+    /// length to keep its share.
+    #[default]
+    Round,
+    /// What four packets take.
+    Packets,
 }
 
 /// A checked [`Spec`].
@@ -142,7 +158,10 @@ impl Spec {
         }
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            terms: cobalt.terms(NAME, site)?,
+            terms: cobalt::Terms {
+                allows_round: self.allowance.unwrap_or_default() == Allowance::Round,
+                ..cobalt.terms(NAME, site)?
+            },
             queues,
             quantum: quantum(parameter("quantum"), self.quantum, site)?,
             batch: parameter("batch").count(self.batch.unwrap_or(1), u32::MAX)?,

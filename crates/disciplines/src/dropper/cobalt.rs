@@ -121,6 +121,8 @@ pub struct Terms {
     pub decrease: f64,
     /// Whether capable packets are marked.
     pub ecn: EcnPolicy,
+    /// Where it has one of many queues: may two packets of each backlogged one stand?
+    pub allows_round: bool,
 }
 
 impl Spec {
@@ -144,6 +146,7 @@ impl Spec {
             increase: parameter("increase").zero_or_more(self.increase.unwrap_or(1.0 / 256.0), 1.0)?,
             decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(1.0 / 4096.0), 1.0)?,
             ecn: self.ecn.unwrap_or_default().into(),
+            allows_round: true,
         })
     }
 
@@ -269,7 +272,7 @@ impl Law for Cobalt {
 
     #[inline]
     fn share(common: &mut Common, queues: u32) {
-        common.backlogged = queues;
+        common.backlogged = if common.terms.allows_round { queues } else { 0 };
     }
 
     #[inline]
