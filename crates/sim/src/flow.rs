@@ -378,8 +378,8 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
-        stage.frames.answer(slot, self.way.index, ack, leg);
-        self.go_on(slot, at + stage.group.ack_on_access + self.way.access_delay, leg, stage);
+        let frame = stage.frames.answer(slot, self.way.index, self.way.connection, ack, leg);
+        self.go_on(frame, slot, at + stage.group.ack_on_access + self.way.access_delay, stage);
     }
 
     /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
@@ -391,23 +391,21 @@ impl Flow {
         let Some(ack) = tcp.receiver.on_timeout(due) else { return };
         let slot = stage.frames.store_answer(self.way.index, self.way.connection, ack, stage.group.back);
         let leaves = due + stage.group.ack_on_access + self.way.access_delay;
-        self.go_on(slot, leaves, stage.group.back, stage);
+        self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Puts the frame kept in `slot` on `leg`, which it enters at `at`.
+    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`. When it gets to the sink's access link, where that is
+    /// where the leg ends.
     #[inline]
-    pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
-        // Taken apart at once: a whole copy of what has just been changed in parts makes the processor wait.
-        let (is_ack, is_data, bytes) = {
-            let frame = stage.frames.at(slot);
-            (frame.is_ack(), frame.is_data(), frame.datagram_bytes())
-        };
-        let Leg { to, lane, .. } = &stage.legs[leg as usize];
-        let takes = stage.group.takes(&stage.legs[leg as usize], is_data, bytes);
-        let there = at + takes;
-        match to {
-            Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
-            Target::End if is_ack => {
+    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) -> Option<Time> {
+        let leg = &stage.legs[frame.leg as usize];
+        let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        match leg.to {
+            Target::Queue(_) => {
+                *stage.frames.at_mut(slot) = frame;
+                stage.events.push(there, Event::Arrival(slot), leg.lane);
+            }
+            Target::End if frame.is_ack() => {
                 let home = there + stage.group.ack_on_access + self.way.access_delay;
                 stage.events.push(home, Event::Ack(slot), self.way.lanes.home);
             }

@@ -107,14 +107,15 @@ impl Frames {
         (self.slots.len() - 1) as u32
     }
 
-    /// Turns the frame in `slot` into an acknowledgement over the same connection.
+    /// Turns the frame in `slot` into an acknowledgement, and returns it.
     #[inline]
-    pub(crate) fn answer(&mut self, slot: u32, flow: u32, ack: Ack, leg: u32) {
-        let connection = self.slots[slot as usize].connection;
-        self.slots[slot as usize] = Frame::answering(flow, connection, ack, leg);
+    pub(crate) fn answer(&mut self, slot: u32, flow: u32, connection: u16, ack: Ack, leg: u32) -> Frame {
+        let frame = Frame::answering(flow, connection, ack, leg);
+        self.slots[slot as usize] = frame;
         if !ack.sack.is_empty() {
             self.keep_blocks(slot, ack.sack);
         }
+        frame
     }
 
     /// Stores an acknowledgement that no segment turned into.

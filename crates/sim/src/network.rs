@@ -7,7 +7,7 @@ use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::event::{Event, EventQueue, Lane};
 use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
-use crate::frames::Frames;
+use crate::frames::{Frame, Frames};
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
@@ -144,7 +144,7 @@ impl Run {
             Event::Arrival(frame) => self.on_arrival(frame, now),
             Event::LinkFree(link) => self.on_link_free(link, now),
             Event::Ack(frame) => self.on_ack(frame, now),
-            Event::Sink(frame) => self.deliver(frame, now, now),
+            Event::Sink(slot) => self.deliver(self.ledger.frames.at(slot), slot, now, now),
             Event::Wake(flow) => {
                 let (flow, mut stage) = self.stage(flow, now);
                 flow.on_wake(&mut stage);
@@ -210,21 +210,19 @@ impl Run {
     #[inline]
     fn on_departure(&mut self, departure: Departure, now: Time) {
         let slot = departure.packet.frame;
-        let frame = self.ledger.frames.at_mut(slot);
+        let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
-        let (flow, leg) = (frame.flow, frame.leg);
-        let (flow, mut stage) = self.stage(flow, now);
-        if let Some(at) = flow.go_on(slot, departure.reaches, leg, &mut stage) {
-            self.deliver(slot, at, now);
+        let (flow, mut stage) = self.stage(frame.flow, now);
+        if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
+            self.deliver(frame, slot, at, now);
         }
     }
 
-    /// The frame kept in `slot` reaches the sink's access link at `at`.
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`.
     #[inline]
-    fn deliver(&mut self, slot: u32, at: Time, now: Time) {
+    fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
-        let frame = self.ledger.frames.at(slot);
         let (flow, mut stage) = self.stage(frame.flow, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
         if delivery.at >= measured_from && delivery.at <= end {
