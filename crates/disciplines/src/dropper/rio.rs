@@ -27,6 +27,7 @@
 //!   than jump there.
 //! - `wait` (true or false; false): the rule that spreads signals; see [`Spreading`]. With true, ns-2's default for RED, ATB's
 //!   marks stay below the rate that its edges look for, and their targets grow without bound.
+//! - `update_on` (choice; `every`): which arrivals bring averages up to date; see [`UpdateOn`]. `green` is ns-2's `rio.cc`.
 //!
 //! # State and cost
 //! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
@@ -38,7 +39,7 @@
 //! # Where we differ
 //! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
 //!   arrival and the average of "in" by "in" arrivals, as Clark and Fang have it. ns-2's `rio.cc` updates the total
-//!   on "in" arrivals only, and admits it.
+//!   on "in" arrivals only, and admits it: `update_on = "green"`.
 //! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole packets that the link
 //!   could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the first arrival above
@@ -117,6 +118,9 @@ pub struct Spec {
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
+    /// Which arrivals bring averages up to date. Default: `every`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update_on: Option<UpdateOn>,
 }
 
 /// The thresholds of one colour, as typed.
@@ -147,6 +151,17 @@ pub enum Coupling {
     Total,
 }
 
+/// Which arrivals bring averages up to date.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UpdateOn {
+    /// Each arrival updates the averages that count it.
+    #[default]
+    Every,
+    /// Green ones alone, idle time included: ns-2. While nothing green comes, all averages stand still.
+    Green,
+}
+
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -164,6 +179,8 @@ pub struct Config {
     pub weight: f64,
     /// How signals are spread.
     pub spreading: Spreading,
+    /// Which arrivals bring averages up to date.
+    pub update_on: UpdateOn,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -206,6 +223,7 @@ impl Spec {
             ],
             weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
             spreading: if self.wait.unwrap_or(false) { Spreading::AtLeast } else { Spreading::AtMost },
+            update_on: self.update_on.unwrap_or_default(),
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         })
@@ -305,6 +323,9 @@ impl Rio {
     /// Brings the averages that count an arrival of `color` up to date.
     #[inline]
     fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
+        if self.config.update_on == UpdateOn::Green && color != 0 {
+            return;
+        }
         if let Some(since) = self.idle_since.take() {
             self.decay(since, now);
         }
@@ -405,7 +426,11 @@ impl Dropper for Rio {
     }
 
     fn idle(&mut self, now: Time) {
-        self.idle_since.get_or_insert(now);
+        match self.config.update_on {
+            UpdateOn::Every => self.idle_since.get_or_insert(now),
+            // Others may have come and gone since the link went idle before: ns-2 knows the latest time only.
+            UpdateOn::Green => self.idle_since.insert(now),
+        };
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
