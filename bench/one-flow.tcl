@@ -1,14 +1,18 @@
-# One NewReno transfer over a drop-tail link of 10 Mbit/s: what crates/sim/tests/ns2.rs compares with.
+# One transfer over a drop-tail link of 10 Mbit/s: what crates/sim/tests/ns2.rs compares with.
 #
-#   ns one-flow.tcl BUFFER WINDOW      packets and segments; WINDOW 0 for no limit
+#   ns one-flow.tcl BUFFER WINDOW [RECOVERY]
+#
+# Packets and segments; WINDOW 0 for no limit; RECOVERY Tahoe, Reno, Newreno (the default) or Sack1.
 #
 # Prints the throughput in bit/s of wire bytes in order, and the drops, both from 20 s to 100 s.
 
-if {[llength $argv] != 2} {
+if {[llength $argv] < 2} {
     puts stderr "one-flow.tcl: give a buffer in packets and a window in segments (0 for no limit)"
     exit 2
 }
-lassign $argv buffer window
+lassign $argv buffer window recovery
+set sender [dict get {{} /Newreno Tahoe {} Reno /Reno Newreno /Newreno Sack1 /Sack1} $recovery]
+set kind [expr {$recovery eq "Sack1" ? "/Sack1" : ""}]
 
 remove-all-packet-headers
 add-packet-header Flags IP TCP
@@ -25,8 +29,8 @@ $ns duplex-link $right $sink 100Mb 3ms DropTail
 $ns queue-limit $source $left 100000
 $ns queue-limit $left $right [expr {$buffer + 1}]  ;# ns-2 holds one packet less than its limit
 
-set tcp [new Agent/TCP/Newreno]
-set receiver [new Agent/TCPSink]
+set tcp [new Agent/TCP$sender]
+set receiver [new Agent/TCPSink$kind]
 $ns attach-agent $source $tcp
 $ns attach-agent $sink $receiver
 $ns connect $tcp $receiver

@@ -46,8 +46,7 @@ pub struct Limit {
 /// A smaller packet than this does not exist on the links of interest: an IPv4 and a UDP header without payload.
 const SMALLEST_PACKET: u64 = 28;
 
-/// Slots are named by `u32` with one value kept for "none".
-const MOST_PACKETS: u32 = 1 << 30;
+const MOST_PACKETS: u32 = 1 << 30; // slots are named by `u32` with one value kept for "none"
 
 impl Limit {
     /// At most `packets` packets (at least 1, at most 2^30; with [`Needs::FLOWS`] at most 2^24), of any size.
@@ -84,12 +83,10 @@ impl Limit {
 }
 
 const fn clamp(packets: u32) -> u32 {
-    if packets == 0 {
-        1
-    } else if packets > MOST_PACKETS {
-        MOST_PACKETS
-    } else {
-        packets
+    match packets {
+        0 => 1,
+        1..=MOST_PACKETS => packets,
+        _ => MOST_PACKETS,
     }
 }
 
@@ -125,24 +122,26 @@ impl core::ops::BitOr for Needs {
     }
 }
 
+/// A line of the cache: whoever handles a packet needs its neighbours as well.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Slot {
-    // Not an option: its tag is a byte within the packet, and copying around that byte is slower than copying it all.
+    // Not an option: its tag is a byte within the packet, and to copy around that byte is slower.
     packet: Packet,
     older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
     dense: u32, // place in `waiting`
+    links: Links,
 }
 
-/// In place of a neighbour: no packet is here.
-const VACANT: u32 = NONE - 1;
+const VACANT: u32 = NONE - 1; // in place of a neighbour: no packet is here
 
 fn no_packet() -> Packet {
     Packet::new(0, 0, FlowHash(0), Time::ZERO)
 }
 
 /// A packet's neighbours among those of its flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Links {
     older: u32,
     newer: u32,
@@ -173,7 +172,6 @@ pub struct Buffer {
     waiting: Vec<u32>,
     free_flow: u32,
     queues: Queues,
-    links: Box<[Links]>,
     flows: Box<[Flow]>,
     /// The first `active` of these are the backlogged flows.
     backlogged: Box<[u32]>,
@@ -192,7 +190,13 @@ impl Buffer {
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
-        let slot = |i| Slot { packet: no_packet(), older: VACANT, newer: link(i), dense: NONE };
+        let slot = |i| Slot {
+            packet: no_packet(),
+            older: VACANT,
+            newer: link(i),
+            dense: NONE,
+            links: Links::default(),
+        };
         let per_flow = if needs.flows { slots } else { 0 };
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };
@@ -210,7 +214,6 @@ impl Buffer {
             waiting: Vec::with_capacity(if needs.random_packet { slots as usize } else { 0 }),
             free_flow: 0,
             queues,
-            links: vec![Links { older: NONE, newer: NONE, flow: NONE }; per_flow as usize].into(),
             flows: (0..per_flow).map(flow).collect(),
             backlogged: vec![NONE; per_flow as usize].into(),
             active: 0,
@@ -284,16 +287,24 @@ impl Buffer {
     /// When it does not fit.
     #[inline]
     pub fn push(&mut self, packet: Packet) -> Key {
+        let key = self.admit(&packet);
+        *self.packet_mut(key) = packet;
+        key
+    }
+
+    /// Makes a place for `packet`, which must then be moved there. It is read where its owner wrote it: to read it in pieces right
+    /// after it was moved as a whole, the processor would wait for the move.
+    #[inline(never)]
+    pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
         let key = self.free_slot;
         if self.needs.flows {
-            self.join_flow(&packet, key);
+            self.join_flow(packet, key);
         }
         self.bytes += u64::from(packet.len);
         self.len += 1;
         let slot = &mut self.slots[key as usize];
         self.free_slot = slot.newer;
-        slot.packet = packet;
         slot.older = NONE;
         if self.needs.random_packet {
             slot.dense = self.waiting.len() as u32;
@@ -322,8 +333,8 @@ impl Buffer {
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
         let older = core::mem::replace(&mut flow.tail, key);
-        self.links[older as usize].newer = key;
-        self.links[key as usize] = Links { older, newer: NONE, flow: index };
+        self.slots[older as usize].links.newer = key;
+        self.slots[key as usize].links = Links { older, newer: NONE, flow: index };
     }
 
     #[inline]
@@ -336,14 +347,14 @@ impl Buffer {
         self.active += 1;
         self.names.insert(hash, index);
         self.changed = index;
-        self.links[key as usize] = Links { older: NONE, newer: NONE, flow: index };
+        self.slots[key as usize].links = Links { older: NONE, newer: NONE, flow: index };
     }
 
     /// Takes the packet named by `key` out, wherever it stands.
     ///
     /// # Panics
     /// When no packet has that key.
-    #[inline]
+    #[inline(never)] // inlined it takes the packet apart
     pub fn remove(&mut self, key: Key) -> Packet {
         let slot = &mut self.slots[key.index()];
         assert!(slot.older != VACANT, "a key names a waiting packet");
@@ -377,7 +388,7 @@ impl Buffer {
 
     #[inline]
     fn leave_flow(&mut self, key: Key, len: u32) {
-        let Links { older, newer, flow: index } = self.links[key.index()];
+        let Links { older, newer, flow: index } = self.slots[key.index()].links;
         self.changed = index;
         let flow = &mut self.flows[index as usize];
         flow.packets -= 1;
@@ -387,11 +398,11 @@ impl Buffer {
         }
         match older {
             NONE => flow.head = newer,
-            _ => self.links[older as usize].newer = newer,
+            _ => self.slots[older as usize].links.newer = newer,
         }
         match newer {
             NONE => self.flows[index as usize].tail = older,
-            _ => self.links[newer as usize].older = older,
+            _ => self.slots[newer as usize].links.older = older,
         }
     }
 
@@ -494,7 +505,7 @@ impl Buffer {
     /// The flow that the waiting packet `key` belongs to.
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {
-        FlowKey(self.links[key.index()].flow)
+        FlowKey(self.slots[key.index()].links.flow)
     }
 
     /// The flow whose packet came in or went out last, for accounts of what each flow has waiting. Nothing may wait there any
@@ -552,7 +563,7 @@ impl Buffer {
     /// The packet of the same flow that arrived just after `key`.
     #[inline]
     pub fn flow_newer(&self, key: Key) -> Option<Key> {
-        some(self.links[key.index()].newer).map(Key)
+        some(self.slots[key.index()].links.newer).map(Key)
     }
 
     /// What a backlogged flow has waiting.
@@ -565,7 +576,6 @@ impl Buffer {
     /// Bytes of memory taken, all at construction.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.slots)
-            + size_of_val(&*self.links)
             + size_of_val(&*self.flows)
             + self.waiting.capacity() * size_of::<u32>()
             + size_of_val(&*self.backlogged)

@@ -156,7 +156,7 @@ impl FlowIndex {
 
     #[inline]
     fn home(&self, flow: FlowHash) -> (usize, u8) {
-        let mixed = flow.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = mixed(flow);
         ((mixed >> self.shift) as usize, ((mixed >> 24) as u8).max(1))
     }
 
@@ -228,8 +228,15 @@ fn short(place: usize) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// A table from flow to value of fixed capacity: a dense array, so that a uniformly random entry is one draw, and an
-/// index. All O(1); it allocates once, at construction.
+/// No place: the end of a chain.
+const NOWHERE: u32 = u32::MAX;
+
+/// A table from flow to value of fixed capacity: a dense array, so that a uniformly random entry is one draw, and chains of
+/// the flows whose hashes meet. All O(1); it allocates once, at construction.
+///
+/// In networks flows come and go with every few packets, so what counts is that entering and leaving take no search. There
+/// are as many chains as places, and a chain goes on within the entries themselves: mostly a lookup is one load
+/// there and one in an entry that is wanted anyway.
 ///
 /// ```
 /// use fairwire_core::FlowTable;
@@ -242,9 +249,28 @@ fn short(place: usize) -> [u8; 3] {
 /// ```
 #[derive(Debug)]
 pub struct FlowTable<V> {
-    entries: Vec<(FlowHash, V)>,
-    index: FlowIndex,
+    entries: Vec<Entry<V>>,
+    /// By the high bits of the mixed hash: the first place of a chain. A power of two of them.
+    first: Box<[u32]>,
+    shift: u32,
     capacity: usize,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    /// The flow's hash, lower half first: in halves an entry has no gaps where the value has none of eight bytes.
+    flow: [u32; 2],
+    value: V,
+    /// The next place of the same chain.
+    next: u32,
+}
+
+impl<V> Entry<V> {
+    #[inline]
+    fn flow(&self) -> FlowHash {
+        let [low, high] = self.flow;
+        FlowHash(u64::from(high) << 32 | u64::from(low))
+    }
 }
 
 impl<V> FlowTable<V> {
@@ -253,7 +279,14 @@ impl<V> FlowTable<V> {
     /// # Panics
     /// When `capacity` is above [`MOST_PLACES`].
     pub fn new(capacity: usize) -> Self {
-        FlowTable { entries: Vec::with_capacity(capacity), index: FlowIndex::new(capacity), capacity }
+        assert!(capacity <= MOST_PLACES, "a table of {capacity} places is above the bound of {MOST_PLACES}");
+        let chains = capacity.max(2).next_power_of_two();
+        FlowTable {
+            entries: Vec::with_capacity(capacity),
+            first: vec![NOWHERE; chains].into(),
+            shift: 64 - chains.trailing_zeros(),
+            capacity,
+        }
     }
 
     /// Flows in the table: places are below this.
@@ -279,44 +312,52 @@ impl<V> FlowTable<V> {
         self.capacity
     }
 
-    /// Bytes that the table takes, index included, all at construction.
+    /// Bytes that the table takes, chains included, all at construction.
     pub fn memory(&self) -> usize {
-        self.entries.capacity() * size_of::<(FlowHash, V)>() + self.index.memory()
+        self.entries.capacity() * size_of::<Entry<V>>() + size_of_val(&*self.first)
     }
 
     /// The place of `flow`. Valid until an entry is removed.
     #[inline]
     pub fn find(&self, flow: FlowHash) -> Option<usize> {
-        self.index.find(flow, |place| self.entries[place].0 == flow)
+        let mut place = self.first[self.chain(flow)];
+        // No entry is at `NOWHERE`.
+        while let Some(entry) = self.entries.get(place as usize) {
+            if entry.flow() == flow {
+                return Some(place as usize);
+            }
+            place = entry.next;
+        }
+        None
     }
 
     /// Is `flow` at `place`?
     #[inline]
     pub fn is_at(&self, flow: FlowHash, place: usize) -> bool {
-        self.entries.get(place).is_some_and(|entry| entry.0 == flow)
+        self.entries.get(place).is_some_and(|entry| entry.flow() == flow)
     }
 
     /// The flow at `place`.
     #[inline]
     pub fn flow(&self, place: usize) -> FlowHash {
-        self.entries[place].0
+        self.entries[place].flow()
     }
 
     /// The value at `place`.
     #[inline]
     pub fn value(&self, place: usize) -> &V {
-        &self.entries[place].1
+        &self.entries[place].value
     }
 
     /// The value at `place`.
     #[inline]
     pub fn value_mut(&mut self, place: usize) -> &mut V {
-        &mut self.entries[place].1
+        &mut self.entries[place].value
     }
 
     /// Every flow and its value, by place.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, &V)> {
-        self.entries.iter().map(|(flow, value)| (*flow, value))
+        self.entries.iter().map(|entry| (entry.flow(), &entry.value))
     }
 
     /// Adds `flow`, which must not be in the table, and tells its place: the last.
@@ -327,22 +368,49 @@ impl<V> FlowTable<V> {
     pub fn insert(&mut self, flow: FlowHash, value: V) -> usize {
         let place = self.entries.len();
         assert!(place < self.capacity, "flow table over its stated bound of {}", self.capacity);
-        self.entries.push((flow, value));
-        self.index.insert(flow, place);
+        let chain = self.chain(flow);
+        let next = core::mem::replace(&mut self.first[chain], place as u32);
+        let halves = [flow.0 as u32, (flow.0 >> 32) as u32];
+        self.entries.push(Entry { flow: halves, value, next });
         place
     }
 
     /// Takes out the entry at `place`; the last entry moves there.
     #[inline]
     pub fn remove(&mut self, place: usize) -> V {
-        let flow = self.entries[place].0;
-        self.index.remove(flow, place, |place| self.entries[place].0);
-        let (_, value) = self.entries.swap_remove(place);
-        if let Some(&(moved, _)) = self.entries.get(place) {
-            self.index.moved(moved, self.entries.len(), place);
+        let (flow, next) = (self.entries[place].flow(), self.entries[place].next);
+        *self.link_to(flow, place) = next;
+        let last = self.entries.len() - 1;
+        if place != last {
+            *self.link_to(self.entries[last].flow(), last) = place as u32;
         }
-        value
+        self.entries.swap_remove(place).value
     }
+
+    /// What leads to `place` in the chain of `flow`, which is there.
+    #[inline]
+    fn link_to(&mut self, flow: FlowHash, place: usize) -> &mut u32 {
+        let chain = self.chain(flow);
+        let mut before = self.first[chain];
+        if before as usize == place {
+            return &mut self.first[chain];
+        }
+        while self.entries[before as usize].next as usize != place {
+            before = self.entries[before as usize].next;
+        }
+        &mut self.entries[before as usize].next
+    }
+
+    #[inline]
+    fn chain(&self, flow: FlowHash) -> usize {
+        (mixed(flow) >> self.shift) as usize & (self.first.len() - 1)
+    }
+}
+
+/// A multiplicative mix, whose high bits are even where hashes are small integers.
+#[inline]
+fn mixed(flow: FlowHash) -> u64 {
+    flow.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -377,8 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_meet_in_one_slot_are_told_apart() {
-        // Many flows in a small index: runs are long and wrap around.
+    fn flows_that_meet_in_a_small_table_are_told_apart() {
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {
@@ -395,35 +462,57 @@ mod tests {
     #[test]
     fn groups_that_run_over_into_the_next_ones_and_around_the_end_lose_nobody() {
         let mut rng = Seed(3).stream("collisions");
-        let mut table = FlowTable::new(40); // 16 groups
-        let index = FlowIndex::new(40);
+        let mut index = FlowIndex::new(40); // 16 groups
         // All at home in the last two groups, so that runs are long and wrap around.
         let flows: Vec<FlowHash> =
             (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
-        let mut inside = std::collections::BTreeSet::new();
+        let mut inside: Vec<FlowHash> = Vec::new();
         let mut refills = 0;
         for _ in 0..100_000 {
             let flow = flows[rng.below(60) as usize];
-            match table.find(flow) {
-                Some(place) => {
-                    assert!(inside.remove(&flow));
-                    refills += u32::from(inside.len() >= 16);
-                    table.remove(place);
-                }
-                None if !table.is_full() => {
-                    assert!(inside.insert(flow), "{flow:?} was lost");
-                    table.insert(flow, ());
-                }
-                None => {
-                    let place = rng.below(40) as usize;
-                    assert!(inside.remove(&table.flow(place)));
-                    table.remove(place);
-                }
+            let found = index.find(flow, |place| inside[place] == flow);
+            assert_eq!(found, inside.iter().position(|&other| other == flow), "{flow:?}");
+            if found.is_none() && inside.len() < 40 {
+                index.insert(flow, inside.len());
+                inside.push(flow);
+                continue;
             }
-            assert_eq!(table.len(), inside.len());
+            let place = found.unwrap_or_else(|| rng.below(40) as usize);
+            refills += u32::from(inside.len() > 16);
+            index.remove(inside[place], place, |place| inside[place]);
+            inside.swap_remove(place);
+            if let Some(&moved) = inside.get(place) {
+                index.moved(moved, inside.len(), place);
+            }
         }
-        assert!(inside.iter().all(|&flow| table.find(flow).is_some()));
         assert!(refills > 10_000, "{refills}");
+    }
+
+    #[test]
+    fn flows_of_one_chain_are_told_apart_in_whatever_order_they_leave() {
+        let mut rng = Seed(4).stream("chains");
+        let mut table = FlowTable::new(40);
+        let flows: Vec<FlowHash> =
+            (0..4000).map(FlowHash).filter(|&flow| table.chain(flow) >= table.first.len() - 2).collect();
+        let mut inside: Vec<FlowHash> = Vec::new();
+        for _ in 0..100_000 {
+            let flow = flows[rng.below(50) as usize];
+            let found = table.find(flow);
+            assert_eq!(found, inside.iter().position(|&other| other == flow), "{flow:?}");
+            match found {
+                Some(place) => {
+                    table.remove(place);
+                    inside.swap_remove(place);
+                }
+                None if inside.len() < 40 => {
+                    assert_eq!(table.insert(flow, ()), inside.len());
+                    inside.push(flow);
+                }
+                None => {}
+            }
+        }
+        // Two chains for so many: some had to be ten long and more.
+        assert!(inside.len() > 20, "{}", inside.len());
     }
 
     #[test]

@@ -12,38 +12,40 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// branch that cannot be foreseen. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// By place: the next one of the same chain. Behind them, by the mixed name: the first one of its chain.
-    links: Box<[u32]>,
-    places: u32,
-    /// Of the mixed name; zero where names are numbers.
+    /// By the mixed name: the first place of its chain.
+    firsts: Box<[u32]>,
+    /// By place: the next one of the same chain.
+    nexts: Box<[u32]>,
+    /// A name is mixed by a multiplication and a shift; by 1 and by 0 where names are numbers.
+    factor: u64,
     shift: u32,
 }
 
 impl Names {
     /// For so many places of any names; of names below `count`, if there is one.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
-        let (chains, shift) = match count {
-            Some(count) => (count as usize, 0),
+        let (chains, factor, shift) = match count {
+            Some(count) => (count as usize, 1, 0),
             None => {
                 // Half full at most, so that few meet.
                 let size = (places.max(1) * 2).next_power_of_two();
-                (size, 64 - size.trailing_zeros())
+                (size, 0x9e37_79b9_7f4a_7c15, 64 - size.trailing_zeros())
             }
         };
-        Names { links: vec![NONE; places + chains].into(), places: places as u32, shift }
+        Names { firsts: vec![NONE; chains].into(), nexts: vec![NONE; places].into(), factor, shift }
     }
 
     /// Bytes of memory, all taken at construction.
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.links)
+        size_of_val(&*self.firsts) + size_of_val(&*self.nexts)
     }
 
     /// The place of `name`; [`NONE`] when it has none. `name_at` tells the name at a place.
     #[inline]
     pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
-        let mut place = self.links.get(self.chain(name)).map_or(NONE, |&first| first);
+        let mut place = self.firsts.get(self.chain(name)).map_or(NONE, |&first| first);
         while place != NONE && name_at(place as usize) != name {
-            place = self.links[place as usize];
+            place = self.nexts[place as usize];
         }
         place
     }
@@ -52,27 +54,29 @@ impl Names {
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
-        self.links[place as usize] = core::mem::replace(&mut self.links[chain], place);
+        self.nexts[place as usize] = core::mem::replace(&mut self.firsts[chain], place);
     }
 
     /// Takes out `name`, which is at `place`.
     #[inline]
     pub(crate) fn remove(&mut self, name: FlowHash, place: u32) {
-        let mut before = self.chain(name);
-        while self.links[before] != place {
-            before = self.links[before] as usize;
+        let chain = self.chain(name);
+        let next = self.nexts[place as usize];
+        let mut before = self.firsts[chain];
+        if before == place {
+            self.firsts[chain] = next;
+            return;
         }
-        self.links[before] = self.links[place as usize];
+        while self.nexts[before as usize] != place {
+            before = self.nexts[before as usize];
+        }
+        self.nexts[before as usize] = next;
     }
 
-    /// Where the chain of `name` begins; out of bounds for what is no number of a queue.
+    /// The number of the chain of `name`; out of bounds for what is no number of a queue.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
-        let chain = match self.shift {
-            0 => name.0,
-            shift => name.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift,
-        };
-        (chain as usize).saturating_add(self.places as usize)
+        (name.0.wrapping_mul(self.factor) >> self.shift) as usize
     }
 }
 

@@ -115,14 +115,6 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         packet.ecn = Ecn::Ce;
         signals.marked(packet, cause);
     }
-
-    #[inline]
-    fn insert(&mut self, packet: Packet) -> Key {
-        let key = self.buffer.push(packet);
-        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
-        self.scheduler.inserted(key, &self.buffer);
-        key
-    }
 }
 
 impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
@@ -144,7 +136,10 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if !self.make_room(&packet, now, signals) {
             return signals.dropped(packet, Cause::Overflow);
         }
-        let key = self.insert(packet);
+        let key = self.buffer.admit(&packet);
+        *self.buffer.packet_mut(key) = packet;
+        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
+        self.scheduler.inserted(key, &self.buffer);
         if let Some(cause) = mark {
             self.mark(key, cause, signals);
         }

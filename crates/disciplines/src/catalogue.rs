@@ -121,7 +121,7 @@ macro_rules! catalogue {
 
         impl Parameters {
             /// The disciplines for which something was typed.
-            pub(crate) fn typed(&self) -> impl Iterator<Item = &'static str> {
+            pub fn typed(&self) -> impl Iterator<Item = &'static str> {
                 [$((self.$key.is_some(), $name)),+].into_iter().filter_map(|(is_typed, name)| is_typed.then_some(name))
             }
         }

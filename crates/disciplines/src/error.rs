@@ -3,6 +3,7 @@
 use crate::catalogue::UnknownDiscipline;
 use core::fmt::Display;
 use fairwire_core::Duration;
+use std::borrow::Cow;
 
 /// A discipline that could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,8 +22,8 @@ pub enum BuildError {
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as typed.
-    pub parameter: &'static str,
+    /// The parameter's name, as typed; in an item of a list with the way to it, from 0: `band.0.discipline`.
+    pub parameter: Cow<'static, str>,
     /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.parameters`, where the first band is
     /// 0. Empty for a discipline that stands in no other.
     pub within: String,
@@ -44,6 +45,11 @@ impl BadParameter {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
+
+    /// The same, of `key` in the item at `place` of the list that the parameter is.
+    pub(crate) fn of_item(self, place: usize, key: &str) -> Self {
+        BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
+    }
 }
 
 fn place(within: &str) -> String {
@@ -61,7 +67,7 @@ impl Parameter {
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,
-            parameter: self.name,
+            parameter: self.name.into(),
             within: String::new(),
             given: given.to_string(),
             allowed: allowed.to_string(),

@@ -148,5 +148,5 @@ fn a_bad_parameter_names_itself_for_the_callers_file() {
     let Err(fairwire_disciplines::BuildError::Parameter(bad)) = build("red", &typed, &site()) else {
         panic!("a weight of 2 was allowed")
     };
-    assert_eq!((bad.discipline, bad.parameter, bad.given.as_str()), ("red", "weight", "2"));
+    assert_eq!((bad.discipline, &*bad.parameter, bad.given.as_str()), ("red", "weight", "2"));
 }

@@ -33,7 +33,7 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
-    /// The disciplines compared, in the order asked.
+    /// The disciplines compared, by label or else by name, in the order asked.
     pub disciplines: Vec<String>,
     /// The seeds asked for.
     pub seeds: Vec<u64>,
@@ -60,7 +60,7 @@ pub enum Mode {
 /// One discipline under one seed (simulated) or one repetition (live).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// The discipline's name in the catalogue.
+    /// The discipline's name in the catalogue, or its label in the scenario.
     pub discipline: String,
     /// The seed; for a live contest the number of the repetition.
     pub seed: u64,

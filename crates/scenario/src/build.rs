@@ -1,5 +1,6 @@
 //! From a checked scenario to what the simulator runs.
 
+use crate::compared::Compared;
 use crate::spec::{FlowSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec};
 use fairwire_core::Seed;
 use fairwire_core::units::Size;
@@ -23,12 +24,12 @@ pub(crate) struct CbrSizes {
 ///
 /// Starts come from streams named by the flow, and the discipline's draws from a stream named by the link: every discipline
 /// meets the same traffic under the same seed, and another flow more changes nothing for the others.
-pub(crate) fn network(spec: &Spec, discipline: &str, seed: Seed) -> Result<Network, BuildError> {
+pub(crate) fn network(spec: &Spec, compared: &Compared, seed: Seed) -> Result<Network, BuildError> {
     let bottleneck = LinkPlan {
         name: LINK.into(),
         rate: spec.link.rate.0,
         delay: spec.link.delay.0,
-        discipline: fairwire_disciplines::build(discipline, &spec.discipline, &site(spec, seed))?,
+        discipline: catalogue::build(&compared.name, compared.parameters(spec), &site(spec, seed))?,
     };
     Ok(Network::dumbbell(bottleneck, spec.flow.iter().map(|flow| group(flow, seed)).collect()))
 }
@@ -46,9 +47,9 @@ pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     }
 }
 
-/// Can the discipline called `name` be built with the scenario's parameters? Nothing is, so no memory is taken.
-pub(crate) fn check_discipline(spec: &Spec, name: &str) -> Result<(), BuildError> {
-    catalogue::check(name, &spec.discipline, &site(spec, Seed(0)))
+/// Can `compared` be built with its parameters? Nothing is, so no memory is taken.
+pub(crate) fn check_discipline(spec: &Spec, compared: &Compared) -> Result<(), BuildError> {
+    catalogue::check(&compared.name, compared.parameters(spec), &site(spec, Seed(0)))
 }
 
 /// The typical packet on the wire: the mean over the flows, each counted once.
@@ -77,7 +78,6 @@ pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
     };
     let base = Config::new(profile, bytes(tcp.segment, 512));
     Config {
-        segment_bytes: base.segment_bytes,
         header_bytes: bytes(tcp.header, base.header_bytes),
         window: tcp.window.or(base.window),
         initial_window: tcp.initial_window.unwrap_or(base.initial_window),
@@ -87,6 +87,7 @@ pub(crate) fn tcp_config(tcp: &TcpSpec) -> Config {
         max_rto: tcp.max_rto.map_or(base.max_rto, |rto| rto.0),
         initial_rto: tcp.initial_rto.map_or(base.initial_rto, |rto| rto.0),
         limited_transmit: tcp.limited_transmit.unwrap_or(base.limited_transmit),
+        ..base
     }
 }
 

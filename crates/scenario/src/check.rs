@@ -1,6 +1,7 @@
 //! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
 
 use crate::build;
+use crate::compared::Compared;
 use crate::document::Places;
 use crate::error::{Problem, ScenarioError};
 use crate::measure;
@@ -29,9 +30,10 @@ const MOST_SLOTS: u32 = 1 << 22;
 /// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a second, a day.
 const MOST_PACKETS: f64 = 1e12;
 
-/// Checks the whole scenario; the first thing wrong is told.
-pub(crate) fn check(spec: &Spec, places: &Places) -> Result<(), ScenarioError> {
-    let check = Check { spec, places };
+/// Checks the whole scenario; the first thing wrong is told. `own` are the disciplines that the file compares, of which others
+/// may have been chosen: what it expects may be of those.
+pub(crate) fn check(spec: &Spec, own: &[Compared], places: &Places) -> Result<(), ScenarioError> {
+    let check = Check { spec, own, places };
     check.head()?;
     check.times()?;
     check.link()?;
@@ -43,6 +45,7 @@ pub(crate) fn check(spec: &Spec, places: &Places) -> Result<(), ScenarioError> {
 
 struct Check<'a> {
     spec: &'a Spec,
+    own: &'a [Compared],
     places: &'a Places,
 }
 
@@ -318,8 +321,8 @@ impl Check<'_> {
     }
 
     fn disciplines(&self) -> Checked {
-        let names = &self.spec.disciplines;
-        if names.is_empty() {
+        let compared = &self.spec.disciplines;
+        if compared.is_empty() {
             return self.refuse(Refusal {
                 path: "disciplines",
                 given: "empty".into(),
@@ -327,42 +330,85 @@ impl Check<'_> {
                 allowed: "at least one name, see `fairwire list disciplines`".into(),
             });
         }
-        let mut seen = Vec::new();
-        for (at, name) in names.iter().enumerate() {
+        for (at, compared) in compared.iter().enumerate() {
             let path = format!("disciplines.{at}");
-            let entry = catalogue::find(name).map_err(|_| self.unknown_discipline(&path, name))?;
-            if seen.contains(&entry.name) {
-                return self.refuse(Refusal {
-                    path: &path,
-                    given: format!("`{name}`"),
-                    why: format!("`{}` stands there already", entry.name),
-                    allowed: "each discipline once".into(),
-                });
+            self.compared(&path, compared)?;
+            self.label(at, compared)?;
+        }
+        Ok(())
+    }
+
+    /// The name exists, and so do the parameters that stand beside it.
+    fn compared(&self, path: &str, compared: &Compared) -> Checked {
+        let named = if compared.is_name_only() { path.into() } else { format!("{path}.name") };
+        let entry =
+            catalogue::find(&compared.name).map_err(|_| self.unknown_discipline(&named, &compared.name))?;
+        let mut typed = compared.parameters.iter().flat_map(|parameters| parameters.typed());
+        if let Some(foreign) = typed.find(|&typed| typed != entry.name) {
+            return self.refuse(Refusal {
+                path: &format!("{path}.parameters.{foreign}"),
+                given: "given".into(),
+                why: format!("the discipline there is `{}`", entry.name),
+                allowed: format!("parameters of `{}` only", entry.name),
+            });
+        }
+        self.parameters(path, compared)
+    }
+
+    /// Results are found by label, and expectations are of one.
+    fn label(&self, at: usize, compared: &Compared) -> Checked {
+        let label = compared.label();
+        let key = if compared.label.is_some() { ".label" } else { "" };
+        let path = format!("disciplines.{at}{key}");
+        let refuse = |why: String, allowed: &str| {
+            self.refuse(Refusal {
+                path: &path,
+                given: format!("`{}`", shortened(label)),
+                why,
+                allowed: allowed.into(),
+            })
+        };
+        let own_name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
+        if label != own_name {
+            self.name(&path, label)?;
+            if catalogue::find(label).is_ok() {
+                let why = format!("that is a name in the catalogue, and not of `{own_name}`");
+                return refuse(why, "a label that is no other discipline's name");
             }
-            seen.push(entry.name);
-            self.parameters(entry.name)?;
+        }
+        if self.spec.disciplines[..at].iter().any(|other| other.label() == label) {
+            let why = format!("`{}` stands there already", shortened(label));
+            return refuse(why, "each discipline once, or with a `label` of its own each time");
         }
         Ok(())
     }
 
     fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
         let every = catalogue::all().iter();
-        let allowed =
-            every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied())).map(Into::into);
-        let given = shortened(name);
-        self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed: allowed.collect() })
+        let names = every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied()));
+        // A table's `name` is one of the catalogue; elsewhere labels will do.
+        let takes_labels = !path.ends_with(".name");
+        let own = self.own.iter().filter(|_| takes_labels);
+        let labels = own.filter_map(|compared| compared.label.as_deref());
+        let (given, allowed) = (shortened(name), labels.chain(names).map(Into::into).collect());
+        self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
     }
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
-    fn parameters(&self, name: &str) -> Checked {
-        if let Ok(Some(buffer)) = catalogue::own_buffer(name, &self.spec.discipline) {
-            self.memory(&format!("discipline.{name}.buffer"), buffer)?;
+    fn parameters(&self, path: &str, compared: &Compared) -> Checked {
+        let table = match compared.parameters {
+            Some(_) => format!("{path}.parameters"),
+            None => "discipline".into(),
+        };
+        if let Ok(Some(buffer)) = catalogue::own_buffer(&compared.name, compared.parameters(self.spec)) {
+            let name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
+            self.memory(&format!("{table}.{name}.buffer"), buffer)?;
         }
-        match build::check_discipline(self.spec, name) {
+        match build::check_discipline(self.spec, compared) {
             Ok(()) => Ok(()),
-            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline("disciplines", name)),
+            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, &compared.name)),
             Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
-                path: &format!("discipline.{}", bad.path()),
+                path: &format!("{table}.{}", bad.path()),
                 given: bad.given,
                 why: format!("`{}` cannot work with that", bad.discipline),
                 allowed: bad.allowed,
@@ -372,7 +418,9 @@ impl Check<'_> {
 
     fn expectation(&self, at: usize, expect: &ExpectSpec) -> Checked {
         let path = |key: &str| format!("expect.{at}.{key}");
+        let is_label = |name: &String| self.own.iter().any(|compared| compared.label() == name);
         if let Some(name) = &expect.discipline
+            && !is_label(name)
             && catalogue::find(name).is_err()
         {
             return Err(self.unknown_discipline(&path("discipline"), name));

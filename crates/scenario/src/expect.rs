@@ -1,7 +1,7 @@
 //! What came out, held against what the scenario expects.
 
+use crate::compared::{Compared, resolved};
 use crate::spec::{ExpectSpec, Spec};
-use fairwire_disciplines::catalogue;
 use fairwire_metrics::record::Summary;
 use std::fmt;
 
@@ -48,13 +48,14 @@ impl fmt::Display for Judgement {
 /// Holds `summary` against what `spec` expects. An expectation on a discipline that was not run is left out.
 pub fn judge(spec: &Spec, summary: &[Summary]) -> Vec<Judgement> {
     let of = |expect: &ExpectSpec| {
-        summary.iter().filter(|s| concerns(expect, s)).map(|s| judged(expect, s)).collect()
+        summary.iter().filter(|s| concerns(spec, expect, s)).map(|s| judged(expect, s)).collect()
     };
     spec.expect.iter().flat_map(|expect| -> Vec<_> { of(expect) }).collect()
 }
 
-fn concerns(expect: &ExpectSpec, summary: &Summary) -> bool {
-    let is_it = |name: &String| catalogue::find(name).is_ok_and(|entry| entry.name == summary.discipline);
+fn concerns(spec: &Spec, expect: &ExpectSpec, summary: &Summary) -> bool {
+    let labels = || spec.disciplines.iter().map(Compared::label);
+    let is_it = |name: &String| resolved(name, labels()) == summary.discipline;
     expect.discipline.as_ref().is_none_or(is_it)
 }
 

@@ -36,6 +36,7 @@
 
 mod build;
 mod check;
+mod compared;
 mod document;
 mod error;
 mod expect;
@@ -49,6 +50,7 @@ mod spec;
 mod values;
 mod words;
 
+pub use compared::Compared;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
 pub use load::{Overrides, Scenario, load, parse};

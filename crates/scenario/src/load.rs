@@ -1,6 +1,7 @@
 //! From a file to a checked scenario.
 
 use crate::check;
+use crate::compared::{Compared, resolved};
 use crate::document::{self, Change, Read};
 use crate::error::{Problem, ScenarioError, nearest};
 use crate::spec::Spec;
@@ -53,11 +54,23 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
     let mut changes: Vec<Change> =
         overrides.set.iter().map(|text| Change { source: "--set", text: text.clone() }).collect();
     let before: Read<Spec> = document::read(name, text, &changes)?;
-    check::check(&before.value, &before.places)?;
+    let own = &before.value.disciplines;
+    check::check(&before.value, own, &before.places)?;
     changes.extend(choices(overrides));
-    let Read { value: spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
-    check::check(&spec, &places)?;
+    let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
+    choose(&mut spec.disciplines, own);
+    check::check(&spec, own, &places)?;
     Ok(Scenario { spec, sha256: before.sha256 })
+}
+
+/// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
+fn choose(chosen: &mut [Compared], own: &[Compared]) {
+    for compared in chosen.iter_mut().filter(|compared| compared.is_name_only()) {
+        let label = resolved(&compared.name, own.iter().map(Compared::label)).to_owned();
+        if let Some(found) = own.iter().find(|own| own.label() == label) {
+            compared.clone_from(found);
+        }
+    }
 }
 
 /// The choice of disciplines and seeds, as changes.

@@ -1,10 +1,11 @@
 //! Every discipline under every seed, on all cores, in one order.
 
 use crate::build;
+use crate::compared::Compared;
 use crate::load::Scenario;
 use crate::spec::TieRuleSpec;
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_disciplines::{BuildError, catalogue};
+use fairwire_disciplines::BuildError;
 use fairwire_metrics::fairness;
 use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
@@ -47,15 +48,15 @@ pub fn run_all(
 ) -> Result<Outcome, RunError> {
     let spec = scenario.spec();
     let seeds = spec.seeds.as_slice();
-    let pairs: Vec<(&str, u64)> = spec
+    let pairs: Vec<(&Compared, u64)> = spec
         .disciplines
         .iter()
-        .flat_map(|name| seeds.iter().map(move |&seed| (name.as_str(), seed)))
+        .flat_map(|compared| seeds.iter().map(move |&seed| (compared, seed)))
         .collect();
     let meter =
         Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(jobs, pairs.len())).build()?;
-    let one = |&(name, seed): &(&str, u64)| run_one(scenario, name, seed, &meter);
+    let one = |&(compared, seed): &(&Compared, u64)| run_one(scenario, compared, seed, &meter);
     let runs: Vec<Option<RunRecord>> =
         pool.install(|| pairs.par_iter().map(one).collect::<Result<_, _>>())?;
     let interrupted = runs.iter().any(Option::is_none);
@@ -76,7 +77,7 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
             mode: Mode::Simulated,
             scenario: spec.name.clone(),
             scenario_sha256: scenario.sha256().into(),
-            disciplines: spec.disciplines.iter().map(|name| catalogue_name(name)).collect(),
+            disciplines: spec.disciplines.iter().map(|compared| compared.label().into()).collect(),
             seeds: spec.seeds.as_slice().to_vec(),
             tie_rule: tie_rule.into(),
             duration_s: spec.duration.0.secs(),
@@ -116,7 +117,7 @@ impl Meter<'_> {
 /// One run; `None` when it was stopped.
 fn run_one(
     scenario: &Scenario,
-    discipline: &str,
+    compared: &Compared,
     seed: u64,
     meter: &Meter<'_>,
 ) -> Result<Option<RunRecord>, BuildError> {
@@ -125,7 +126,7 @@ fn run_one(
     }
     let spec = scenario.spec();
     let settings = build::settings(spec, Seed(seed));
-    let network = build::network(spec, discipline, Seed(seed))?;
+    let network = build::network(spec, compared, Seed(seed))?;
     let mut reached = Time::ZERO;
     let measured = fairwire_sim::run(network, &settings, &mut |now| {
         let before = std::mem::replace(&mut reached, now);
@@ -136,17 +137,12 @@ fn run_one(
         let _ = meter.advance(reached, Time::ZERO + spec.duration.0);
     }
     Ok(measured.map(|measured| RunRecord {
-        discipline: catalogue_name(discipline),
+        discipline: compared.label().into(),
         seed,
         fairness: fairness::assess(&measured.flows, spec.link.rate.0.bps() as f64),
         flows: measured.flows,
         links: measured.links,
     }))
-}
-
-/// The name in the catalogue of what may have been asked for by an alias.
-fn catalogue_name(name: &str) -> String {
-    catalogue::find(name).map_or(name, |entry| entry.name).into()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What stands in a scenario file, as typed.
 
+use crate::compared::Compared;
 use crate::values::{Seeds, Start};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -36,8 +37,8 @@ pub struct Spec {
     /// The order of events at the same instant. Default: "random".
     #[serde(default)]
     pub tie_rule: TieRuleSpec,
-    /// The disciplines compared, by their names in the catalogue.
-    pub disciplines: Vec<String>,
+    /// The disciplines compared, by their names in the catalogue; a table where one has a label or parameters of its own.
+    pub disciplines: Vec<Compared>,
     /// The link that they share.
     pub link: LinkSpec,
     /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default of its paper.
@@ -170,7 +171,7 @@ pub enum ProfileSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
-    /// Under which discipline. Default: under each one compared.
+    /// Under which discipline, by its label or its name. Default: under each one compared.
     pub discipline: Option<String>,
     /// The measure, such as "share.tcp" or "jain".
     pub measure: String,

@@ -65,6 +65,7 @@ fn whole(most: u64) -> String {
 /// How the table at `key` is written.
 fn table(key: &str) -> String {
     match key.split_once('.') {
+        Some(("disciplines", _)) => "a table, written `{ key = value }`".into(),
         Some((array @ ("flow" | "expect"), rest)) if !rest.contains('.') => {
             format!("a table, written `[[{array}]]`")
         }

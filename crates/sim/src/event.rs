@@ -10,10 +10,11 @@
 //! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
 //! that has lost its meaning is recognised when it comes up.
 
+use crate::lanes::{Lanes, Order};
 use crate::plan::TieRule;
 use fairwire_core::{Rng, Seed, Time};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// What happens. The number names a flow, a link or a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,19 +54,10 @@ impl Lane {
     pub(crate) const NONE: Lane = Lane(u8::MAX);
 }
 
-/// Looking at each lane's front costs a compare; with more of them than this the calendar is as fast.
-const MOST_LANES: usize = 16;
-
-/// Time, then tie.
-type Order = (Time, u64);
-/// After every event.
-const NEVER: Order = (Time::MAX, u64::MAX);
-
 /// Events to come.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    lanes: Vec<VecDeque<Entry>>,
-    fronts: Vec<Order>,
+    lanes: Lanes<Event>,
     calendar: Calendar,
     now: Time,
     scheduled: u64,
@@ -121,24 +113,12 @@ impl EventQueue {
             TieRule::Random => Some(seed.stream("ties")),
             TieRule::Fifo => None,
         };
-        EventQueue {
-            lanes: Vec::new(),
-            fronts: Vec::new(),
-            calendar: Calendar::new(),
-            now: Time::ZERO,
-            scheduled: 0,
-            ties,
-        }
+        EventQueue { lanes: Lanes::new(), calendar: Calendar::new(), now: Time::ZERO, scheduled: 0, ties }
     }
 
     /// A new lane, as long as there are few.
     pub(crate) fn lane(&mut self) -> Lane {
-        if self.lanes.len() == MOST_LANES {
-            return Lane::NONE;
-        }
-        self.lanes.push(VecDeque::new());
-        self.fronts.push(NEVER);
-        Lane(self.lanes.len() as u8 - 1)
+        self.lanes.add().map_or(Lane::NONE, |lane| Lane(lane as u8))
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
@@ -146,38 +126,27 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
         assert!(time >= self.now, "an event in the past: {time} after {}", self.now);
         let entry = Entry { time, tie: self.tie(), event };
-        let at = usize::from(lane.0);
-        let Some(lane) = self.lanes.get_mut(at) else { return self.calendar.push(entry, self.now) };
-        match lane.back() {
-            None => self.fronts[at] = entry.order(),
-            Some(last) if last.order() < entry.order() => {}
-            Some(_) => return self.calendar.push(entry, self.now),
+        if !self.lanes.push(lane.0.into(), entry.order(), event) {
+            self.calendar.push(entry, self.now);
         }
-        lane.push_back(entry);
     }
 
     /// Takes the next event, unless it is later than `end`.
     #[inline]
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
-        let (mut first, mut lane) = (NEVER, None);
-        for (at, front) in self.fronts.iter().enumerate() {
-            if *front < first {
-                (first, lane) = (*front, Some(at));
+        let first = self.lanes.first();
+        let (time, event) = if self.calendar.comes_before(first.order, self.now) {
+            let entry = self.calendar.pop_until(end)?;
+            (entry.time, entry.event)
+        } else {
+            let (time, _) = first.order;
+            if time > end {
+                return None;
             }
-        }
-        let entry = match lane {
-            Some(at) if !self.calendar.comes_before(first, self.now) => {
-                if first.0 > end {
-                    return None;
-                }
-                let entry = self.lanes[at].pop_front()?;
-                self.fronts[at] = self.lanes[at].front().map_or(NEVER, Entry::order);
-                entry
-            }
-            _ => self.calendar.pop_until(end, self.now)?,
+            (time, self.lanes.pop(first)?)
         };
-        self.now = entry.time;
-        Some((entry.time, entry.event))
+        self.now = time;
+        Some((time, event))
     }
 
     /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.
@@ -234,10 +203,7 @@ impl Calendar {
     }
 
     #[inline]
-    fn pop_until(&mut self, end: Time, now: Time) -> Option<Entry> {
-        if self.near.is_empty() && !self.refill(now) {
-            return None;
-        }
+    fn pop_until(&mut self, end: Time) -> Option<Entry> {
         let next = self.near.pop_if(|next| next.time <= end)?;
         self.tuning.popped += 1;
         Some(next)

@@ -4,13 +4,15 @@ use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
 use crate::plan::{GroupPlan, Source};
-use crate::route::{Leg, Target};
+use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, Transmitter};
-use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
+use std::sync::Arc;
 
 /// What the flows of a group have in common.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
+    tcp: Option<Arc<Config>>,
     /// Of data packets, on the wire.
     data_bytes: u32,
     /// Of acknowledgements, and of the packet that opens a connection.
@@ -103,7 +105,7 @@ pub(crate) struct Delivery {
 }
 
 impl Group {
-    pub(crate) fn new(plan: GroupPlan, forward: u32, back: u32) -> Self {
+    pub(crate) fn new(plan: GroupPlan, legs: &mut Vec<Leg>, events: &mut EventQueue) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } => (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes),
             Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
@@ -115,21 +117,31 @@ impl Group {
                 (*packet_bytes, 0)
             }
         };
+        let sizes = Sizes { data: data_bytes, ack: ack_bytes };
         Group {
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
+            tcp: match &plan.source {
+                Source::Bulk { tcp } => Some(Arc::new(tcp.clone())),
+                Source::Cbr { .. } => None,
+            },
             data_bytes,
             ack_bytes,
-            forward,
-            back,
+            forward: route::lay(&plan.forward, sizes, legs, events),
+            back: route::lay(&plan.back, sizes, legs, events),
             plan,
         }
+    }
+
+    /// Do acknowledgements come back?
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        matches!(self.plan.source, Source::Bulk { .. })
     }
 
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     fn wire_bytes(&self, frame: Frame) -> u32 {
-        if frame.is_ack() || frame.segment() == Segment::Syn { self.ack_bytes } else { self.data_bytes }
+        if frame.is_data() { self.data_bytes } else { self.ack_bytes }
     }
 }
 
@@ -141,14 +153,17 @@ impl Flow {
         rng: impl FnOnce() -> Rng,
     ) -> Self {
         let Place { index, group: number, hash, lanes } = place;
-        let endpoint = match &group.plan.source {
-            Source::Bulk { tcp } => {
-                Endpoint::Tcp(Tcp { has_started: false, sender: Sender::new(tcp), receiver: Receiver::new() })
-            }
-            Source::Cbr { rate, dither, .. } => {
+        let endpoint = match (&group.tcp, &group.plan.source) {
+            (Some(tcp), _) => Endpoint::Tcp(Tcp {
+                has_started: false,
+                sender: Sender::new(tcp),
+                receiver: Receiver::new(tcp),
+            }),
+            (None, Source::Cbr { rate, dither, .. }) => {
                 let pace = Transmitter::new(*rate);
                 Endpoint::Cbr(Box::new(Cbr { pace, dither: *dither, rng: rng(), sent: 0 }))
             }
+            (None, Source::Bulk { .. }) => unreachable!("a group of TCP flows has their constants"),
         };
         let (up, down) = (Line::default(), Line::default());
         let way = Way { index, group: number, lanes, up, down, access_delay };
@@ -167,7 +182,8 @@ impl Flow {
         let len = group.wire_bytes(frame);
         // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
         let flow = if frame.is_ack() { FlowHash(!self.hash.0) } else { self.hash };
-        Packet { class: group.plan.class, dscp: group.plan.dscp, ..Packet::new(slot, len, flow, now) }
+        let (class, dscp, ecn) = (group.plan.class, group.plan.dscp, frame.ecn);
+        Packet { class, dscp, ecn, ..Packet::new(slot, len, flow, now) }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
@@ -185,6 +201,7 @@ impl Flow {
                 } else if tcp.sender.deadline().is_some_and(|due| due <= now) {
                     tcp.sender.on_timeout(now, &mut outlet);
                 } // else the timer was put off since, or stopped
+                self.answer_late(now, stage);
                 self.keep_timer(stage.events);
             }
             Endpoint::Cbr(cbr) => {
@@ -207,15 +224,21 @@ impl Flow {
     /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
     /// nothing but this flow's own packets can touch its sink, and they come in order.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, group: &Group) -> Delivery {
+    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, stage: &mut Stage<'_>) -> Delivery {
+        let group = stage.group;
         let sent = self.way.down.start(group.wire_bytes(frame), at, &group.pace);
         let at = sent + self.way.access_delay;
+        self.answer_late(at, stage);
         match &mut self.endpoint {
             Endpoint::Cbr(_) => Delivery { at, packets: 1, ack: None },
             Endpoint::Tcp(tcp) => {
                 let before = tcp.receiver.delivered();
-                let ack = tcp.receiver.on_segment(frame.segment());
-                Delivery { at, packets: ack.next - before, ack: Some(ack) }
+                let ack = tcp.receiver.on_segment(frame.segment(), at);
+                let packets = tcp.receiver.delivered() - before;
+                if ack.is_none() {
+                    self.keep_timer(stage.events);
+                }
+                Delivery { at, packets, ack }
             }
         }
     }
@@ -224,8 +247,20 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
-        *stage.frames.at_mut(slot) = Frame::answering(self.way.index, ack, leg);
+        stage.frames.answer(slot, self.way.index, ack, leg);
         self.go_on(slot, at + stage.group.ack_on_access + self.way.access_delay, leg, stage);
+    }
+
+    /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
+    /// due between the one before and the one at `at`.
+    #[inline]
+    fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
+        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
+        let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) else { return };
+        let Some(ack) = tcp.receiver.on_timeout(due) else { return };
+        let slot = stage.frames.store_answer(self.way.index, ack, stage.group.back);
+        let leaves = due + stage.group.ack_on_access + self.way.access_delay;
+        self.go_on(slot, leaves, stage.group.back, stage);
     }
 
     /// Puts the frame kept in `slot` on `leg`, which it enters at `at`.
@@ -233,7 +268,7 @@ impl Flow {
     pub(crate) fn go_on(&mut self, slot: u32, at: Time, leg: u32, stage: &mut Stage<'_>) -> Option<Time> {
         let frame = stage.frames.at(slot);
         let Leg { to, lane, .. } = &stage.legs[leg as usize];
-        let there = at + stage.legs[leg as usize].takes(stage.group.wire_bytes(frame));
+        let there = at + stage.legs[leg as usize].takes(frame.is_data());
         match to {
             Target::Queue(_) => stage.events.push(there, Event::Arrival(slot), *lane),
             Target::End if frame.is_ack() => {
@@ -245,13 +280,13 @@ impl Flow {
         None
     }
 
-    /// Makes sure that a wake is pending no later than the sender's deadline. Put off, a deadline costs nothing here.
+    /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
     #[inline]
     fn keep_timer(&mut self, events: &mut EventQueue) {
         let Endpoint::Tcp(tcp) = &self.endpoint else { return };
-        if let Some(due) = tcp.sender.deadline()
-            && due < self.wakes_at
-        {
+        let due = tcp.sender.deadline().unwrap_or(Time::MAX);
+        let due = due.min(tcp.receiver.deadline().unwrap_or(Time::MAX));
+        if due < self.wakes_at {
             self.wake_at(due, events);
         }
     }
@@ -281,10 +316,11 @@ impl Output for Outlet<'_, '_> {
     #[inline]
     fn send(&mut self, segment: Segment) {
         let Stage { group, legs, frames, events, now } = self.stage;
-        let bytes = if segment == Segment::Syn { group.ack_bytes } else { group.data_bytes };
+        let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };
         let slot = frames.store(Frame::carrying(self.way.index, segment, group.forward));
         let leg = &legs[group.forward as usize];
-        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(bytes);
+        let there =
+            self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(!segment.is_syn);
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),
@@ -298,7 +334,7 @@ impl Cbr {
     /// Sends one packet now and tells when the next is due. The gaps come from an even schedule that carries its remainder, so
     /// the mean rate is exact; dither stretches or shrinks each by itself and does not disturb the schedule.
     fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> Time {
-        outlet.send(Segment::Data(self.sent));
+        outlet.send(Segment::data(self.sent));
         self.sent += 1;
         let before = self.pace.free_at();
         let gap = self.pace.start(outlet.stage.group.data_bytes, before).since(before);

@@ -1,9 +1,7 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
-use fairwire_tcp::{Ack, Segment};
-
-/// Sequence number that stands for a SYN, or for the answer to one.
-const SYN: u64 = u64::MAX;
+use fairwire_core::Ecn;
+use fairwire_tcp::{Ack, Sack, Segment};
 
 /// One packet, or the acknowledgement that it turned into.
 #[derive(Clone, Copy, Debug)]
@@ -14,38 +12,64 @@ pub(crate) struct Frame {
     pub(crate) flow: u32,
     /// The leg of its way that it is on.
     pub(crate) leg: u32,
+    marks: u32, // of an acknowledgement
     is_ack: bool,
+    is_syn: bool,
+    /// Of a segment: was it sent before? Of an acknowledgement: has it blocks?
+    is_special: bool,
+    /// Of a segment: the window was reduced. Of an acknowledgement: a mark is echoed.
+    flag: bool,
+    /// Of a segment, as it was sent or as it arrived.
+    pub(crate) ecn: Ecn,
 }
 
+const _: () = assert!(size_of::<Frame>() <= 32);
+
 impl Frame {
+    #[inline]
     pub(crate) fn carrying(flow: u32, segment: Segment, leg: u32) -> Self {
-        let seq = match segment {
-            Segment::Syn => SYN,
-            Segment::Data(seq) => seq,
-        };
-        Frame { flow, seq, leg, is_ack: false }
+        let Segment { seq, is_syn, is_retransmission, ecn, cwr } = segment;
+        Frame {
+            seq,
+            flow,
+            leg,
+            marks: 0,
+            is_ack: false,
+            is_syn,
+            is_special: is_retransmission,
+            flag: cwr,
+            ecn,
+        }
     }
 
-    pub(crate) fn answering(flow: u32, ack: Ack, leg: u32) -> Self {
-        Frame { flow, seq: if ack.is_for_syn { SYN } else { ack.next }, leg, is_ack: true }
+    #[inline]
+    fn answering(flow: u32, ack: Ack, leg: u32) -> Self {
+        let Ack { next, is_for_syn, ece, marks, sack } = ack;
+        Frame {
+            seq: next,
+            flow,
+            leg,
+            marks,
+            is_ack: true,
+            is_syn: is_for_syn,
+            is_special: !sack.is_empty(),
+            flag: ece,
+            ecn: Ecn::NotEct,
+        }
     }
 
     pub(crate) fn is_ack(&self) -> bool {
         self.is_ack
     }
 
-    pub(crate) fn ack(&self) -> Ack {
-        match self.seq {
-            SYN => Ack { next: 0, is_for_syn: true },
-            next => Ack { next, is_for_syn: false },
-        }
+    /// Is it a segment with data?
+    pub(crate) fn is_data(&self) -> bool {
+        !self.is_ack && !self.is_syn
     }
 
     pub(crate) fn segment(&self) -> Segment {
-        match self.seq {
-            SYN => Segment::Syn,
-            seq => Segment::Data(seq),
-        }
+        let Frame { seq, is_syn, is_special, flag, ecn, .. } = *self;
+        Segment { seq, is_syn, is_retransmission: is_special, ecn, cwr: flag }
     }
 }
 
@@ -54,6 +78,8 @@ impl Frame {
 pub(crate) struct Frames {
     slots: Vec<Frame>,
     free: Vec<u32>,
+    /// By slot, as far as there were any: the blocks of acknowledgements that have some.
+    sacks: Vec<Sack>,
 }
 
 impl Frames {
@@ -65,6 +91,38 @@ impl Frames {
         }
         self.slots.push(frame);
         (self.slots.len() - 1) as u32
+    }
+
+    /// Turns the frame in `slot` into an acknowledgement.
+    #[inline]
+    pub(crate) fn answer(&mut self, slot: u32, flow: u32, ack: Ack, leg: u32) {
+        self.slots[slot as usize] = Frame::answering(flow, ack, leg);
+        if !ack.sack.is_empty() {
+            self.keep_blocks(slot, ack.sack);
+        }
+    }
+
+    /// Stores an acknowledgement that no segment turned into.
+    pub(crate) fn store_answer(&mut self, flow: u32, ack: Ack, leg: u32) -> u32 {
+        let slot = self.store(Frame::answering(flow, ack, leg));
+        self.keep_blocks(slot, ack.sack);
+        slot
+    }
+
+    #[cold]
+    fn keep_blocks(&mut self, slot: u32, sack: Sack) {
+        if self.sacks.len() < self.slots.len() {
+            self.sacks.resize(self.slots.len(), Sack::NONE);
+        }
+        self.sacks[slot as usize] = sack;
+    }
+
+    /// The acknowledgement in `slot`.
+    #[inline]
+    pub(crate) fn ack(&self, slot: u32) -> Ack {
+        let Frame { seq, marks, is_syn, is_special, flag, .. } = self.slots[slot as usize];
+        let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };
+        Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
     }
 
     #[inline]

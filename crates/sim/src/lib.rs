@@ -6,6 +6,7 @@
 mod event;
 mod flow;
 mod frames;
+mod lanes;
 mod line;
 mod link;
 mod network;

@@ -8,7 +8,7 @@ use crate::flow::{Counts, Flow, Group, Lanes, Place, Stage};
 use crate::frames::Frames;
 use crate::link::{Departure, Link};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
-use crate::route::{self, Leg, Target};
+use crate::route::{Leg, Target};
 use fairwire_core::{Cause, FlowHash, Packet, Seed, Signals, Time, rng};
 use fairwire_metrics::record::FlowRecord;
 use std::collections::BTreeMap;
@@ -69,11 +69,9 @@ impl Run {
     /// Adds the flows of a group.
     fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
         let events = &mut self.events;
-        let forward = route::lay(&plan.forward, &mut self.legs, events);
-        let back = route::lay(&plan.back, &mut self.legs, events);
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
-        let group = Group::new(plan, forward, back);
+        let group = Group::new(plan, &mut self.legs, events);
         let salt = seed.stream("flow hash").next_u64();
         let mut lanes = BTreeMap::new();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
@@ -81,7 +79,7 @@ impl Run {
             let hash = FlowHash(rng::mix(salt ^ (u64::from(index) + 1)));
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
                 out: events.lane(),
-                home: events.lane(),
+                home: if group.is_acknowledged() { events.lane() } else { Lane::NONE },
                 wake: events.lane(),
             });
             let place = Place { index, group: number, hash, lanes };
@@ -180,6 +178,7 @@ impl Run {
         let slot = departure.packet.frame;
         let frame = self.ledger.frames.at_mut(slot);
         frame.leg += 1;
+        frame.ecn = departure.packet.ecn;
         let (flow, leg) = (frame.flow, frame.leg);
         let (flow, mut stage) = self.stage(flow, now);
         if let Some(at) = flow.go_on(slot, departure.reaches, leg, &mut stage) {
@@ -193,7 +192,7 @@ impl Run {
         let (measured_from, end) = (self.measured_from, self.end);
         let frame = self.ledger.frames.at(slot);
         let (flow, mut stage) = self.stage(frame.flow, now);
-        let delivery = flow.on_delivery(frame, at, stage.group);
+        let delivery = flow.on_delivery(frame, at, &mut stage);
         if delivery.at >= measured_from && delivery.at <= end {
             flow.counts.delivered += delivery.packets;
         }
@@ -205,10 +204,11 @@ impl Run {
 
     #[inline]
     fn on_ack(&mut self, slot: u32, now: Time) {
-        let frame = self.ledger.frames.at(slot);
+        let flow = self.ledger.frames.at(slot).flow;
+        let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
-        let (flow, mut stage) = self.stage(frame.flow, now);
-        flow.on_ack(frame.ack(), &mut stage);
+        let (flow, mut stage) = self.stage(flow, now);
+        flow.on_ack(ack, &mut stage);
     }
 
     /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
@@ -242,17 +242,17 @@ impl Run {
 fn flow_record(plan: &GroupPlan, number: u32, counts: &Counts, seconds: f64) -> FlowRecord {
     let (kind, offered, wire_bytes, header_bytes) = match &plan.source {
         Source::Bulk { tcp } => {
-            ("bulk newreno", None, tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
+            (format!("bulk {}", tcp.name()), None, tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
         }
         Source::Cbr { rate, packet_bytes, header_bytes, .. } => {
-            ("cbr", Some(rate.bps() as f64), *packet_bytes, *header_bytes)
+            ("cbr".into(), Some(rate.bps() as f64), *packet_bytes, *header_bytes)
         }
     };
     let rate_of = |bytes: u32| counts.delivered as f64 * f64::from(bytes) * 8.0 / seconds;
     FlowRecord {
         name: format!("{}.{number}", plan.name),
         group: plan.name.clone(),
-        kind: kind.into(),
+        kind,
         offered_bps: offered,
         throughput_bps: rate_of(wire_bytes),
         goodput_bps: rate_of(wire_bytes - header_bytes),

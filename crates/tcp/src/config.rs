@@ -1,8 +1,9 @@
 //! The constants of a TCP, and named profiles that bundle them.
 
-use fairwire_core::Duration;
+use crate::congestion::{ControlConfig, CubicParameters};
+use fairwire_core::{Duration, Ecn};
 
-/// Constants of a sender and its receiver.
+/// Constants of a sender and its receiver. Flows that are alike share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full segment, bytes.
@@ -25,25 +26,130 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)?
     pub limited_transmit: bool,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// How the window grows and shrinks.
+    pub control: ControlConfig,
+    /// Does the receiver put acknowledgements off? `None` acknowledges each segment at once.
+    pub delayed_ack: Option<DelayedAck>,
+    /// The ECN codepoint of data segments.
+    pub ecn: EcnMode,
+    /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)? Otherwise one segment is timed at a
+    /// time. Costs a record per segment in flight.
+    pub exact_rtt: bool,
+    /// The window after a pause longer than the retransmission timeout, segments (RFC 5681, section 4.1); `None` keeps it.
+    pub restart_window: Option<u32>,
+    /// Peculiarities of simulators.
+    pub quirks: Quirks,
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast retransmit, and then slow start from the lost segment on.
+    Tahoe,
+    /// Fast recovery until the first acknowledgement of new data (RFC 5681, section 3.2).
+    Reno,
+    /// Fast recovery until the whole window is acknowledged, one hole per round trip (RFC 6582).
+    #[default]
+    NewReno,
+    /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+}
+
+/// When a receiver acknowledges that may wait (RFC 5681, section 4.2). What is out of order, fills a hole, or opens a connection
+/// is acknowledged at once all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// At the latest with so many segments unacknowledged, at least 1; RFC 5681 asks for 2.
+    pub segments: u32,
+    /// At the latest so long after the first of them; RFC 5681 allows 500 ms.
+    pub timeout: Duration,
+}
+
+/// The ECN codepoint of data segments (RFC 3168, RFC 9331). Retransmissions and SYNs are not ECN-capable (RFC 3168, 6.1.1, 6.1.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not ECN-capable.
+    #[default]
+    Off,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1), which asks for low latency and a scalable response.
+    Ect1,
+}
+
+/// Peculiarities of simulators, that results which are to be compared with theirs need. All off is what the RFCs say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quirks {
+    /// A duplicate acknowledgement in NewReno's recovery lets out at most so many new segments; 0 for no limit. ns-2: 2.
+    pub most_per_duplicate: u32,
+    /// An acknowledgement lets out at most so many segments; 0 for no limit. ns-2's `maxburst_`, by default 0.
+    pub most_per_ack: u32,
+    /// SACK counts what is in flight by acknowledgements, as ns-2's Sack1 does, rather than by the scoreboard (RFC 6675), and goes
+    /// back to the first unacknowledged segment after a timeout.
+    pub sack_counts_acks: bool,
+    /// A halved window is rounded to whole segments, as in ns-2 before 2006 (`precision_reduce_` off).
+    pub halves_to_whole: bool,
+    /// The window grows even where it is not what held the sender back, as in ns-2.
+    pub grows_unused: bool,
+    /// Retransmissions are ECN-capable too, as in ns-2.
+    pub ecn_on_retransmissions: bool,
 }
 
 /// A bundle of constants as simulators of an era had them (research dossier, section 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
+    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers not counted.
+    Ns1In1998,
     /// ns-2 as of 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
     #[default]
     Ns2In2002,
     /// ns-2 as of 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
+    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest timeout 0.2 s, CUBIC.
+    Modern,
 }
 
 impl Config {
+    /// What people call such a TCP: by its controller, or where that is Reno's, by how it repairs losses.
+    pub fn name(&self) -> &'static str {
+        match (&self.control, self.recovery) {
+            (ControlConfig::Reno, Recovery::Tahoe) => "tahoe",
+            (ControlConfig::Reno, Recovery::Reno) => "reno",
+            (ControlConfig::Reno, Recovery::NewReno) => "newreno",
+            (ControlConfig::Reno, Recovery::Sack) => "sack",
+            (ControlConfig::Binomial(_), _) => "binomial",
+            (ControlConfig::Cubic(_), _) => "cubic",
+            (ControlConfig::Dctcp(_), _) => "dctcp",
+            (ControlConfig::Prague(_), _) => "prague",
+            (ControlConfig::Ledbat(_), _) => "ledbat",
+            (ControlConfig::Bbr(_), _) => "bbr",
+        }
+    }
+
     /// The constants of `profile` for segments of `segment_bytes` of payload.
     pub fn new(profile: Profile, segment_bytes: u32) -> Self {
-        let min_rto = match profile {
-            Profile::Ns2In2002 => Duration::from_secs(1),
-            Profile::Ns2In2006 => Duration::from_ms(200),
-        };
+        let ns2 = Config::of_ns2(segment_bytes);
+        match profile {
+            Profile::Ns1In1998 => Config {
+                header_bytes: 0,
+                initial_window: 1,
+                handshake: false,
+                tick: Duration::from_ms(100),
+                min_rto: Duration::from_ms(200), // two ticks
+                initial_rto: Duration::from_secs(6),
+                limited_transmit: false,
+                quirks: Quirks { halves_to_whole: true, ..ns2.quirks },
+                ..ns2
+            },
+            Profile::Ns2In2002 => ns2,
+            Profile::Ns2In2006 => Config { min_rto: Duration::from_ms(200), ..ns2 },
+            Profile::Modern => Config::of_today(segment_bytes),
+        }
+    }
+
+    fn of_ns2(segment_bytes: u32) -> Self {
         Config {
             segment_bytes,
             header_bytes: 40,
@@ -51,10 +157,53 @@ impl Config {
             initial_window: 2,
             handshake: true,
             tick: Duration::from_ms(10),
-            min_rto,
+            min_rto: Duration::from_secs(1),
             max_rto: Duration::from_secs(60),
             initial_rto: Duration::from_secs(3),
             limited_transmit: true,
+            recovery: Recovery::NewReno,
+            control: ControlConfig::Reno,
+            delayed_ack: None,
+            ecn: EcnMode::Off,
+            exact_rtt: false,
+            restart_window: Some(1),
+            quirks: Quirks {
+                most_per_duplicate: 2,
+                most_per_ack: 0,
+                sack_counts_acks: true,
+                halves_to_whole: false,
+                grows_unused: true,
+                ecn_on_retransmissions: true,
+            },
+        }
+    }
+
+    fn of_today(segment_bytes: u32) -> Self {
+        Config {
+            initial_window: 10, // RFC 6928
+            tick: Duration::ZERO,
+            min_rto: Duration::from_ms(200), // Linux; RFC 6298 asks for 1 s
+            max_rto: Duration::from_secs(120),
+            initial_rto: Duration::from_secs(1), // RFC 6298, 2.1
+            recovery: Recovery::Sack,
+            control: ControlConfig::Cubic(CubicParameters::default()),
+            delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) }),
+            exact_rtt: true,
+            restart_window: Some(10),
+            quirks: Quirks::default(),
+            ..Config::of_ns2(segment_bytes)
+        }
+    }
+}
+
+impl EcnMode {
+    /// The codepoint of a data segment.
+    #[inline]
+    pub fn codepoint(self) -> Ecn {
+        match self {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Ect0 => Ecn::Ect0,
+            EcnMode::Ect1 => Ecn::Ect1,
         }
     }
 }

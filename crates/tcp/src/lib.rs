@@ -1,11 +1,12 @@
 //! A sans-I/O TCP at segment granularity, for simulations.
 //!
-//! Sequence numbers count whole segments, as in ns-2's one-way agents, and data never runs out or is read: what is modelled is
-//! congestion control, loss recovery and timers. Time is an argument; segments leave through [`Output`]; timers are asked
-//! for with [`Sender::deadline`].
+//! Sequence numbers count whole segments, as in ns-2's one-way agents, and data is never looked at: what is modelled is congestion
+//! control, loss recovery and timers. Any [`Recovery`] goes with any [`ControlConfig`](congestion::ControlConfig). Time is an argument;
+//! segments leave through [`Output`]; timers are asked for with [`Sender::deadline`] and [`Receiver::deadline`].
 //!
 //! ```
 //! use fairwire_core::Time;
+//! use std::sync::Arc;
 //! use fairwire_tcp::{Config, Output, Profile, Receiver, Segment, Sender};
 //!
 //! #[derive(Default)]
@@ -16,23 +17,27 @@
 //!     }
 //! }
 //!
-//! let config = Config::new(Profile::Ns2In2002, 512);
-//! let (mut sender, mut receiver, mut sent) = (Sender::new(&config), Receiver::new(), Sent::default());
+//! let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
+//! let (mut sender, mut receiver, mut sent) = (Sender::new(&config), Receiver::new(&config), Sent::default());
 //! sender.start(Time::ZERO, &mut sent);
-//! assert_eq!(sent.0, [Segment::Syn]);
-//! let ack = receiver.on_segment(Segment::Syn);
+//! assert_eq!(sent.0, [Segment::SYN]);
+//! let ack = receiver.on_segment(Segment::SYN, Time::from_ns(16_000_000)).expect("a SYN is answered at once");
 //! sender.on_ack(ack, Time::from_ns(32_000_000), &mut sent);
-//! assert_eq!(sent.0[1..], [Segment::Data(0), Segment::Data(1)]); // the initial window
+//! assert_eq!(sent.0[1..], [Segment::data(0), Segment::data(1)]); // the initial window
 //! ```
 #![forbid(unsafe_code)]
 
 mod config;
 pub mod congestion;
+mod journal;
 mod receiver;
 mod rtt;
+mod scoreboard;
+mod segment;
 mod sender;
 
-pub use config::{Config, Profile};
-pub use receiver::{Ack, Receiver};
+pub use config::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
+pub use receiver::Receiver;
 pub use rtt::RttEstimator;
-pub use sender::{Output, Segment, Sender};
+pub use segment::{Ack, Block, Sack, Segment};
+pub use sender::{Output, Sender};

@@ -1,36 +1,90 @@
-//! The receiving end: cumulative acknowledgements of whole segments, one per segment that arrives.
+//! The receiving end: cumulative and selective acknowledgements of whole segments, at once or delayed, with the echo of marks.
+//!
+//! # Source
+//! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest first); RFC 3168, section 6.1.3 (echo
+//! until the sender has answered). A delayed acknowledgement follows the second segment, or the timeout.
+//!
+//! # Where we differ
+//! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants exact feedback (RFC 8257, RFC 9331)
+//! needs no state machine then, and loses nothing with a lost acknowledgement.
 
-use crate::sender::Segment;
+use crate::config::{Config, DelayedAck, Recovery};
+use crate::segment::{Ack, Block, Sack, Segment};
+use fairwire_core::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
-/// An acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// Everything below this has arrived: the next segment expected.
-    pub next: u64,
-    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an acknowledgement of data.
-    pub is_for_syn: bool,
-}
-
 /// What has arrived of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Receiver {
     next: u64,
-    ahead: VecDeque<bool>, // ahead[i]: has segment `next + 1 + i` arrived?
+    window: u32,
+    ahead: VecDeque<Run>, // beyond `next`, ascending, with holes between
+    recent: Option<Box<Recent>>,
+    delay: Duration,
+    due: Time, // when a delayed acknowledgement must leave; MAX for none
+    marks: u32,
+    most_waiting: u8, // 1 acknowledges each segment
+    waiting: u8,
+    is_echoing: bool,
 }
+
+/// Segments from `start` to before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u64,
+    end: u64,
+}
+
+impl Run {
+    fn holds(&self, seq: u64) -> bool {
+        (self.start..self.end).contains(&seq)
+    }
+}
+
+/// One segment of each of the runs that arrivals have touched last, the latest first; 0 for none.
+type Recent = [u64; Sack::MOST];
 
 impl Receiver {
     /// A receiver that has nothing.
-    pub fn new() -> Self {
-        Receiver::default()
+    pub fn new(config: &Config) -> Self {
+        let delayed = config.delayed_ack.unwrap_or(DelayedAck { segments: 1, timeout: Duration::ZERO });
+        Receiver {
+            next: 0,
+            window: config.window.unwrap_or(u32::MAX),
+            ahead: VecDeque::new(),
+            recent: (config.recovery == Recovery::Sack).then(Box::default),
+            delay: delayed.timeout,
+            due: Time::MAX,
+            marks: 0,
+            most_waiting: u8::try_from(delayed.segments.max(1)).unwrap_or(u8::MAX),
+            waiting: 0,
+            is_echoing: false,
+        }
     }
 
-    /// Takes in a segment and acknowledges it at once.
-    pub fn on_segment(&mut self, segment: Segment) -> Ack {
-        if let Segment::Data(seq) = segment {
-            self.take(seq);
+    /// Takes in a segment. The acknowledgement, where it must leave at once.
+    #[inline]
+    pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
+        if segment.is_syn {
+            return Some(Ack { is_for_syn: true, ..self.ack() });
         }
-        Ack { next: self.next, is_for_syn: segment == Segment::Syn }
+        self.note_marks(segment);
+        let was_in_order = self.ahead.is_empty() && segment.seq == self.next;
+        self.take(segment.seq);
+        if was_in_order && self.may_wait(now) {
+            return None;
+        }
+        Some(self.ack())
+    }
+
+    /// When [`on_timeout`](Receiver::on_timeout) is due.
+    pub fn deadline(&self) -> Option<Time> {
+        (self.due != Time::MAX).then_some(self.due)
+    }
+
+    /// The acknowledgement that was delayed, where it is due by `now`.
+    pub fn on_timeout(&mut self, now: Time) -> Option<Ack> {
+        (self.due <= now).then(|| self.ack())
     }
 
     /// Segments that have arrived in order, each counted once.
@@ -38,61 +92,232 @@ impl Receiver {
         self.next
     }
 
+    fn note_marks(&mut self, segment: Segment) {
+        if segment.cwr {
+            self.is_echoing = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.is_echoing = true;
+            self.marks = self.marks.wrapping_add(1);
+        }
+    }
+
+    /// May the acknowledgement of a segment in order wait for another segment?
+    #[inline]
+    fn may_wait(&mut self, now: Time) -> bool {
+        self.waiting += 1;
+        if self.waiting >= self.most_waiting {
+            return false;
+        }
+        if self.due == Time::MAX {
+            self.due = now + self.delay;
+        }
+        true
+    }
+
+    #[inline]
+    fn ack(&mut self) -> Ack {
+        self.waiting = 0;
+        self.due = Time::MAX;
+        let sack = if self.ahead.is_empty() { Sack::NONE } else { self.sack() };
+        Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack }
+    }
+
+    #[inline]
     fn take(&mut self, seq: u64) {
         if seq == self.next {
             self.next += 1;
-            while let Some(here) = self.ahead.pop_front() {
-                if !here {
-                    break;
-                }
-                self.next += 1;
+            if let Some(first) = self.ahead.front()
+                && first.start == self.next
+            {
+                self.next = first.end;
+                self.ahead.pop_front();
             }
-        } else if seq > self.next {
-            let at = (seq - self.next - 1) as usize;
-            if at >= self.ahead.len() {
-                self.ahead.resize(at + 1, false);
+        } else if seq > self.next && seq - self.next < u64::from(self.window) {
+            self.keep(seq);
+        } // else it came before, or was never allowed
+    }
+
+    /// Keeps what is out of order.
+    fn keep(&mut self, seq: u64) {
+        let after = self.ahead.partition_point(|run| run.start <= seq); // runs before this one start at `seq` or below
+        let joins_before = after > 0 && self.ahead[after - 1].end >= seq;
+        let joins_after = after < self.ahead.len() && self.ahead[after].start == seq + 1;
+        match (joins_before, joins_after) {
+            (true, true) => {
+                self.ahead[after - 1].end = self.ahead[after].end;
+                self.ahead.remove(after);
             }
-            self.ahead[at] = true;
+            (true, false) => {
+                let end = &mut self.ahead[after - 1].end;
+                *end = (*end).max(seq + 1);
+            }
+            (false, true) => self.ahead[after].start = seq,
+            (false, false) => self.ahead.insert(after, Run { start: seq, end: seq + 1 }),
         }
+        self.touch(seq);
+    }
+
+    /// Notes that the run with `seq` in it was touched last.
+    fn touch(&mut self, seq: u64) {
+        let (Some(run), next) = (self.run_of(seq), self.next) else { return };
+        let Some(recent) = &mut self.recent else { return };
+        let others = recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
+        let mut kept = [seq, 0, 0];
+        kept[1..].iter_mut().zip(others).for_each(|(slot, seq)| *slot = seq);
+        **recent = kept;
+    }
+
+    fn run_of(&self, seq: u64) -> Option<Run> {
+        let after = self.ahead.partition_point(|run| run.start <= seq);
+        let run = *self.ahead.get(after.checked_sub(1)?)?;
+        run.holds(seq).then_some(run)
+    }
+
+    fn sack(&self) -> Sack {
+        let mut sack = Sack::NONE;
+        let Some(recent) = &self.recent else { return sack };
+        let runs = recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| self.run_of(seq));
+        for (block, run) in sack.blocks.iter_mut().zip(runs) {
+            *block = Block { offset: (run.start - self.next) as u32, len: (run.end - run.start) as u32 };
+        }
+        sack
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Profile;
     use fairwire_core::Seed;
 
+    const NOW: Time = Time::ZERO;
+
+    fn config(profile: Profile) -> Config {
+        Config::new(profile, 512)
+    }
+
+    fn receiver() -> Receiver {
+        Receiver::new(&config(Profile::Ns2In2002))
+    }
+
+    /// Acknowledges each segment, with blocks.
+    fn selective() -> Receiver {
+        Receiver::new(&Config { recovery: Recovery::Sack, ..config(Profile::Ns2In2002) })
+    }
+
+    fn at_once(receiver: &mut Receiver, seq: u64) -> Ack {
+        receiver.on_segment(Segment::data(seq), NOW).expect("each segment is acknowledged")
+    }
+
     fn acks(receiver: &mut Receiver, segments: &[u64]) -> Vec<u64> {
-        segments.iter().map(|&seq| receiver.on_segment(Segment::Data(seq)).next).collect()
+        segments.iter().map(|&seq| at_once(receiver, seq).next).collect()
+    }
+
+    /// The blocks of the acknowledgement of `seq`, as absolute first and last segments.
+    fn blocks(receiver: &mut Receiver, seq: u64) -> Vec<(u64, u64)> {
+        let ack = at_once(receiver, seq);
+        let first = |block: Block| ack.next + u64::from(block.offset);
+        ack.sack.iter().map(|b| (first(b), first(b) + u64::from(b.len) - 1)).collect()
     }
 
     #[test]
     fn a_hole_holds_the_acknowledgement_until_it_is_filled() {
-        let mut receiver = Receiver::new();
-        assert_eq!(acks(&mut receiver, &[0, 2, 3, 5, 1, 4]), [1, 1, 1, 1, 4, 6]);
+        assert_eq!(acks(&mut receiver(), &[0, 2, 3, 5, 1, 4]), [1, 1, 1, 1, 4, 6]);
     }
 
     #[test]
     fn a_duplicate_changes_nothing() {
-        let mut receiver = Receiver::new();
-        assert_eq!(acks(&mut receiver, &[0, 0, 2, 2, 1, 1, 2]), [1, 1, 1, 1, 3, 3, 3]);
+        assert_eq!(acks(&mut receiver(), &[0, 0, 2, 2, 1, 1, 2]), [1, 1, 1, 1, 3, 3, 3]);
     }
 
     #[test]
-    fn any_order_delivers_everything_once() {
+    fn any_order_delivers_everything_once_and_blocks_tell_what_has_arrived() {
         let mut rng = Seed(1).stream("receiver");
         for _ in 0..200 {
             let mut order: Vec<u64> = (0..20).collect();
             for i in (1..order.len()).rev() {
                 order.swap(i, rng.below(i as u32 + 1) as usize);
             }
-            let mut receiver = Receiver::new();
+            let mut receiver = selective();
             for (arrived, &seq) in order.iter().enumerate() {
-                receiver.on_segment(Segment::Data(seq));
                 let here = &order[..=arrived];
+                let told = blocks(&mut receiver, seq);
                 let expected = (0..20).find(|seq| !here.contains(seq)).unwrap_or(20);
                 assert_eq!(receiver.delivered(), expected);
+                for &(first, last) in &told {
+                    assert!((first..=last).all(|seq| here.contains(&seq)), "{told:?} of {here:?}");
+                    assert!(first > expected && !here.contains(&(first - 1)) && !here.contains(&(last + 1)));
+                }
+                if seq > expected {
+                    assert!((told[0].0..=told[0].1).contains(&seq), "the latest comes first");
+                }
+                let mut distinct = told.clone();
+                distinct.dedup();
+                assert_eq!(distinct, told);
             }
         }
+    }
+
+    #[test]
+    fn the_latest_three_blocks_are_told_the_latest_first() {
+        let mut receiver = selective();
+        assert_eq!(blocks(&mut receiver, 1), [(1, 1)]);
+        assert_eq!(blocks(&mut receiver, 3), [(3, 3), (1, 1)]);
+        assert_eq!(blocks(&mut receiver, 5), [(5, 5), (3, 3), (1, 1)]);
+        assert_eq!(blocks(&mut receiver, 7), [(7, 7), (5, 5), (3, 3)]);
+        assert_eq!(blocks(&mut receiver, 6), [(5, 7), (3, 3)]);
+        assert_eq!(blocks(&mut receiver, 2), [(1, 3), (5, 7)]);
+        assert_eq!(blocks(&mut receiver, 0), [(5, 7)]);
+        assert_eq!(blocks(&mut receiver, 4), []);
+    }
+
+    #[test]
+    fn what_is_beyond_the_window_is_not_kept() {
+        let mut receiver = Receiver::new(&Config { window: Some(4), ..config(Profile::Ns2In2002) });
+        assert_eq!(acks(&mut receiver, &[3, 4, 0, 1, 2]), [0, 0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn a_delayed_acknowledgement_leaves_with_the_second_segment_or_at_its_deadline() {
+        let mut receiver = Receiver::new(&config(Profile::Modern));
+        let at = |ms| NOW + Duration::from_ms(ms);
+        assert_eq!(receiver.on_segment(Segment::data(0), at(5)), None);
+        assert_eq!(receiver.deadline(), Some(at(45)));
+        assert_eq!(receiver.on_segment(Segment::data(1), at(6)), Some(Ack::of(2)));
+        assert_eq!(receiver.deadline(), None);
+        assert_eq!(receiver.on_segment(Segment::data(2), at(10)), None);
+        assert_eq!(receiver.on_timeout(at(49)), None);
+        assert_eq!(receiver.on_timeout(at(50)), Some(Ack::of(3)));
+        assert_eq!((receiver.deadline(), receiver.on_timeout(at(90))), (None, None));
+    }
+
+    #[test]
+    fn out_of_order_and_hole_filling_segments_are_acknowledged_at_once() {
+        let mut receiver = Receiver::new(&config(Profile::Modern));
+        let next =
+            |receiver: &mut Receiver, seq| receiver.on_segment(Segment::data(seq), NOW).map(|ack| ack.next);
+        assert_eq!(next(&mut receiver, 0), None);
+        assert_eq!(next(&mut receiver, 2), Some(1));
+        assert_eq!(receiver.deadline(), None); // it took the delayed one with it
+        assert_eq!(next(&mut receiver, 4), Some(1));
+        assert_eq!(next(&mut receiver, 1), Some(3)); // one hole filled, one left
+        assert_eq!(next(&mut receiver, 3), Some(5));
+        assert_eq!(next(&mut receiver, 4), Some(5)); // a duplicate
+        assert_eq!(next(&mut receiver, 5), None);
+    }
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
+        let mut receiver = receiver();
+        let mut echo = |seq, ecn, cwr| {
+            let ack = receiver.on_segment(Segment { ecn, cwr, ..Segment::data(seq) }, NOW);
+            ack.map(|ack| (ack.ece, ack.marks)).expect("at once")
+        };
+        assert_eq!(echo(0, Ecn::Ect0, false), (false, 0));
+        assert_eq!(echo(1, Ecn::Ce, false), (true, 1));
+        assert_eq!(echo(2, Ecn::Ect0, false), (true, 1));
+        assert_eq!(echo(3, Ecn::Ect0, true), (false, 1));
+        assert_eq!(echo(4, Ecn::Ce, true), (true, 2)); // reduced, and marked anew
     }
 }

@@ -3,59 +3,37 @@
 use crate::config::Config;
 use fairwire_core::Duration;
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them.
-#[derive(Debug)]
-pub struct RttEstimator {
-    tick_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
-    initial_ns: u64,
-    smoothed: Option<Smoothed>,
-    backoff: u32,
-}
-
+/// Smoothed round-trip time, its variation, and the timeout that follows from them. The constants stay with the caller.
+///
 /// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so that the gains are shifts.
 #[derive(Debug)]
-struct Smoothed {
-    rtt_x8: u64,
-    variation_x4: u64,
+pub struct RttEstimator {
+    rtt_ns_x8: u64, // 0 before the first measurement
+    variation_ns_x4: u64,
+    backoff: u32,
 }
 
 /// The timeout is never more than this times its unbacked-off value, as in ns-2.
 const MOST_BACKOFF: u32 = 64;
 
+impl Default for RttEstimator {
+    fn default() -> Self {
+        RttEstimator { rtt_ns_x8: 0, variation_ns_x4: 0, backoff: 1 }
+    }
+}
+
 impl RttEstimator {
-    /// An estimator that has seen nothing.
-    pub fn new(config: &Config) -> Self {
-        RttEstimator {
-            tick_ns: config.tick.ns(),
-            min_ns: config.min_rto.ns(),
-            max_ns: config.max_rto.ns(),
-            initial_ns: config.initial_rto.ns(),
-            smoothed: None,
-            backoff: 1,
-        }
-    }
-
     /// Takes in one measured round trip of a segment that was sent once (Karn's rule is the caller's), and ends any back-off.
-    pub fn measured(&mut self, rtt: Duration) {
+    pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
-        let rtt = self.in_ticks(rtt.ns());
-        let Some(s) = &mut self.smoothed else {
-            self.smoothed = Some(Smoothed { rtt_x8: rtt * 8, variation_x4: rtt * 2 });
+        let rtt = in_ticks(rtt.ns(), config.tick.ns());
+        if self.rtt_ns_x8 == 0 {
+            (self.rtt_ns_x8, self.variation_ns_x4) = (rtt * 8, rtt * 2);
             return;
-        };
-        let error = rtt.abs_diff(s.rtt_x8 / 8);
-        s.variation_x4 = s.variation_x4 - s.variation_x4 / 4 + error;
-        s.rtt_x8 = s.rtt_x8 - s.rtt_x8 / 8 + rtt;
-    }
-
-    /// Rounds to the nearest tick, at least one; exact without a tick.
-    fn in_ticks(&self, ns: u64) -> u64 {
-        match self.tick_ns {
-            0 => ns,
-            tick => ((ns + tick / 2) / tick).max(1) * tick,
         }
+        let error = rtt.abs_diff(self.rtt_ns_x8 / 8);
+        self.variation_ns_x4 = self.variation_ns_x4 - self.variation_ns_x4 / 4 + error;
+        self.rtt_ns_x8 = self.rtt_ns_x8 - self.rtt_ns_x8 / 8 + rtt;
     }
 
     /// Doubles the timeout (RFC 6298, 5.5), up to 64 times its value.
@@ -63,18 +41,33 @@ impl RttEstimator {
         self.backoff = (self.backoff * 2).min(MOST_BACKOFF);
     }
 
+    /// New data was acknowledged: ends any back-off without a measurement.
+    pub fn progressed(&mut self) {
+        self.backoff = 1;
+    }
+
     /// The timeout: smoothed time and four variations, not below the floor, times the back-off, not above the ceiling.
-    pub fn timeout(&self) -> Duration {
-        let base = match &self.smoothed {
-            None => self.initial_ns,
-            Some(s) => s.rtt_x8 / 8 + s.variation_x4.max(self.tick_ns),
+    #[inline]
+    pub fn timeout(&self, config: &Config) -> Duration {
+        let base = match self.rtt_ns_x8 {
+            0 => config.initial_rto.ns(),
+            rtt_x8 => rtt_x8 / 8 + self.variation_ns_x4.max(config.tick.ns()),
         };
-        Duration::from_ns((base.max(self.min_ns) * u64::from(self.backoff)).min(self.max_ns))
+        let backed_off = base.max(config.min_rto.ns()).saturating_mul(u64::from(self.backoff));
+        Duration::from_ns(backed_off.min(config.max_rto.ns()))
     }
 
     /// The smoothed round-trip time, once there is one.
     pub fn smoothed(&self) -> Option<Duration> {
-        self.smoothed.as_ref().map(|s| Duration::from_ns(s.rtt_x8 / 8))
+        (self.rtt_ns_x8 > 0).then_some(Duration::from_ns(self.rtt_ns_x8 / 8))
+    }
+}
+
+/// Rounds to the nearest tick, at least one; without a tick exact, at least a nanosecond.
+fn in_ticks(ns: u64, tick: u64) -> u64 {
+    match tick {
+        0 => ns.max(1),
+        tick => ((ns + tick / 2) / tick).max(1) * tick,
     }
 }
 
@@ -83,11 +76,22 @@ mod tests {
     use super::*;
     use crate::config::Profile;
 
-    fn estimator(tick_ms: u64, min_ms: u64) -> RttEstimator {
-        let mut config = Config::new(Profile::Ns2In2002, 512);
-        config.tick = Duration::from_ms(tick_ms);
-        config.min_rto = Duration::from_ms(min_ms);
-        RttEstimator::new(&config)
+    /// An estimator with the constants it goes by.
+    struct Estimator(RttEstimator, Config);
+
+    fn estimator(tick_ms: u64, min_ms: u64) -> Estimator {
+        let (tick, min_rto) = (Duration::from_ms(tick_ms), Duration::from_ms(min_ms));
+        let config = Config { tick, min_rto, ..Config::new(Profile::Ns2In2002, 512) };
+        Estimator(RttEstimator::default(), config)
+    }
+
+    impl Estimator {
+        fn measured(&mut self, rtt: Duration) {
+            self.0.measured(rtt, &self.1);
+        }
+        fn timeout(&self) -> Duration {
+            self.0.timeout(&self.1)
+        }
     }
 
     #[test]
@@ -105,7 +109,7 @@ mod tests {
         let mut rtt = estimator(0, 0);
         rtt.measured(Duration::from_ms(100));
         rtt.measured(Duration::from_ms(140));
-        assert_eq!(rtt.smoothed(), Some(Duration::from_ms(105)));
+        assert_eq!(rtt.0.smoothed(), Some(Duration::from_ms(105)));
         assert_eq!(rtt.timeout(), Duration::from_ms(105 + 190));
     }
 
@@ -113,10 +117,10 @@ mod tests {
     fn a_coarse_clock_rounds_to_its_tick_and_never_to_nothing() {
         let mut rtt = estimator(10, 0);
         rtt.measured(Duration::from_us(100));
-        assert_eq!(rtt.smoothed(), Some(Duration::from_ms(10)));
+        assert_eq!(rtt.0.smoothed(), Some(Duration::from_ms(10)));
         let mut rtt = estimator(10, 0);
         rtt.measured(Duration::from_ms(32));
-        assert_eq!(rtt.smoothed(), Some(Duration::from_ms(30)));
+        assert_eq!(rtt.0.smoothed(), Some(Duration::from_ms(30)));
     }
 
     #[test]
@@ -124,10 +128,10 @@ mod tests {
         let mut rtt = estimator(10, 1000);
         rtt.measured(Duration::from_ms(30));
         assert_eq!(rtt.timeout(), Duration::from_secs(1));
-        rtt.back_off();
+        rtt.0.back_off();
         assert_eq!(rtt.timeout(), Duration::from_secs(2));
         for _ in 0..10 {
-            rtt.back_off();
+            rtt.0.back_off();
         }
         assert_eq!(rtt.timeout(), Duration::from_secs(60));
         rtt.measured(Duration::from_ms(30));

@@ -128,12 +128,14 @@ fn runs(scenario: &Scenario) -> usize {
 fn extent(scenario: &Scenario) -> Extent {
     let spec = scenario.spec();
     let Headline { title, detail } = headline(scenario);
+    let groups = spec.flow.iter().map(|flow| flow.group.len());
+    let labels = spec.disciplines.iter().map(|compared| compared.label().len());
     Extent {
         disciplines: spec.disciplines.len(),
         runs: runs(scenario),
         flows: spec.flow.iter().map(|flow| flow.count as usize).sum(),
         groups: spec.flow.len(),
-        name: spec.flow.iter().map(|flow| flow.group.len()).max().unwrap_or(0),
+        name: groups.chain(labels).max().unwrap_or(0),
         headline: title.len() + detail.len(),
     }
 }

@@ -147,6 +147,11 @@ impl Spec {
                 check(typed, &format!("conditioner.class.{place}.markers"))?;
             }
         }
+        for (place, class) in self.class.iter().flatten().enumerate() {
+            if let Some(name) = &class.marker {
+                entry(name).map_err(|bad| in_class(bad, place))?;
+            }
+        }
         self.typed_markers().try_for_each(|(name, typed)| entry(name)?.check(typed, site))
     }
 
@@ -206,6 +211,11 @@ fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
         let given = format_args!("`{}`{did_you_mean}", unknown.given);
         Parameter { discipline: NAME, name: "marker" }.refuse(given, marker::Names)
     })
+}
+
+/// A refusal of the marker that the class at `place` of the list names.
+fn in_class(bad: BadParameter, place: usize) -> BadParameter {
+    BadParameter { parameter: "class".into(), ..bad }.of_item(place, "marker")
 }
 
 /// A marker and how it is called in gauges.

@@ -5,6 +5,7 @@ use crate::catalogue::{self, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::{MOST_SLOTS, Site};
 use crate::spec::EcnChoice;
+use core::fmt::Display;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use std::borrow::Cow;
@@ -74,19 +75,29 @@ impl Nested<'_> {
                 let did_you_mean =
                     unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
                 let given = format_args!("`{}`{did_you_mean}", unknown.given);
-                return Err(self.typed_as.refuse(given, "the name of a discipline in the catalogue"));
+                return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
             }
         };
         let foreign = self.parameters.and_then(|parameters| parameters.typed().find(|&typed| typed != name));
         if let Some(foreign) = foreign {
             let given = format_args!("`{name}` with parameters of `{foreign}`");
-            return Err(self.typed_as.refuse(given, format_args!("parameters of `{name}` only")));
+            return Err(self.refuse("parameters", given, format_args!("parameters of `{name}` only")));
         }
         if self.fits_into(MOST_NESTED - 1, site) {
             return Ok(());
         }
         let given = format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.name);
-        Err(self.typed_as.refuse(given, format_args!("at most {MOST_NESTED} disciplines inside each other")))
+        let allowed = format_args!("at most {MOST_NESTED} disciplines inside each other");
+        Err(self.refuse("discipline", given, allowed))
+    }
+
+    /// A refusal of what was typed under `key`; it tells which item of a list that is in.
+    fn refuse(&self, key: &str, given: impl Display, allowed: impl Display) -> BadParameter {
+        let bad = self.typed_as.refuse(given, allowed);
+        match self.place {
+            Some(place) => bad.of_item(place, key),
+            None => bad,
+        }
     }
 
     /// Has it at most `levels` levels, itself included?

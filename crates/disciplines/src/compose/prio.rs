@@ -192,16 +192,16 @@ fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadPar
     let listed = || {
         bands.iter().zip(0u8..).flat_map(|(band, at)| band.of.iter().flatten().map(move |&value| (value, at)))
     };
-    if let Some((value, _)) = listed().find(|&(value, _)| value >= end) {
+    let refuse = |at: u8, given, allowed| parameter("band").refuse(given, allowed).of_item(at.into(), "of");
+    if let Some((value, at)) = listed().find(|&(value, _)| value >= end) {
         let allowed = format!("numbers from 0 to {}", end - 1);
-        return Err(parameter("band").refuse(format_args!("of {what} {value}"), allowed));
+        return Err(refuse(at, format!("{what} {value}"), allowed));
     }
     let highest = listed().map(|(value, _)| value as usize + 1).max().unwrap_or(0);
     let mut bands: Vec<Option<u8>> = vec![None; highest];
     for (value, at) in listed() {
         if bands[value as usize].replace(at).is_some() {
-            let given = format_args!("of {what} {value} twice");
-            return Err(parameter("band").refuse(given, format_args!("each {what} once")));
+            return Err(refuse(at, format!("{what} {value} again"), format!("each {what} once")));
         }
     }
     Ok(bands.into_iter().map(|band| band.unwrap_or(default_band)).collect())

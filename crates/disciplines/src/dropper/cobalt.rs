@@ -29,7 +29,7 @@
 //!
 //! # Where we differ
 //! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also be above what two packets of
-//!   each backlogged queue take. CAKE counts bulky queues only; a sparse one is backlogged too briefly to matter.
+//!   each backlogged queue take. CAKE counts bulky queues only, and does so in its `ingress` mode only.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as run empty when its last packet has left, or when the link asks in vain; in CAKE when its turn comes.

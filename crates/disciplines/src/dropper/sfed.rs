@@ -21,7 +21,7 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! One bucket of 24 bytes and an index entry of 4 to 8 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction. O(N) for the first packet of a flow. A departure moves what the pool holds, one token at a time: one
 //! mostly, up to T after a deletion: with a million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
 //!

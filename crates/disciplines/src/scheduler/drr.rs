@@ -45,7 +45,6 @@
 //! ```
 
 use super::entry::{Checked, MakesRoom, Typed};
-use super::standing::Standing;
 use crate::catalogue::{About, Family};
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, BuildError};
@@ -217,6 +216,21 @@ impl Drr {
         }
     }
 
+    /// The queue whose turn it is cannot send its packet `head`: it gets its next quantum, and the turn goes on. Told by the
+    /// number of such visits, and tells it again.
+    #[inline(never)] // most turns end otherwise, and what this needs at hand would be kept for all of them
+    fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
+        let quantum = self.quantum(buffer.packet(head));
+        let turn = &mut self.turns[self.current as usize];
+        turn.deficit += quantum;
+        self.current = turn.next;
+        if visits + 1 < 2 * buffer.backlogged_flows() {
+            return visits + 1;
+        }
+        self.skip_rounds(buffer);
+        0
+    }
+
     /// Gives everybody what would come to them in rounds in which nobody can send.
     #[cold]
     fn skip_rounds(&mut self, buffer: &Buffer) {
@@ -254,18 +268,19 @@ impl Scheduler for Drr {
 
     #[inline]
     fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        if Standing::of(key, buffer) == Standing::Only {
-            self.leave(buffer.flow_of(key).index() as u32);
+        let flow = buffer.flow_of(key);
+        if buffer.flow_backlog(flow).packets == 1 {
+            self.leave(flow.index() as u32);
         }
     }
 
     #[inline]
     fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        if self.current == NONE {
+            return None;
+        }
         let mut visits = 0;
         loop {
-            if self.current == NONE {
-                return None;
-            }
             let flow = self.current;
             let backlog = buffer.flow_at(flow as usize);
             let head = buffer.flow_head(backlog);
@@ -280,14 +295,7 @@ impl Scheduler for Drr {
                 self.sent = Some(Sent { flow, is_last });
                 return Some(head);
             }
-            self.current = turn.next;
-            let quantum = self.quantum(buffer.packet(head));
-            self.turns[flow as usize].deficit += quantum;
-            visits += 1;
-            if visits == 2 * buffer.backlogged_flows() {
-                self.skip_rounds(buffer);
-                visits = 0;
-            }
+            visits = self.pass(visits, head, buffer);
         }
     }
 

@@ -167,21 +167,34 @@ impl DrrPlusPlus {
     #[inline]
     fn quantum(&self, queue: u32) -> i64 {
         match &self.hosts {
-            Some(hosts) if hosts.len() > 1 => {
-                let host = named(self.turns[queue as usize].host);
-                let bulky = hosts.find(host).map_or(1, |place| *hosts.value(place));
-                self.quantum / i64::from(bulky)
-            }
-            _ => self.quantum, // a host alone has nobody to share with
+            None => self.quantum,
+            Some(hosts) => self.part_of_quantum(queue, hosts),
         }
+    }
+
+    #[inline(never)] // it would bloat the path of those that have no hosts
+    fn part_of_quantum(&self, queue: u32, hosts: &FlowTable<u32>) -> i64 {
+        if hosts.len() <= 1 {
+            return self.quantum; // a host alone has nobody to share with
+        }
+        let host = named(self.turns[queue as usize].host);
+        let bulky = hosts.find(host).map_or(1, |place| *hosts.value(place));
+        self.quantum / i64::from(bulky)
     }
 
     /// A queue goes to `place`; its host's bulky queues are counted.
     #[inline]
     fn put(&mut self, queue: u32, place: Place) {
-        let turn = &mut self.turns[queue as usize];
-        let (host, before) = (named(turn.host), core::mem::replace(&mut turn.place, place));
+        let before = core::mem::replace(&mut self.turns[queue as usize].place, place);
+        if self.hosts.is_some() {
+            self.count_bulky(queue, before, place);
+        }
+    }
+
+    #[inline(never)] // likewise
+    fn count_bulky(&mut self, queue: u32, before: Place, place: Place) {
         let Some(hosts) = &mut self.hosts else { return };
+        let host = named(self.turns[queue as usize].host);
         match (before == Place::Bulky, place == Place::Bulky) {
             (false, true) => {
                 let at = hosts.find(host).unwrap_or_else(|| hosts.insert(host, 0));

@@ -83,8 +83,10 @@ impl Typed<'_> {
 
 /// Here the terms of service stand among the entry's own parameters, not in a table of their own.
 fn at_the_top(bad: BadParameter) -> BadParameter {
-    let parameter = bad.parameter.strip_prefix("scheduler.").unwrap_or(bad.parameter);
-    BadParameter { parameter, ..bad }
+    match bad.parameter.strip_prefix("scheduler.") {
+        Some(parameter) => BadParameter { parameter: parameter.to_owned().into(), ..bad },
+        None => bad,
+    }
 }
 
 impl Checked {

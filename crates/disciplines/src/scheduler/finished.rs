@@ -19,11 +19,20 @@ pub struct Account {
 /// Flows remembered at least, however few packets the buffer holds: a short queue may serve many flows in turn.
 const LEAST_CAPACITY: usize = 1024;
 
+/// Places looked at for flows that are forgotten, each time that one is remembered.
+const SWEPT: usize = 2;
+
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least to lose, is forgotten.
+///
+/// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all) empties the heap alone, so
+/// it takes no longer for many flows than for one; what it leaves in the table is swept out [two places](SWEPT) at a time. As a
+/// remembered flow takes up one place and two are swept before, the table never fills up with what is forgotten.
 #[derive(Debug)]
 pub struct Finished {
     table: FlowTable<Account>,
     by_tag: Heap,
+    /// Places below this may be of flows that are forgotten; none from here on is.
+    unswept: usize,
 }
 
 impl Finished {
@@ -34,12 +43,12 @@ impl Finished {
 
     /// A memory of at most `capacity` flows.
     fn new(capacity: usize) -> Self {
-        Finished { table: FlowTable::new(capacity), by_tag: Heap::new(capacity) }
+        Finished { table: FlowTable::new(capacity), by_tag: Heap::new(capacity), unswept: 0 }
     }
 
     /// How many flows are remembered.
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.by_tag.len()
     }
 
     /// The least tag.
@@ -48,9 +57,10 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Takes in `flow`, which must not be remembered. Returns the account of a flow that was forgotten for it.
+    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the account of a flow that was forgotten for it.
     #[inline]
     pub fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
+        self.sweep();
         let forgotten = if self.table.is_full() { self.pop() } else { None };
         let place = self.table.insert(flow, account);
         self.by_tag.insert(place, account.tag);
@@ -60,7 +70,27 @@ impl Finished {
     /// Takes out `flow`, if it is remembered.
     #[inline]
     pub fn recall(&mut self, flow: FlowHash) -> Option<Account> {
-        self.table.find(flow).map(|place| self.take(place))
+        let place = self.table.find(flow)?;
+        let is_remembered = self.by_tag.contains(place);
+        let account = self.take(place);
+        is_remembered.then_some(account)
+    }
+
+    /// Forgets all flows, in O(1).
+    pub fn forget_all(&mut self) {
+        self.by_tag.clear();
+        self.unswept = self.table.len();
+    }
+
+    /// Takes out what is forgotten of the next few places.
+    #[inline]
+    fn sweep(&mut self) {
+        for _ in 0..SWEPT.min(self.unswept) {
+            self.unswept -= 1;
+            if !self.by_tag.contains(self.unswept) {
+                self.take(self.unswept);
+            }
+        }
     }
 
     /// Takes out the flow with the least tag, if that is not after `now`.
@@ -75,11 +105,15 @@ impl Finished {
     }
 
     fn take(&mut self, place: usize) -> Account {
-        self.by_tag.remove(place);
-        let account = self.table.remove(place);
-        if place < self.table.len() {
-            self.by_tag.rename(self.table.len(), place); // the table moved its last entry here
+        if self.by_tag.contains(place) {
+            self.by_tag.remove(place);
         }
+        let account = self.table.remove(place);
+        let last = self.table.len();
+        if place < last && self.by_tag.contains(last) {
+            self.by_tag.rename(last, place); // the table moved its last entry here
+        }
+        self.unswept = self.unswept.min(last);
         account
     }
 }
@@ -103,10 +137,15 @@ mod tests {
                     let full = model.len() == 8;
                     let least = model.iter().copied().min().filter(|_| full);
                     let account = Account { tag, weight: flow };
+                    assert!(finished.recall(flow.into()).is_none(), "what was forgotten stays so");
                     let forgotten = finished.remember(flow.into(), account);
                     assert_eq!(forgotten.map(|account| (account.tag, account.weight)), least);
                     model.retain(|&entry| Some(entry) != least);
                     model.push((tag, flow));
+                }
+                _ if rng.below(40) == 0 => {
+                    finished.forget_all();
+                    model.clear();
                 }
                 (Some(at), 0) => {
                     assert_eq!(finished.recall(flow.into()).map(|account| account.tag), Some(model[at].0));
@@ -120,5 +159,27 @@ mod tests {
             }
             assert_eq!((finished.len(), finished.least()), (model.len(), model.iter().min().map(|m| m.0)));
         }
+    }
+
+    #[test]
+    fn what_is_forgotten_is_swept_out_two_places_for_each_flow_remembered() {
+        let account = |tag| Account { tag, weight: 1 };
+        let mut finished = Finished::new(8);
+        for flow in 0..8 {
+            finished.remember(flow.into(), account(1));
+        }
+        finished.forget_all();
+        assert_eq!((finished.len(), finished.table.len()), (0, 8), "nothing is swept yet");
+        for flow in 8..16 {
+            assert_eq!(
+                finished.remember(flow.into(), account(2)),
+                None,
+                "the forgotten take no room from flow {flow}"
+            );
+            let remembered = flow as usize - 7;
+            assert_eq!(finished.len(), remembered);
+            assert_eq!(finished.table.len(), remembered + 8usize.saturating_sub(2 * remembered));
+        }
+        assert_eq!(finished.remember(16.into(), account(3)), Some(account(2)), "now it is full");
     }
 }

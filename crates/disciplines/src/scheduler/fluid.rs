@@ -142,9 +142,11 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// The link goes idle. Nothing that was sent counts any more: virtual time is past all tags.
+    /// The link goes idle: nobody has packets waiting. Nothing that was sent counts any more: virtual time is past all tags.
     pub fn idle(&mut self) {
-        self.raise(self.latest);
+        self.finished.forget_all();
+        self.weight = 0; // it was that of remembered flows alone
+        self.virtual_time = self.virtual_time.max(self.latest);
     }
 
     /// Counts what the clock says has been sent of the packet being sent.

@@ -48,6 +48,23 @@ impl Heap {
         self.entries.is_empty()
     }
 
+    /// How many items are in it.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Is `item` in it?
+    #[inline]
+    pub fn contains(&self, item: usize) -> bool {
+        let entry = self.entries.get(self.places[item] as usize);
+        entry.is_some_and(|entry| entry.item as usize == item)
+    }
+
+    /// Takes all items out, in O(1).
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// The least rank and its item.
     #[inline]
     pub fn least(&self) -> Option<(Tag, usize)> {
@@ -202,7 +219,14 @@ mod tests {
             }
             let least = model.iter().min().map(|&(tag, _, item)| (tag, item));
             assert_eq!(heap.least(), least);
+            assert_eq!(heap.len(), model.len());
             assert_eq!(heap.is_empty(), model.is_empty());
+            let item = rng.below(40) as usize;
+            assert_eq!(heap.contains(item), model.iter().any(|entry| entry.2 == item));
+            if rng.below(500) == 0 {
+                heap.clear();
+                model.clear();
+            }
         }
     }
 

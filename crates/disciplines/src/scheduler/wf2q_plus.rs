@@ -23,7 +23,8 @@
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
 //! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either,
-//! amortised: a remembered flow is forgotten once, but all of them in one call when the link goes idle.
+//! amortised: a remembered flow is forgotten once. When the link goes idle all are, in O(1). But a packet within which
+//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time has it.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997: the virtual time of

@@ -52,7 +52,31 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
             "discipline = 'red'\nparameters = { red = { weight = 2 } }",
             "`weight` of `red` in `conditioner.parameters` is 2; allowed: a number above 0, at most 1",
         ),
-        ("prio", "band = [{ discipline = 'rde' }]", "`band` of `prio` is `rde` (`red`?);"),
+        (
+            "prio",
+            "band = [{ of = [1] }, { discipline = 'rde' }]",
+            "`band.1.discipline` of `prio` is `rde` (`red`?);",
+        ),
+        (
+            "prio",
+            "band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'rde' } } }]",
+            "`discipline` of `shaper` in `prio.band.1.parameters` is `rde` (`red`?);",
+        ),
+        (
+            "shaper",
+            "discipline = 'prio'\nparameters = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
+            "`band.2.discipline` of `prio` in `shaper.parameters` is `rde` (`red`?);",
+        ),
+        (
+            "classful",
+            "class = [{ id = 7 }, { id = 9, discipline = 'rde' }]",
+            "`class.1.discipline` of `classful` is `rde` (`red`?);",
+        ),
+        (
+            "conditioner",
+            "class = [{ id = 7 }, { id = 9, marker = 'srtcm' }]",
+            "`class.1.marker` of `conditioner` is `srtcm` (`sr-tcm`?); allowed: `token-bucket`, ",
+        ),
         (
             "classful",
             "class = [{ id = 1, discipline = 'faba', parameters = { faba = { alpha = -1 } } }]",
@@ -150,7 +174,7 @@ fn what_nobody_reads_is_refused() {
         (
             "prio",
             "band = [{ discipline = 'red', parameters = { red = {}, codel = {} } }]",
-            "`band` of `prio` is `red` with parameters of `codel`; allowed: parameters of `red` only",
+            "`band.0.parameters` of `prio` is `red` with parameters of `codel`; allowed: parameters of `red` only",
         ),
         (
             "conditioner",

@@ -115,15 +115,15 @@ fn what_is_not_allowed_is_told() {
         ("default_band = 2", "`default_band` of `prio` is 2; allowed: a whole number from 1 to 1"),
         (
             "by = 'dscp'\nband = [{ of = [64] }]",
-            "`band` of `prio` is of codepoint 64; allowed: numbers from 0 to 63",
+            "`band.0.of` of `prio` is codepoint 64; allowed: numbers from 0 to 63",
         ),
         (
             "by = 'color'\nband = [{ of = [3] }]",
-            "`band` of `prio` is of colour 3; allowed: numbers from 0 to 2",
+            "`band.0.of` of `prio` is colour 3; allowed: numbers from 0 to 2",
         ),
         (
             "band = [{ of = [7] }, { of = [7] }]",
-            "`band` of `prio` is of class 7 twice; allowed: each class once",
+            "`band.1.of` of `prio` is class 7 again; allowed: each class once",
         ),
     ] {
         assert_eq!(refusal("prio", &format!("[prio]\n{typed}")), message);

@@ -260,7 +260,7 @@ fn a_bad_parameter_is_refused_by_its_own_name() {
             else {
                 panic!("{name}: {settings} was allowed")
             };
-            assert_eq!((bad.discipline, bad.parameter), (name, parameter));
+            assert_eq!((bad.discipline, &*bad.parameter), (name, parameter));
         }
     }
 }

@@ -2,7 +2,26 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
+mod bbr;
+mod binomial;
+mod controller;
+mod cubic;
+mod dctcp;
+mod growth;
+mod hystart;
+mod ledbat;
+mod marks;
+mod prague;
 mod reno;
+mod round_trip;
+
+pub use bbr::{Bbr, BbrParameters, BbrState, FirstPhase};
+pub use binomial::{Binomial, BinomialParameters};
+pub use controller::{ControlConfig, Controller};
+pub use cubic::{Cubic, CubicParameters};
+pub use dctcp::{Dctcp, DctcpParameters};
+pub use ledbat::{Ledbat, LedbatParameters};
+pub use prague::{Prague, PragueParameters};
 pub use reno::Reno;
 
 use fairwire_core::{Duration, Time};
@@ -86,6 +105,14 @@ pub trait Control {
     /// A loss is repaired: everything sent before it was seen is acknowledged.
     fn recovered(&mut self, _now: Time) {}
 
+    /// A partial acknowledgement in recovery covered `by` segments more than were known to have left the network (RFC 6582, section
+    /// 3.2, step 5). A window that is no count of what is in flight need not heed it.
+    fn deflated(&mut self, _by: f64) {}
+
+    /// Nothing was sent for longer than the retransmission timeout: what the window was says little of the path. It falls to
+    /// `restart` segments where it is wider (RFC 5681, section 4.1).
+    fn idled(&mut self, _restart: f64) {}
+
     /// Segments per second at which to send; absent where acknowledgements alone clock them out.
     fn pace(&self) -> Option<f64> {
         None
@@ -99,5 +126,30 @@ pub trait Control {
     /// What it asks its sender to find out.
     fn feedback(&self) -> Feedback {
         Feedback::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One segment newly acknowledged, and nothing odd.
+    pub(super) fn one_acked() -> Acked {
+        Acked {
+            now: Time::ZERO,
+            newly: 1,
+            marked: 0,
+            in_flight: 1,
+            rtt: None,
+            ends_round: false,
+            rate: None,
+            is_window_used: true,
+            most: 1e9,
+        }
+    }
+
+    /// Congestion with `in_use` segments of window.
+    pub(super) fn congested(in_use: f64) -> Congested {
+        Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
     }
 }

@@ -17,68 +17,88 @@
 //! # Where we differ
 //! Growth counts acknowledgements, not bytes acknowledged (RFC 5681 allows both; every ACK here stands for one segment).
 
+use super::{Acked, Congested, Control};
+
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Debug)]
 pub struct Reno {
     window: f64,
     threshold: f64,
+    halves_to_whole: bool,
 }
 
 /// RFC 5681, equation (4): the threshold never falls below two segments.
-const LOWEST_THRESHOLD: f64 = 2.0;
+pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
 impl Reno {
     /// A window of `initial` segments, in slow start.
     pub fn new(initial: u32) -> Self {
-        Reno { window: f64::from(initial), threshold: f64::INFINITY }
+        Reno { window: f64::from(initial), threshold: f64::INFINITY, halves_to_whole: false }
     }
 
-    /// The congestion window, segments.
-    pub fn window(&self) -> f64 {
+    /// The same, rounding a halved window down to whole segments (ns-2 before 2006).
+    pub fn halving_to_whole(initial: u32) -> Self {
+        Reno { halves_to_whole: true, ..Reno::new(initial) }
+    }
+}
+
+impl Control for Reno {
+    #[inline]
+    fn window(&self) -> f64 {
         self.window
     }
 
-    /// The slow-start threshold, segments; infinite before the first loss.
-    pub fn threshold(&self) -> f64 {
+    #[inline]
+    fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// New data was acknowledged outside recovery. The window does not grow past `most` segments, which could not be used.
     #[inline]
-    pub fn acked(&mut self, most: f64) {
+    fn acked(&mut self, acked: &Acked) {
+        if !acked.is_window_used {
+            return;
+        }
         self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
-        self.window = self.window.min(most);
+        self.window = self.window.min(acked.most);
     }
 
-    /// A loss was seen by duplicate acknowledgements with `in_use` segments of window: halves both. Only the threshold is rounded
-    /// to whole segments, as in ns-2.
-    pub fn halve(&mut self, in_use: f64) {
-        self.threshold = (in_use / 2.0).floor().max(LOWEST_THRESHOLD);
-        self.window = (in_use / 2.0).max(1.0);
+    /// Halves both. Only the threshold is rounded to whole segments, as in ns-2.
+    fn lost(&mut self, congested: &Congested) {
+        let half = congested.in_use / 2.0;
+        self.threshold = half.floor().max(LOWEST_THRESHOLD);
+        self.window = if self.halves_to_whole { half.floor() } else { half }.max(1.0);
     }
 
-    /// A timeout with `in_use` segments of window: starts over from one segment.
-    pub fn restart(&mut self, in_use: f64) {
-        self.threshold = (in_use / 2.0).floor().max(LOWEST_THRESHOLD);
+    fn timed_out(&mut self, congested: &Congested) {
+        self.threshold = (congested.in_use / 2.0).floor().max(LOWEST_THRESHOLD);
         self.window = 1.0;
+    }
+
+    fn deflated(&mut self, by: f64) {
+        self.window = (self.window - by).max(1.0);
+    }
+
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::tests::{congested, one_acked};
 
     #[test]
     fn slow_start_doubles_per_round_trip_and_avoidance_adds_one() {
         let mut reno = Reno::new(2);
         for _ in 0..2 {
-            reno.acked(1e9);
+            reno.acked(&one_acked());
         }
         assert_eq!(reno.window(), 4.0);
-        reno.halve(20.0);
+        reno.lost(&congested(20.0));
         assert_eq!((reno.window(), reno.threshold()), (10.0, 10.0));
         for _ in 0..10 {
-            reno.acked(1e9);
+            reno.acked(&one_acked());
         }
         assert!((10.9..11.0).contains(&reno.window())); // 1/w shrinks as w grows within the round
     }
@@ -86,14 +106,28 @@ mod tests {
     #[test]
     fn only_the_threshold_is_rounded() {
         let mut reno = Reno::new(2);
-        reno.halve(13.0);
+        reno.lost(&congested(13.0));
         assert_eq!((reno.window(), reno.threshold()), (6.5, 6.0));
+        let mut reno = Reno::halving_to_whole(2);
+        reno.lost(&congested(13.0));
+        assert_eq!((reno.window(), reno.threshold()), (6.0, 6.0));
     }
 
     #[test]
     fn a_timeout_restarts_from_one_and_the_threshold_never_falls_below_two() {
         let mut reno = Reno::new(2);
-        reno.restart(3.0);
+        reno.timed_out(&congested(3.0));
         assert_eq!((reno.window(), reno.threshold()), (1.0, 2.0));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow_and_idling_only_ever_shrinks_it() {
+        let mut reno = Reno::new(4);
+        reno.acked(&Acked { is_window_used: false, ..one_acked() });
+        assert_eq!(reno.window(), 4.0);
+        reno.idled(10.0);
+        assert_eq!(reno.window(), 4.0);
+        reno.idled(2.0);
+        assert_eq!(reno.window(), 2.0);
     }
 }

@@ -36,7 +36,7 @@
 //! - `max_flows` (flows; 4096): at most so many flows in the table, mice included. Ours.
 //!
 //! # State and cost
-//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in all with the default. O(1):
+//! 28 bytes and an index of 4 to 8 bytes for each of `max_flows`, all taken at construction; 32 in all with the default. O(1):
 //! one look-up per arrival, and one step of a hand that goes round the table and takes out who is silent.
 //!
 //! # Source (section, equation)
@@ -77,7 +77,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops flows that have sent much down to the fair rate, by their exact rates; spares short flows",
-    state: "24 bytes and an index entry per flow, bounded by `max_flows`",
+    state: "28 bytes and an index entry per flow, bounded by `max_flows`",
     cost: "O(1)",
     marks: true,
     source: "Pan, Breslau, Prabhakar, Shenker 2003; Cisco Nexus 9000 documentation (ETRAP)",

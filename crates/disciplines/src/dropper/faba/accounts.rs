@@ -12,6 +12,11 @@ use fairwire_core::{FlowHash, FlowTable, Rng, Verdict};
 pub struct Accounts {
     total: i64,
     pool: i64,
+    /// What [`height`](Self::height) tells: a division, done when the number of buckets changes and not with each packet.
+    height: i64,
+    /// With more than this a packet passes without a draw, where all weigh the same.
+    safe: i64,
+    profile: Profile,
     buckets: FlowTable<i64>,
     /// `None` where all weigh the same.
     shares: Option<Shares>,
@@ -22,12 +27,26 @@ impl Accounts {
     pub(super) fn new(config: &Config) -> Self {
         let (total, capacity) = (config.total, config.max_flows as usize);
         let shares = || Shares::new(config.weights.clone(), config.heaviest, config.choice, total, capacity);
-        Accounts {
+        let mut accounts = Accounts {
             total,
             pool: total,
+            height: 0,
+            safe: 0,
+            profile: config.profile,
             buckets: FlowTable::new(capacity),
             shares: (!config.weights.is_equal()).then(shares),
-        }
+        };
+        accounts.resize();
+        accounts
+    }
+
+    /// The number of buckets has changed.
+    #[inline]
+    fn resize(&mut self) {
+        // Not negative, and without a sign it is divided faster.
+        let (total, flows) = (self.total as u64, self.buckets.len().max(1) as u64);
+        self.height = ((total / flows) as i64).max(1);
+        self.safe = self.profile.safe(self.height);
     }
 
     /// T, in units of 2^-20 token.
@@ -45,8 +64,7 @@ impl Accounts {
     /// height.
     #[inline]
     pub fn height(&self) -> i64 {
-        let flows = self.buckets.len().max(1) as i64;
-        (self.total / flows).max(1)
+        self.height
     }
 
     /// N: how many flows have buckets.
@@ -106,27 +124,18 @@ impl Accounts {
         }
     }
 
-    /// What becomes of a packet whose bucket holds something. The height, a division, is found only where it matters.
+    /// What becomes of a packet whose bucket holds something.
     #[inline]
-    pub(super) fn verdict(&self, bucket: usize, profile: &Profile, rng: &mut Rng) -> Verdict {
-        let (tokens, flows) = (self.tokens(bucket), self.buckets.len() as i64);
-        let passes = self.shares.is_none()
-            && profile.surely_passes(tokens as f64 * flows as f64, self.total.max(flows) as f64);
-        if passes { Verdict::Pass } else { profile.verdict(tokens, self.height_at(bucket), rng) }
+    pub(super) fn verdict(&self, bucket: usize, rng: &mut Rng) -> Verdict {
+        let tokens = self.tokens(bucket);
+        let passes = self.shares.is_none() && tokens > self.safe;
+        if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? A whole number is above T/N just where it is above what that is rounded down to, so
-    /// nothing need be divided.
+    /// Does it hold more than its height? A whole number is above T/N just where it is above what that is rounded down to.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
-        let tokens = self.tokens(bucket);
-        match &self.shares {
-            None => {
-                let flows = self.buckets.len() as i64;
-                i128::from(tokens) * i128::from(flows) > i128::from(self.total.max(flows))
-            }
-            Some(shares) => tokens > shares.height(bucket),
-        }
+        self.tokens(bucket) > self.height_at(bucket)
     }
 
     /// The place of a random bucket.
@@ -154,6 +163,7 @@ impl Accounts {
         if let Some(shares) = &mut self.shares {
             shares.push(class);
         }
+        self.resize();
         let height = self.height_at(bucket);
         *self.buckets.value_mut(bucket) = height;
         self.pool -= height;
@@ -167,6 +177,7 @@ impl Accounts {
         if let Some(shares) = &mut self.shares {
             shares.swap_remove(bucket);
         }
+        self.resize();
     }
 
     /// Moves what a bucket holds above its height, left by earlier falls of the height, to the pool.

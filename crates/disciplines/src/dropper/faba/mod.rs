@@ -27,7 +27,7 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! One bucket of 24 bytes and an index entry of 4 to 8 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
 //! `beta_max` moves per departure, 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to
 //! weights is O(log N).
@@ -434,7 +434,7 @@ impl Dropper for Faba {
         if self.accounts.tokens(bucket) <= 0 {
             return Verdict::Drop(Cause::NoTokens);
         }
-        self.accounts.verdict(bucket, &self.config.profile, &mut self.rng)
+        self.accounts.verdict(bucket, &mut self.rng)
     }
 
     #[inline]

@@ -76,6 +76,13 @@ impl Profile {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
     }
 
+    /// A packet is sure to pass whose bucket of `height` holds more than this.
+    #[inline]
+    pub(crate) fn safe(&self, height: i64) -> i64 {
+        // What the knee is rounded down by is less than the one that is added.
+        (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
+    }
+
     /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where that is neither sure to pass
     /// nor sure not to.
     #[inline]

@@ -28,7 +28,7 @@
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
+//! 44 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
 //! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
 //! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!

@@ -47,15 +47,15 @@ impl Backlogs {
     /// `packet` has come in or gone out; `buffer` already shows it.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.shares.tracked(packet, inside, buffer);
-        let Order::Lengths(lengths) = &mut self.order else { return self.rank(inside, buffer) };
+        // Where lengths are kept all weights are equal, so there are no shares to keep.
+        let Order::Lengths(lengths) = &mut self.order else { return self.rank(packet, inside, buffer) };
         let flow = buffer.changed_flow();
-        let packets = buffer.flow_backlog(flow).packets;
-        if inside { lengths.grown(flow, packets) } else { lengths.shrunk(flow, packets) }
+        lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
 
     #[inline(never)] // it would bloat the path of those that count packets
-    fn rank(&mut self, inside: bool, buffer: &Buffer) {
+    fn rank(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
         let Order::Ranking(ranking) = &mut self.order else { return };
         let flow = buffer.changed_flow();
         let packets = buffer.flow_backlog(flow).packets;
@@ -77,15 +77,18 @@ impl Backlogs {
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.order {
             Order::Lengths(lengths) => {
-                let first = lengths.longest()?;
+                if buffer.is_empty() {
+                    return None;
+                }
+                let first = lengths.nth(0, buffer);
                 let longest = buffer.flow_backlog(first).packets;
                 let equals = lengths.at_least(longest);
-                if equals.len() == 1 {
+                if equals == 1 {
                     return Some(first);
                 }
                 match buffer.flow(arrival) {
                     Some(own) if buffer.flow_backlog(own).packets == longest => Some(own),
-                    _ => draw(equals.len() as u32, rng).map(|n| equals[n as usize]),
+                    _ => draw(equals, rng).map(|n| lengths.nth(n, buffer)),
                 }
             }
             Order::Ranking(ranking) => self.furthest_ranked(ranking, arrival, buffer, rng),
@@ -99,7 +102,7 @@ impl Backlogs {
         match &self.order {
             Order::Lengths(lengths) => {
                 let above = lengths.at_least(more_than(unit).min(u64::from(u32::MAX)) as u32);
-                draw(above.len() as u32, rng).map(|n| above[n as usize])
+                draw(above, rng).map(|n| lengths.nth(n, buffer))
             }
             Order::Ranking(ranking) => {
                 let above = |number: u32| {

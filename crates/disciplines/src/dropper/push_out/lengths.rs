@@ -1,78 +1,62 @@
 //! The backlogged queues in order of their length in packets.
 
-use fairwire_core::FlowKey;
+use fairwire_core::{Buffer, FlowKey};
 
 /// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it moves past those of its own
 /// length only, and one exchange does that.
+///
+/// Behind them stand all those that are empty, in any order. So a queue that comes or goes moves like any other, and no
+/// branch tells them apart: whether the next packet is the first of its queue is hard to foresee.
 #[derive(Debug)]
 pub struct Lengths {
-    order: Vec<FlowKey>,
-    /// Where a flow stands in `order`, by its index.
+    /// Every [`FlowKey::index`].
+    order: Box<[u32]>,
+    /// Where an index stands in `order`.
     place: Box<[u32]>,
     /// How many queues have at least so many packets.
     at_least: Box<[u32]>,
 }
 
 impl Lengths {
-    /// No queue, with room for `slots` packets and as many queues.
+    /// All queues empty, with room for `slots` packets and as many queues.
     pub fn new(slots: u32) -> Self {
-        let slots = slots as usize;
-        Lengths {
-            order: Vec::with_capacity(slots),
-            place: vec![0; slots].into(),
-            at_least: vec![0; slots + 2].into(),
-        }
+        let at_least = vec![0; slots as usize + 2].into();
+        Lengths { order: (0..slots).collect(), place: (0..slots).collect(), at_least }
     }
 
-    /// `flow` has grown by one packet to `length`.
+    /// `flow` has grown by one packet to `length`, or shrunk by one.
     #[inline]
-    pub fn grown(&mut self, flow: FlowKey, length: u32) {
-        if length == 1 {
-            self.place[flow.index()] = self.order.len() as u32;
-            self.order.push(flow);
-        }
-        // It becomes the last of those that are as long now.
-        let to = self.at_least[length as usize];
-        self.at_least[length as usize] += 1;
-        self.exchange(flow, to);
-    }
-
-    /// `flow` has shrunk by one packet to `length`.
-    #[inline]
-    pub fn shrunk(&mut self, flow: FlowKey, length: u32) {
-        // It leaves as the last of those that are as long as it was.
-        self.at_least[length as usize + 1] -= 1;
-        let to = self.at_least[length as usize + 1];
-        self.exchange(flow, to);
-        if length == 0 {
-            self.order.pop();
-        }
+    pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
+        // It becomes the last of those that are as long now, or leaves as the last of those as long as it was.
+        let count = &mut self.at_least[length as usize + usize::from(!grown)];
+        let to = *count - u32::from(!grown);
+        *count = to + u32::from(grown);
+        self.exchange(flow.index() as u32, to);
     }
 
     #[inline]
-    fn exchange(&mut self, flow: FlowKey, to: u32) {
-        let from = core::mem::replace(&mut self.place[flow.index()], to);
+    fn exchange(&mut self, flow: u32, to: u32) {
+        let from = core::mem::replace(&mut self.place[flow as usize], to);
         let other = core::mem::replace(&mut self.order[to as usize], flow);
         // Where it stays, this writes the same again.
-        self.place[other.index()] = from;
+        self.place[other as usize] = from;
         self.order[from as usize] = other;
     }
 
-    /// Those of at least `length` packets, which is 1 or more; longest first.
+    /// How many queues have at least `length` packets, which is 1 or more.
     #[inline]
-    pub fn at_least(&self, length: u32) -> &[FlowKey] {
-        let count = self.at_least.get(length as usize).map_or(0, |&count| count as usize);
-        &self.order[..count]
+    pub fn at_least(&self, length: u32) -> u32 {
+        self.at_least.get(length as usize).map_or(0, |&count| count)
+    }
+
+    /// The `n`th of the backlogged queues, from the longest, which is the 0th.
+    #[inline]
+    pub fn nth(&self, n: u32, buffer: &Buffer) -> FlowKey {
+        buffer.flow_at(self.order[n as usize] as usize)
     }
 
     /// The length of the longest; for gauges, as it searches.
     pub fn longest_length(&self) -> u32 {
         self.at_least[1..].partition_point(|&count| count > 0) as u32
-    }
-
-    /// The first of the longest.
-    #[inline]
-    pub fn longest(&self) -> Option<FlowKey> {
-        self.order.first().copied()
     }
 }

@@ -1,0 +1,647 @@
+//! BBR, version 1: a rate taken from what was delivered and a window from the product of rate and round-trip time.
+//!
+//! # What it does
+//! Keeps the highest rate of delivery of the last ten rounds and the least round-trip time of the last ten seconds. It sends at
+//! that rate, a little more or less in turn to look for bandwidth and to drain what that left, with at most twice the
+//! product of the two in flight. Losses and marks do not move the model.
+//!
+//! # Why
+//! A path is best used where its rate is filled and its queue is empty. Loss comes only when the queue is full, and on some
+//! paths when nothing is; the two measurements find the point itself.
+//!
+//! # Parameters (unit, default, source)
+//! - `first_phase` (choice; phase 2): in which of its eight phases the gain cycle begins. Draft, section 4.3.4.2, draws it from all
+//!   but phase 1; so does [`FirstPhase::Seeded`].
+//!
+//! # State and cost
+//! 192 bytes; O(1) per acknowledgement (a maximum of ten rates). The sender is asked for exact round-trip times and rates of
+//! delivery, and paces.
+//!
+//! # Source (section, equation)
+//! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and window) and section 4.3 (the
+//! states), in its order. Constants carry its names.
+//!
+//! # Where we differ
+//! - The send quantum is one segment at every rate: there is no segmentation offload to serve (section 4.2.2 asks for the
+//!   smallest feasible).
+//! - Rounds are the sender's. The round of section 4.3.5 and the round of packet conservation (section 4.2.3.4) are counted in
+//!   acknowledgements from when they begin.
+//! - Losses that follow the first one of a repair do not lower the window one by one: a controller is told once per window.
+//! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count as limited by the
+//!   application. The draft marks the segments themselves, which comes to the same.
+//! - A repair after a timeout is over when everything that was in flight is acknowledged, whether the sender says so or not.
+//! - It wants selective acknowledgements. Where a sender knows only cumulative ones, the acknowledgement that ends a repair
+//!   delivers a window at once, and the rate measured with it can be twice the path's. The maximum keeps it for ten rounds,
+//!   which overflows the queue. The draft does not provide for that.
+//! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
+//!   phase under way differs.
+
+use super::growth::kept;
+use super::round_trip::Flight;
+use super::{Acked, Congested, Control, Feedback};
+use fairwire_core::rng::mix;
+use fairwire_core::{Duration, Time};
+
+/// What [`Bbr`] may be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BbrParameters {
+    /// Where the gain cycle begins.
+    pub first_phase: FirstPhase,
+}
+
+/// In which of its eight phases (0 probes, 1 drains, 2 to 7 cruise) the gain cycle begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstPhase {
+    /// Always in this one, modulo 8.
+    Fixed(u8),
+    /// In any but 1, drawn anew each time from this seed and the number of the round.
+    Seeded(u64),
+}
+
+impl Default for FirstPhase {
+    fn default() -> Self {
+        FirstPhase::Fixed(2)
+    }
+}
+
+/// What BBR is doing: section 4.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BbrState {
+    /// Doubling the rate per round, until it stops to rise.
+    Startup,
+    /// Draining the queue that `Startup` built.
+    Drain,
+    /// Cycling through gains around 1.
+    ProbeBw,
+    /// Sending little, to see the path without its queue.
+    ProbeRtt,
+}
+
+/// The window and the pace of BBR.
+#[derive(Debug)]
+pub struct Bbr {
+    window: f64,
+    /// The window before a loss or `ProbeRtt` changed it, segments.
+    prior_window: f64,
+    /// Segments per second; zero before anything was measured.
+    pace: f64,
+    rates: MaxFilter,
+    full_rate: f64,
+    /// The longest duration stands for none.
+    least_rtt: Duration,
+    least_rtt_at: Time,
+    phase_began: Time,
+    /// When `ProbeRtt` may end; never, before little enough is in flight.
+    probe_rtt_until: Time,
+    first_phase: FirstPhase,
+    delivered: u32,
+    initial_window: u32,
+    /// What was in flight at the last loss or timeout.
+    lost_flight: Flight,
+    /// What was in flight when `ProbeRtt` had little enough of it.
+    probed: Flight,
+    state: BbrState,
+    phase: u8,
+    rounds_without_growth: u8,
+    limited_rounds: u8,
+    is_pipe_filled: bool,
+    repair: Repair,
+    has_lost_in_phase: bool,
+}
+
+/// Section 4.2.3.4: what a loss has left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    /// The first round trip after a loss: no more is sent than is delivered.
+    Conserving,
+    /// The rest of the repair.
+    Growing,
+    /// After a timeout, until everything that was in flight is acknowledged.
+    StartingOver,
+}
+
+/// 2 / ln 2: the least gain that doubles the rate per round.
+const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The cwnd_gain of `ProbeBw`.
+const WINDOW_GAIN: f64 = 2.0;
+/// BBRMinPipeCwnd, segments.
+const LOWEST_WINDOW: f64 = 4.0;
+/// Three send quanta, of one segment each.
+const QUANTA: f64 = 3.0;
+/// RTpropFilterLen, and ProbeRTTInterval.
+const RTT_WINDOW: Duration = Duration::from_secs(10);
+const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
+/// BtlBwFilterLen, rounds.
+const RATE_WINDOW: usize = 10;
+const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;
+const ROUNDS_WITHOUT_GROWTH: u8 = 3;
+/// The nominal round-trip time before the first measurement.
+const NOMINAL_RTT_S: f64 = 0.001;
+
+/// The greatest rate of the last ten rounds: the best of each, at its round modulo ten.
+#[derive(Debug, Default)]
+struct MaxFilter {
+    best: [f64; RATE_WINDOW],
+    /// The round under way.
+    round: u32,
+    /// The round of the last rate that was taken.
+    taken_in: u32,
+}
+
+impl MaxFilter {
+    fn take(&mut self, rate: f64) {
+        let passed = self.round.wrapping_sub(self.taken_in).min(RATE_WINDOW as u32);
+        for back in 0..passed {
+            self.best[self.round.wrapping_sub(back) as usize % RATE_WINDOW] = 0.0;
+        }
+        let best = &mut self.best[self.round as usize % RATE_WINDOW];
+        (*best, self.taken_in) = (best.max(rate), self.round);
+    }
+
+    fn max(&self) -> f64 {
+        self.best.iter().fold(0.0, |max, &rate| max.max(rate))
+    }
+}
+
+impl Bbr {
+    /// A window of `initial_window` segments, in `Startup`.
+    pub fn new(parameters: BbrParameters, initial_window: u32) -> Self {
+        Bbr {
+            window: f64::from(initial_window),
+            prior_window: 0.0,
+            pace: HIGH_GAIN * f64::from(initial_window) / NOMINAL_RTT_S,
+            rates: MaxFilter::default(),
+            full_rate: 0.0,
+            least_rtt: Duration::MAX,
+            least_rtt_at: Time::ZERO,
+            phase_began: Time::ZERO,
+            probe_rtt_until: Time::MAX,
+            first_phase: parameters.first_phase,
+            delivered: 0,
+            initial_window,
+            lost_flight: Flight::default(),
+            probed: Flight::default(),
+            state: BbrState::Startup,
+            phase: 0,
+            rounds_without_growth: 0,
+            limited_rounds: 0,
+            is_pipe_filled: false,
+            repair: Repair::None,
+            has_lost_in_phase: false,
+        }
+    }
+
+    /// What it is doing.
+    pub fn state(&self) -> BbrState {
+        self.state
+    }
+
+    /// BtlBw: the rate that the path is taken to have, segments per second; zero before the first sample.
+    pub fn bottleneck_rate(&self) -> f64 {
+        self.rates.max()
+    }
+
+    /// RTprop: the round-trip time that the path is taken to have without its queue.
+    pub fn propagation(&self) -> Option<Duration> {
+        (self.least_rtt != Duration::MAX).then_some(self.least_rtt)
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            BbrState::Startup => HIGH_GAIN,
+            BbrState::Drain => 1.0 / HIGH_GAIN,
+            BbrState::ProbeBw => CYCLE[usize::from(self.phase)],
+            BbrState::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            BbrState::Startup | BbrState::Drain => HIGH_GAIN,
+            BbrState::ProbeBw => WINDOW_GAIN,
+            BbrState::ProbeRtt => 1.0,
+        }
+    }
+
+    /// BBRInflight: what should be in flight at this gain, segments.
+    fn in_flight_at(&self, gain: f64) -> f64 {
+        match self.propagation() {
+            None => f64::from(self.initial_window),
+            Some(rtt) => gain * self.bottleneck_rate() * rtt.secs() + QUANTA,
+        }
+    }
+
+    /// BBRUpdateBtlBw.
+    fn measure_rate(&mut self, acked: &Acked) {
+        let Some(sample) = acked.rate.filter(|rate| rate.per_second.is_finite()) else { return };
+        if sample.per_second >= self.bottleneck_rate() || !self.is_limited(acked) {
+            self.rates.take(sample.per_second);
+        }
+    }
+
+    fn is_limited(&self, acked: &Acked) -> bool {
+        let by_application = acked.rate.is_none_or(|rate| rate.is_limited_by_application);
+        by_application || self.state == BbrState::ProbeRtt || self.limited_rounds > 0
+    }
+
+    /// BBRCheckCyclePhase.
+    fn check_cycle(&mut self, acked: &Acked) {
+        if self.state == BbrState::ProbeBw && self.is_phase_over(acked) {
+            self.begin_phase((self.phase + 1) % CYCLE.len() as u8, acked.now);
+        }
+    }
+
+    fn is_phase_over(&self, acked: &Acked) -> bool {
+        let is_full_length = acked.now.since(self.phase_began) > self.least_rtt;
+        let in_flight = f64::from(acked.in_flight);
+        match self.phase {
+            0 => is_full_length && (self.has_lost_in_phase || in_flight >= self.in_flight_at(CYCLE[0])),
+            1 => is_full_length || in_flight <= self.in_flight_at(1.0),
+            _ => is_full_length,
+        }
+    }
+
+    fn begin_phase(&mut self, phase: u8, now: Time) {
+        (self.phase, self.phase_began, self.has_lost_in_phase) = (phase, now, false);
+    }
+
+    /// BBRCheckFullPipe.
+    fn check_full_pipe(&mut self, acked: &Acked) {
+        if self.is_pipe_filled || !acked.ends_round || self.is_limited(acked) {
+            return;
+        }
+        if self.bottleneck_rate() >= self.full_rate * GROWTH_OF_A_PIPE_NOT_FULL {
+            (self.full_rate, self.rounds_without_growth) = (self.bottleneck_rate(), 0);
+            return;
+        }
+        self.rounds_without_growth += 1;
+        self.is_pipe_filled = self.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
+    }
+
+    /// BBRCheckDrain.
+    fn check_drain(&mut self, now: Time, in_flight: u32) {
+        if self.state == BbrState::Startup && self.is_pipe_filled {
+            self.state = BbrState::Drain;
+        }
+        if self.state == BbrState::Drain && f64::from(in_flight) <= self.in_flight_at(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.state = BbrState::ProbeBw;
+        let phase = match self.first_phase {
+            FirstPhase::Fixed(phase) => phase % CYCLE.len() as u8,
+            FirstPhase::Seeded(seed) => {
+                (2 + (mix(seed.wrapping_add(u64::from(self.rates.round))) % 7) as u8) % CYCLE.len() as u8
+            }
+        };
+        self.begin_phase(phase, now);
+    }
+
+    /// BBRUpdateRTprop. Has the estimate expired?
+    fn measure_rtt(&mut self, acked: &Acked) -> bool {
+        let is_first = self.propagation().is_none();
+        let is_expired = !is_first && acked.now.since(self.least_rtt_at) > RTT_WINDOW;
+        let Some(rtt) = acked.rtt else { return is_expired };
+        if rtt <= self.least_rtt || is_expired {
+            (self.least_rtt, self.least_rtt_at) = (rtt, acked.now);
+        }
+        if is_first && !rtt.is_zero() {
+            // BBRInitPacingRate, now that the round-trip time is known.
+            self.pace = HIGH_GAIN * f64::from(self.initial_window) / rtt.secs();
+        }
+        is_expired
+    }
+
+    /// BBRCheckProbeRTT.
+    fn check_probe_rtt(&mut self, acked: &Acked, in_flight: u32, is_expired: bool) {
+        if self.state != BbrState::ProbeRtt && is_expired {
+            self.save_window();
+            (self.state, self.probe_rtt_until) = (BbrState::ProbeRtt, Time::MAX);
+        }
+        if self.state != BbrState::ProbeRtt {
+            return;
+        }
+        if self.probe_rtt_until == Time::MAX {
+            if f64::from(in_flight) <= LOWEST_WINDOW {
+                self.probe_rtt_until = acked.now + PROBE_RTT_DURATION;
+                self.probed = Flight::of(in_flight);
+            }
+        } else if self.probed.is_over_before(acked.newly) && acked.now > self.probe_rtt_until {
+            self.exit_probe_rtt(acked.now);
+        }
+    }
+
+    fn exit_probe_rtt(&mut self, now: Time) {
+        self.least_rtt_at = now;
+        self.restore_window();
+        self.limited_rounds = 2;
+        if self.is_pipe_filled {
+            self.enter_probe_bw(now);
+        } else {
+            self.state = BbrState::Startup;
+        }
+    }
+
+    /// BBRSetPacingRate: before the pipe is filled the pace only rises.
+    fn set_pace(&mut self) {
+        let pace = self.pacing_gain() * self.bottleneck_rate();
+        // A pace of nothing would never end.
+        if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
+            self.pace = pace;
+        }
+    }
+
+    /// BBRSetCwnd.
+    fn set_window(&mut self, acked: &Acked, in_flight: u32) {
+        let is_flight_over = self.lost_flight.is_over_before(acked.newly);
+        match self.repair {
+            Repair::Conserving if is_flight_over => self.repair = Repair::Growing,
+            Repair::StartingOver if is_flight_over => self.repaired(),
+            _ => (),
+        }
+        let newly = f64::from(acked.newly);
+        if self.repair == Repair::Conserving {
+            self.window = self.window.max(f64::from(in_flight) + newly);
+        } else {
+            let target = self.in_flight_at(self.window_gain());
+            if self.is_pipe_filled {
+                self.window = (self.window + newly).min(target);
+            } else if self.window < target || self.delivered < self.initial_window {
+                self.window += newly;
+            }
+            self.window = self.window.max(LOWEST_WINDOW);
+        }
+        if self.state == BbrState::ProbeRtt {
+            self.window = self.window.min(LOWEST_WINDOW);
+        }
+        self.window = kept(self.window, acked.most);
+    }
+
+    /// BBRSaveCwnd.
+    fn save_window(&mut self) {
+        let is_modulated = self.repair != Repair::None || self.state == BbrState::ProbeRtt;
+        self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
+    }
+
+    /// The window is what it was before the loss.
+    fn repaired(&mut self) {
+        if self.repair != Repair::None {
+            self.restore_window();
+        }
+        self.repair = Repair::None;
+    }
+
+    /// BBRRestoreCwnd.
+    fn restore_window(&mut self) {
+        self.window = self.window.max(self.prior_window);
+    }
+}
+
+impl Control for Bbr {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Infinite: there is none.
+    fn threshold(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        let in_flight = acked.in_flight.saturating_sub(acked.newly);
+        self.delivered = self.delivered.saturating_add(acked.newly);
+        if acked.ends_round {
+            self.rates.round = self.rates.round.wrapping_add(1);
+        }
+        self.measure_rate(acked);
+        self.check_cycle(acked);
+        self.check_full_pipe(acked);
+        self.check_drain(acked.now, in_flight);
+        if acked.ends_round {
+            self.limited_rounds = self.limited_rounds.saturating_sub(1);
+        }
+        let is_expired = self.measure_rtt(acked);
+        self.check_probe_rtt(acked, in_flight, is_expired);
+        self.set_pace();
+        self.set_window(acked, in_flight);
+    }
+
+    /// Section 4.2.3.4: for a round trip, no more is sent than is delivered.
+    fn lost(&mut self, congested: &Congested) {
+        self.save_window();
+        self.window = f64::from(congested.in_flight) + 1.0;
+        self.lost_flight = Flight::of(congested.in_flight);
+        (self.repair, self.has_lost_in_phase) = (Repair::Conserving, true);
+    }
+
+    /// Nothing: version 1 knows no marks.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.save_window();
+        self.window = 1.0;
+        self.lost_flight = Flight::of(congested.in_flight);
+        (self.repair, self.has_lost_in_phase) = (Repair::StartingOver, true);
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        self.repaired();
+    }
+
+    fn pace(&self) -> Option<f64> {
+        Some(self.pace)
+    }
+
+    fn grows_in_recovery(&self) -> bool {
+        true
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, rate: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RateSample;
+    use super::*;
+    use fairwire_core::Seed;
+
+    fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
+        Acked {
+            now: Time::from_ns(at_ms * 1_000_000),
+            newly,
+            marked: 0,
+            in_flight,
+            rtt: Some(Duration::from_ms(100)),
+            ends_round: true,
+            rate: Some(RateSample { per_second, is_limited_by_application: false }),
+            is_window_used: true,
+            most: 1e9,
+        }
+    }
+
+    fn congested(in_flight: u32) -> Congested {
+        Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
+    }
+
+    /// With a pipe of 1000 segments per second and 100 ms that is known to be full.
+    fn filled(parameters: BbrParameters) -> Bbr {
+        let mut bbr = Bbr::new(parameters, 10);
+        for round in 0..5 {
+            bbr.acked(&ack(100 * round, 100, 300, 1000.0));
+        }
+        assert_eq!(bbr.state(), BbrState::Drain);
+        bbr.acked(&ack(500, 100, 200, 1000.0));
+        assert_eq!(bbr.state(), BbrState::ProbeBw);
+        bbr
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Bbr>(), 192);
+    }
+
+    #[test]
+    fn the_filter_keeps_the_greatest_of_ten_rounds() {
+        let mut rng = Seed(1).stream("max filter");
+        let (mut filter, mut all) = (MaxFilter::default(), Vec::new());
+        for _ in 0..10_000 {
+            filter.round += if rng.chance(0.02) { rng.below(25) } else { rng.below(2) };
+            let rate = rng.uniform();
+            filter.take(rate);
+            all.push((filter.round, rate));
+            let recent = all.iter().rev().take_while(|(at, _)| at + 10 > filter.round);
+            assert_eq!(filter.max(), recent.fold(0.0, |max: f64, &(_, rate)| max.max(rate)));
+        }
+    }
+
+    #[test]
+    fn the_first_pace_is_of_the_initial_window_and_the_first_round_trip() {
+        let mut bbr = Bbr::new(BbrParameters::default(), 10);
+        assert!((bbr.pace().unwrap() - 2.885 * 10.0 / 0.001).abs() < 10.0);
+        bbr.acked(&Acked { rate: None, ..ack(20_000, 1, 10, 0.0) }); // a flow that begins after 20 s has nothing expired
+        assert_eq!(bbr.state(), BbrState::Startup);
+        assert!((bbr.pace().unwrap() - 288.5).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_window_is_twice_the_product_and_three_quanta() {
+        let mut bbr = filled(BbrParameters::default());
+        for i in 0..3 {
+            bbr.acked(&ack(500 + i, 100, 200, 1000.0));
+        }
+        assert_eq!(bbr.window(), 203.0);
+        assert_eq!(bbr.pace(), Some(1000.0)); // phase 2
+    }
+
+    #[test]
+    fn the_cycle_probes_drains_and_cruises() {
+        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(7) });
+        let mut paces = Vec::new();
+        for round in 0..9 {
+            // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than 103 are.
+            bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
+            paces.push(bbr.pace().unwrap());
+        }
+        assert_eq!(paces, [1250.0, 750.0, 1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 1250.0]);
+    }
+
+    #[test]
+    fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() {
+        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(0) });
+        for round in 0..3 {
+            bbr.acked(&ack(700 + 100 * round, 10, 127, 1000.0));
+            assert_eq!(bbr.pace(), Some(1250.0));
+        }
+        bbr.lost(&congested(120));
+        bbr.acked(&ack(1001, 10, 120, 1000.0));
+        assert_eq!(bbr.pace(), Some(750.0));
+        bbr.acked(&ack(1002, 10, 103, 1000.0)); // the queue is gone
+        assert_eq!(bbr.pace(), Some(1000.0));
+    }
+
+    #[test]
+    fn a_seed_draws_every_phase_but_the_one_that_drains() {
+        let mut drawn = [0; 8];
+        for seed in 0..700 {
+            drawn[usize::from(filled(BbrParameters { first_phase: FirstPhase::Seeded(seed) }).phase)] += 1;
+        }
+        assert_eq!(drawn[1], 0);
+        // Of 700 draws with p = 1/7, 100 ± 4 sd of 9.3.
+        assert!(drawn.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{drawn:?}");
+    }
+
+    #[test]
+    fn for_a_round_after_a_loss_no_more_is_sent_than_delivered_and_then_the_window_is_back() {
+        let mut bbr = filled(BbrParameters::default());
+        for _ in 0..3 {
+            bbr.acked(&ack(501, 100, 200, 1000.0));
+        }
+        bbr.lost(&congested(150));
+        assert_eq!(bbr.window(), 151.0);
+        bbr.acked(&ack(510, 50, 150, 1000.0));
+        assert_eq!(bbr.window(), 151.0);
+        bbr.acked(&ack(520, 100, 150, 1000.0));
+        assert_eq!(bbr.window(), 151.0);
+        bbr.acked(&ack(530, 10, 150, 1000.0)); // of what was sent after the loss
+        assert_eq!(bbr.window(), 161.0);
+        bbr.recovered(Time::ZERO);
+        assert_eq!(bbr.window(), 203.0);
+    }
+
+    #[test]
+    fn a_timeout_begins_with_one_segment_and_marks_do_nothing() {
+        let mut bbr = filled(BbrParameters::default());
+        for _ in 0..3 {
+            bbr.acked(&ack(501, 100, 200, 1000.0));
+        }
+        let before = (bbr.window(), bbr.pace());
+        bbr.marked(&congested(150));
+        assert_eq!((bbr.window(), bbr.pace()), before);
+        bbr.timed_out(&congested(150));
+        assert_eq!(bbr.window(), 1.0);
+        bbr.acked(&ack(600, 1, 1, 1000.0));
+        assert_eq!(bbr.window(), 4.0);
+        bbr.acked(&ack(610, 149, 150, 1000.0)); // all that was in flight
+        assert_eq!(bbr.window(), 153.0);
+        bbr.acked(&ack(620, 1, 150, 1000.0));
+        assert_eq!(bbr.window(), 203.0); // what it was, and bounded by the model
+        bbr.timed_out(&congested(150));
+        bbr.recovered(Time::ZERO);
+        assert_eq!(bbr.window(), 203.0);
+    }
+
+    #[test]
+    fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
+        let mut bbr = filled(BbrParameters::default());
+        let longer =
+            |at_ms, in_flight| Acked { rtt: Some(Duration::from_ms(150)), ..ack(at_ms, 1, in_flight, 40.0) };
+        bbr.acked(&longer(10_502, 100));
+        assert_eq!((bbr.state(), bbr.window()), (BbrState::ProbeRtt, 4.0));
+        let mut rounds = 0;
+        while bbr.state() == BbrState::ProbeRtt {
+            bbr.acked(&longer(10_510 + 10 * rounds, 4));
+            rounds += 1;
+        }
+        assert!((20..30).contains(&rounds), "{rounds}"); // more than the filter is long
+        bbr.acked(&longer(11_000, 4)); // what was sent meanwhile
+        assert_eq!(bbr.bottleneck_rate(), 1000.0);
+        assert_eq!(bbr.propagation(), Some(Duration::from_ms(150)));
+        assert!(bbr.window() > 100.0, "{}", bbr.window());
+    }
+
+    #[test]
+    fn an_application_that_sends_little_does_not_make_the_pipe_look_full() {
+        let mut bbr = Bbr::new(BbrParameters::default(), 10);
+        for round in 0..20 {
+            let rate = RateSample { per_second: 50.0, is_limited_by_application: true };
+            bbr.acked(&Acked { rate: Some(rate), ..ack(100 * round, 5, 5, 0.0) });
+        }
+        assert_eq!(bbr.state(), BbrState::Startup);
+    }
+}

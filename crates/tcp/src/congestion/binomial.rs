@@ -1,0 +1,213 @@
+//! Generalised window control: increase by a power of the window, decrease by another.
+//!
+//! # What it does
+//! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno.
+//! K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse increase, additive decrease); K = 0, L = 1 is multiplicative
+//! both ways.
+//!
+//! # Why
+//! Flows that answer congestion in different ways, for disciplines that should not care: table 2 of the AFD paper has seven groups.
+//!
+//! # Parameters
+//! - `c1` (segments; 1): gained per acknowledgement, divided by `w^K`.
+//! - `c2` (segments; 0.5): subtracted per loss, times `w^L`.
+//! - `k` (no unit; 1): exponent of the increase, per acknowledgement.
+//! - `l` (no unit; 1): exponent of the decrease.
+//!
+//! # State and cost
+//! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
+//!
+//! # Source
+//! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate Fairness through Differential Dropping", table 2, in the family of
+//! D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
+//! minus sign of the increase; read as above, "normal TCP" is what the paper says it is.
+//!
+//! # Where we differ
+//! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each timeout, are halves whatever `c2`
+//! and `l` say. The window never falls below 1, the threshold never below 2, and neither rises by a decrease.
+
+use super::reno::LOWEST_THRESHOLD;
+use super::{Acked, Congested, Control};
+
+/// Constants of [`Binomial`]. The default is Reno.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BinomialParameters {
+    /// Segments gained per acknowledgement, divided by `window^k`.
+    pub c1: f64,
+    /// Segments lost per loss, times `window^l`.
+    pub c2: f64,
+    /// Exponent of the increase, per acknowledgement.
+    pub k: f64,
+    /// Exponent of the decrease.
+    pub l: f64,
+}
+
+impl Default for BinomialParameters {
+    fn default() -> Self {
+        BinomialParameters { c1: 1.0, c2: 0.5, k: 1.0, l: 1.0 }
+    }
+}
+
+/// The window of generalised control.
+#[derive(Debug)]
+pub struct Binomial {
+    parameters: BinomialParameters,
+    window: f64,
+    threshold: f64,
+    has_decreased: bool,
+}
+
+impl Binomial {
+    /// A window of `initial_window` segments, in slow start.
+    pub fn new(parameters: BinomialParameters, initial_window: u32) -> Self {
+        let window = f64::from(initial_window);
+        Binomial { parameters, window, threshold: f64::INFINITY, has_decreased: false }
+    }
+
+    /// What is left of `in_use` segments after a loss.
+    fn decreased(&mut self, in_use: f64) -> f64 {
+        let is_first = !std::mem::replace(&mut self.has_decreased, true);
+        if is_first || self.window < self.threshold {
+            return in_use / 2.0;
+        }
+        let BinomialParameters { c2, l, .. } = self.parameters;
+        (in_use - c2 * power(in_use, l)).clamp(0.0, in_use)
+    }
+}
+
+impl Control for Binomial {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        if !acked.is_window_used {
+            return;
+        }
+        let BinomialParameters { c1, k, .. } = self.parameters;
+        self.window += if self.window < self.threshold { 1.0 } else { c1 / power(self.window, k) };
+        self.window = self.window.min(acked.most);
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        let left = self.decreased(congested.in_use);
+        self.threshold = left.floor().max(LOWEST_THRESHOLD);
+        self.window = left.max(1.0);
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.has_decreased = true;
+        self.threshold = (congested.in_use / 2.0).floor().max(LOWEST_THRESHOLD);
+        self.window = 1.0;
+    }
+
+    fn deflated(&mut self, by: f64) {
+        self.window = (self.window - by).max(1.0);
+    }
+
+    fn idled(&mut self, restart: f64) {
+        self.window = self.window.min(restart);
+    }
+}
+
+/// `base` to the `exponent`; the usual exponents without the cost of a power.
+fn power(base: f64, exponent: f64) -> f64 {
+    match exponent {
+        0.0 => 1.0,
+        1.0 => base,
+        2.0 => base * base,
+        _ => libm::pow(base, exponent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Reno;
+    use crate::congestion::tests::{congested, one_acked};
+    use fairwire_core::Seed;
+
+    fn binomial(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
+        Binomial::new(BinomialParameters { c1, c2, k, l }, 2)
+    }
+
+    /// In congestion avoidance with a window of 10, its first decrease behind it.
+    fn avoiding(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
+        let mut control = binomial(c1, c2, k, l);
+        control.lost(&congested(20.0));
+        assert_eq!((control.window(), control.threshold()), (10.0, 10.0));
+        control
+    }
+
+    #[test]
+    fn each_group_of_table_2_gains_and_loses_as_the_table_says() {
+        // c1, c2, K, L; gain per acknowledgement and window after a loss, both at a window of 10.
+        for (c1, c2, k, l, gain, after) in [
+            (1.00, 0.90, 1.0, 1.0, 0.1, 1.0),
+            (0.75, 0.31, 1.0, 1.0, 0.075, 6.9),
+            (2.00, 0.50, 1.0, 1.0, 0.2, 5.0),
+            (1.50, 1.00, 2.0, 0.0, 0.015, 9.0),
+            (1.00, 0.50, 0.0, 1.0, 1.0, 5.0),
+            (1.00, 0.50, 1.0, 1.0, 0.1, 5.0),
+        ] {
+            let mut control = avoiding(c1, c2, k, l);
+            control.acked(&one_acked());
+            assert!((control.window() - 10.0 - gain).abs() < 1e-12, "{c1} {k}: {}", control.window());
+            let mut control = avoiding(c1, c2, k, l);
+            control.lost(&congested(10.0));
+            assert!((control.window() - after).abs() < 1e-12, "{c2} {l}: {}", control.window());
+            assert_eq!(control.threshold(), after.floor().max(2.0));
+        }
+    }
+
+    #[test]
+    fn the_default_is_reno_step_by_step() {
+        let (mut control, mut reno) = (Binomial::new(BinomialParameters::default(), 2), Reno::new(2));
+        let mut rng = Seed(3).stream("binomial");
+        for step in 0..10_000 {
+            let told = congested(reno.window());
+            match rng.below(100) {
+                0 => (control.timed_out(&told), reno.timed_out(&told)),
+                1 | 2 => (control.lost(&told), reno.lost(&told)),
+                _ => (control.acked(&one_acked()), reno.acked(&one_acked())),
+            };
+            assert_eq!((control.window(), control.threshold()), (reno.window(), reno.threshold()), "{step}");
+        }
+    }
+
+    #[test]
+    fn the_first_decrease_and_those_in_slow_start_halve() {
+        let mut control = binomial(1.0, 0.9, 1.0, 1.0);
+        control.lost(&congested(16.0));
+        assert_eq!(control.window(), 8.0);
+        control.timed_out(&congested(8.0));
+        assert_eq!((control.window(), control.threshold()), (1.0, 4.0));
+        control.lost(&congested(3.0)); // in slow start
+        assert_eq!(control.window(), 1.5);
+        control.lost(&congested(1.0));
+        assert_eq!(control.window(), 1.0);
+    }
+
+    #[test]
+    fn any_exponent_will_do_and_the_window_stays_within_its_bounds() {
+        let mut rng = Seed(4).stream("binomial");
+        for _ in 0..200 {
+            let mut draw = |most: f64| rng.uniform() * most;
+            let mut control = binomial(draw(4.0), draw(4.0), draw(3.0), draw(3.0));
+            for _ in 0..500 {
+                let told = congested(control.window());
+                match rng.below(20) {
+                    0 => control.timed_out(&told),
+                    1 => control.lost(&told),
+                    _ => control.acked(&Acked { most: 1000.0, ..one_acked() }),
+                }
+                assert!((1.0..=1000.0).contains(&control.window()), "{control:?}");
+                assert!(control.threshold() >= 2.0);
+            }
+        }
+    }
+}

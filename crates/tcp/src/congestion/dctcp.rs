@@ -1,0 +1,207 @@
+//! DCTCP: a window that shrinks by as much as the queue is marked.
+//!
+//! # What it does
+//! Keeps a smoothed fraction of marked segments, alpha. A mark takes alpha / 2 of the window away, once per window; otherwise
+//! the window grows as Reno's does. A loss halves it.
+//!
+//! # Why
+//! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the link idles. Where marks come
+//! early, at a short queue, and every mark counts a little, the window swings little, and the queue stays short.
+//!
+//! # Parameters (unit, default, source)
+//! - `gain` (1; 1/16): g, how much a round moves alpha. RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010).
+//! - `initial_alpha` (1; 1): alpha before the first round. RFC 8257, section 3.3.
+//! - `lowest_window` (segments; 2): marks take the window no lower. RFC 5681, equation (4).
+//!
+//! # State and cost
+//! 56 bytes; O(1) per acknowledgement. The sender is asked to count marked segments.
+//!
+//! # Source (section, equation)
+//! RFC 8257, section 3.3 (alpha and the response to marks) and section 3.5 (losses). RFC 5681 for growth.
+//!
+//! # Where we differ
+//! - Segments are counted, not bytes.
+//! - RFC 8257 names no lowest window for marks; see `lowest_window`.
+//! - "Once per window" is counted from the reduction: the next one waits until everything that was in flight is acknowledged.
+//!   The rounds over which alpha is averaged are the sender's, and go on independently.
+//! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2); in between it grows, also in
+//!   the window of a reduction.
+//! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
+
+use super::growth::{kept, slow_start};
+use super::marks::MarkedFraction;
+use super::round_trip::Flight;
+use super::{Acked, Congested, Control, Feedback};
+use fairwire_core::Time;
+
+/// What [`Dctcp`] may be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DctcpParameters {
+    /// How much a round moves alpha, from 0 to 1: g of RFC 8257, section 3.3.
+    pub gain: f64,
+    /// Alpha before the first round, from 0 to 1: RFC 8257, section 3.3.
+    pub initial_alpha: f64,
+    /// Marks take the window no lower, segments.
+    pub lowest_window: u32,
+}
+
+impl Default for DctcpParameters {
+    fn default() -> Self {
+        DctcpParameters { gain: 1.0 / 16.0, initial_alpha: 1.0, lowest_window: 2 }
+    }
+}
+
+/// The window of DCTCP.
+#[derive(Debug)]
+pub struct Dctcp {
+    window: f64,
+    threshold: f64,
+    marks: MarkedFraction,
+    lowest: f64,
+    reduced: Flight,
+}
+
+/// RFC 5681, equation (4): after a loss the threshold is at least two segments.
+const LOWEST_THRESHOLD: f64 = 2.0;
+
+impl Dctcp {
+    /// A window of `initial_window` segments, in slow start.
+    pub fn new(parameters: DctcpParameters, initial_window: u32) -> Self {
+        Dctcp {
+            window: f64::from(initial_window),
+            threshold: f64::INFINITY,
+            marks: MarkedFraction::new(parameters.initial_alpha, parameters.gain),
+            lowest: f64::from(parameters.lowest_window),
+            reduced: Flight::default(),
+        }
+    }
+
+    /// The smoothed fraction of marked segments, from 0 to 1.
+    pub fn alpha(&self) -> f64 {
+        self.marks.alpha()
+    }
+
+    fn reduce(&mut self, acked: &Acked) {
+        self.window = (self.window * (1.0 - self.alpha() / 2.0)).max(self.lowest);
+        self.threshold = self.window;
+        self.reduced = Flight::of(acked.in_flight.saturating_sub(acked.newly));
+    }
+
+    fn grow(&mut self, acked: &Acked) {
+        let (window, rest) = slow_start(self.window, self.threshold, acked.newly);
+        self.window = kept(window + rest / window, acked.most);
+    }
+}
+
+impl Control for Dctcp {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        self.marks.count(acked);
+        if acked.ends_round {
+            self.marks.end_round();
+        }
+        let may_reduce = self.reduced.is_over_before(acked.newly);
+        if acked.marked == 0 && acked.is_window_used {
+            self.grow(acked);
+        } else if acked.marked > 0 && may_reduce {
+            self.reduce(acked);
+        }
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.window = self.threshold;
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.window = 1.0;
+        self.reduced = Flight::default();
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        self.reduced = Flight::default();
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { counted_marks: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(newly: u32, marked: u32, in_flight: u32, ends_round: bool) -> Acked {
+        let (now, rtt, rate) = (Time::ZERO, None, None);
+        Acked { now, newly, marked, in_flight, rtt, ends_round, rate, is_window_used: true, most: 1e9 }
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Dctcp>(), 56);
+    }
+
+    #[test]
+    fn alpha_follows_the_marked_fraction_as_the_closed_form_says() {
+        // With M of each round marked: alpha(n) = M + (1 - M) (1 - g)^n, from alpha(0) = 1.
+        for (marked, of) in [(0, 10), (1, 10), (3, 10), (10, 10)] {
+            let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+            let fraction = f64::from(marked) / f64::from(of);
+            for n in 1..=200 {
+                for i in 0..of {
+                    dctcp.acked(&ack(1, u32::from(i < marked), 10, i == of - 1));
+                }
+                let expected = fraction + (1.0 - fraction) * (15.0_f64 / 16.0).powi(n);
+                assert!((dctcp.alpha() - expected).abs() < 1e-12, "round {n}: {} {expected}", dctcp.alpha());
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_of_marks_reduces_once_by_half_of_alpha() {
+        let mut dctcp = Dctcp::new(DctcpParameters { initial_alpha: 0.5, ..Default::default() }, 40);
+        for _ in 0..40 {
+            dctcp.acked(&ack(1, 1, 40, false)); // these 40 were in flight at the first of them
+        }
+        assert_eq!((dctcp.window(), dctcp.threshold()), (30.0, 30.0));
+        dctcp.acked(&ack(1, 1, 30, false)); // the first of those sent after the reduction
+        assert_eq!(dctcp.window(), 22.5);
+    }
+
+    #[test]
+    fn without_marks_it_grows_like_reno() {
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+        dctcp.acked(&ack(10, 0, 10, true));
+        assert_eq!(dctcp.window(), 20.0);
+        dctcp.lost(&Congested { now: Time::ZERO, in_use: 20.0, in_flight: 20 });
+        assert_eq!((dctcp.window(), dctcp.threshold()), (10.0, 10.0));
+        dctcp.acked(&ack(1, 0, 10, false));
+        assert_eq!(dctcp.window(), 10.1);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+        dctcp.acked(&Acked { is_window_used: false, ..ack(5, 0, 5, false) });
+        assert_eq!(dctcp.window(), 10.0);
+    }
+
+    #[test]
+    fn marks_take_the_window_no_lower_than_two_and_a_timeout_takes_it_to_one() {
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), 3);
+        for _ in 0..20 {
+            dctcp.acked(&ack(1, 1, 1, true));
+        }
+        assert_eq!(dctcp.window(), 2.0);
+        dctcp.timed_out(&Congested { now: Time::ZERO, in_use: 2.0, in_flight: 2 });
+        assert_eq!((dctcp.window(), dctcp.threshold()), (1.0, 2.0));
+    }
+}

@@ -1,0 +1,25 @@
+//! What several controllers have in common when a window grows.
+
+/// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold. Gives the new window, and
+/// the segments that are left for congestion avoidance. RFC 5681, section 3.1, with appropriate byte counting (RFC 3465).
+pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
+    let step = f64::from(newly).min((threshold - window).max(0.0));
+    (window + step, f64::from(newly) - step)
+}
+
+/// The window, kept from growing past what can be used and from falling below one segment.
+pub(super) fn kept(window: f64, most: f64) -> f64 {
+    window.min(most).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
+        assert_eq!(slow_start(10.0, f64::INFINITY, 4), (14.0, 0.0));
+        assert_eq!(slow_start(10.0, 11.5, 4), (11.5, 2.5));
+        assert_eq!(slow_start(12.0, 11.5, 4), (12.0, 4.0));
+    }
+}

@@ -1,0 +1,226 @@
+//! LEDBAT: a background transport that yields to others by keeping its own queueing delay at a target.
+//!
+//! # What it does
+//! Takes the least delay of the last ten minutes for the path's own, and what is above it for queueing. The window grows by at
+//! most one segment per round trip while the queueing delay is below the target, and shrinks in proportion where it is above.
+//!
+//! # Why
+//! Flows that fill queues until something is lost push the delay far beyond the target, and so take all that they want; what
+//! they leave unused, LEDBAT takes. That suits updates and backups.
+//!
+//! # Parameters (unit, default, source)
+//! - `target` (time; 100 ms): the queueing delay to hold. RFC 6817, section 2.5: it must be 100 ms or less.
+//! - `gain` (1; 1): growth in segments per round trip at no queueing delay. RFC 6817, section 2.5: at most 1.
+//! - `allowed_increase` (segments; 1): the window is at most so far above what is in flight. RFC 6817, section 2.5.
+//! - `lowest_window` (segments; 2): MIN_CWND. RFC 6817, section 2.5.
+//!
+//! # State and cost
+//! 96 bytes; O(1) per acknowledgement (ten minima and four samples). The sender is asked for exact round-trip times.
+//!
+//! # Source (section, equation)
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes. The filter of current
+//! delays is the least of the last four samples, as implementations commonly have it; the RFC leaves it open.
+//!
+//! # Where we differ
+//! - Delays are exact round-trip times, not one-way delays: queueing on the way back counts too. No clock skew or offset has
+//!   then to be corrected.
+//! - Delays are kept to the microsecond, up to 71 minutes.
+//! - There is no slow start, and so no threshold: section 2.4.2 does not have one.
+//! - An acknowledgement without a measurement moves the window by the delays known so far; before the first one it does
+//!   nothing.
+//! - CTO, the timeout, is the sender's retransmission timer.
+
+use super::growth::kept;
+use super::{Acked, Congested, Control, Feedback};
+use fairwire_core::{Duration, Time};
+
+/// What [`Ledbat`] may be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LedbatParameters {
+    /// The queueing delay to hold; at least a microsecond, which is what delays are kept to.
+    pub target: Duration,
+    /// Growth at no queueing delay, segments per round trip.
+    pub gain: f64,
+    /// How far the window may be above what is in flight, segments.
+    pub allowed_increase: u32,
+    /// The window falls no lower but for a timeout, segments.
+    pub lowest_window: u32,
+}
+
+impl Default for LedbatParameters {
+    fn default() -> Self {
+        LedbatParameters { target: Duration::from_ms(100), gain: 1.0, allowed_increase: 1, lowest_window: 2 }
+    }
+}
+
+/// The window of LEDBAT.
+#[derive(Debug)]
+pub struct Ledbat {
+    window: f64,
+    target_s: f64,
+    gain: f64,
+    allowed_increase: u32,
+    lowest: u32,
+    /// The least delays of the last minutes, the current one last, in microseconds; [`NONE`] where there is none.
+    base_us: [u32; BASE_HISTORY],
+    /// The last delays, in microseconds, in no order.
+    recent_us: [u32; CURRENT_FILTER],
+    minute: u32,
+    next: u8,
+}
+
+const BASE_HISTORY: usize = 10;
+const CURRENT_FILTER: usize = 4;
+const NONE: u32 = u32::MAX;
+const NS_PER_MINUTE: u64 = 60_000_000_000;
+
+impl Ledbat {
+    /// A window of `initial_window` segments.
+    pub fn new(parameters: LedbatParameters, initial_window: u32) -> Self {
+        Ledbat {
+            window: f64::from(initial_window),
+            target_s: parameters.target.secs().max(1e-6),
+            gain: parameters.gain,
+            allowed_increase: parameters.allowed_increase,
+            lowest: parameters.lowest_window,
+            base_us: [NONE; BASE_HISTORY],
+            recent_us: [NONE; CURRENT_FILTER],
+            minute: 0,
+            next: 0,
+        }
+    }
+
+    /// The queueing delay as it is seen now; absent before the first measurement.
+    pub fn queueing_delay(&self) -> Option<Duration> {
+        let recent = self.recent_us.iter().min().filter(|&&us| us != NONE)?;
+        let base = self.base_us.iter().min()?;
+        Some(Duration::from_us(u64::from(recent.saturating_sub(*base))))
+    }
+
+    fn measured(&mut self, now: Time, rtt: Duration) {
+        let us = u32::try_from(rtt.ns() / 1000).unwrap_or(NONE).min(NONE - 1);
+        let minute = (now.ns() / NS_PER_MINUTE) as u32;
+        if minute != self.minute {
+            self.minute = minute;
+            self.base_us.rotate_left(1);
+            self.base_us[BASE_HISTORY - 1] = us;
+        } else {
+            self.base_us[BASE_HISTORY - 1] = self.base_us[BASE_HISTORY - 1].min(us);
+        }
+        self.recent_us[usize::from(self.next)] = us;
+        self.next = (self.next + 1) % CURRENT_FILTER as u8;
+    }
+}
+
+impl Control for Ledbat {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Infinite: there is no slow start.
+    fn threshold(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.measured(acked.now, rtt);
+        }
+        let Some(queueing) = self.queueing_delay() else { return };
+        let off_target = (self.target_s - queueing.secs()) / self.target_s;
+        let moved = self.window + self.gain * off_target * f64::from(acked.newly) / self.window;
+        let allowed = f64::from(acked.in_flight) + f64::from(self.allowed_increase);
+        self.window = kept(moved.min(allowed).max(f64::from(self.lowest)), acked.most);
+    }
+
+    fn lost(&mut self, _congested: &Congested) {
+        self.window = self.window.min((self.window / 2.0).max(f64::from(self.lowest)));
+    }
+
+    fn timed_out(&mut self, _congested: &Congested) {
+        self.window = 1.0;
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(at_s: u64, newly: u32, rtt_ms: Option<u64>) -> Acked {
+        Acked {
+            now: Time::from_ns(at_s * 1_000_000_000),
+            newly,
+            marked: 0,
+            in_flight: 1000,
+            rtt: rtt_ms.map(Duration::from_ms),
+            ends_round: true,
+            rate: None,
+            is_window_used: true,
+            most: 1e9,
+        }
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Ledbat>(), 96);
+    }
+
+    #[test]
+    fn the_window_moves_by_the_distance_from_the_target() {
+        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        ledbat.acked(&ack(0, 10, None));
+        assert_eq!(ledbat.window(), 10.0); // nothing is known yet
+        ledbat.acked(&ack(0, 10, Some(50)));
+        assert_eq!(ledbat.window(), 11.0); // no queueing: one segment per window
+        for (rtt_ms, queueing_ms) in
+            [(150, 0), (150, 0), (150, 0), (150, 100), (250, 100), (350, 100), (250, 100), (300, 200)]
+        {
+            let before = ledbat.window();
+            ledbat.acked(&ack(0, 11, Some(rtt_ms)));
+            // The least of the last four: the 50 ms stay in the filter for three samples more.
+            assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
+            let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
+            assert!((ledbat.window() - expected).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_longer_path_is_believed_after_ten_minutes() {
+        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        ledbat.acked(&ack(0, 1, Some(50)));
+        for minute in 1..10 {
+            for _ in 0..4 {
+                ledbat.acked(&ack(60 * minute, 1, Some(90)));
+            }
+            assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(40)));
+        }
+        ledbat.acked(&ack(600, 1, Some(90)));
+        assert_eq!(ledbat.queueing_delay(), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn the_window_stays_one_above_what_is_in_flight() {
+        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        ledbat.acked(&Acked { in_flight: 4, ..ack(0, 1, Some(50)) });
+        assert_eq!(ledbat.window(), 5.0);
+    }
+
+    #[test]
+    fn a_loss_halves_down_to_two_and_a_timeout_starts_over() {
+        let congested = Congested { now: Time::ZERO, in_use: 9.0, in_flight: 9 };
+        let mut ledbat = Ledbat::new(LedbatParameters::default(), 9);
+        ledbat.lost(&congested);
+        assert_eq!(ledbat.window(), 4.5);
+        ledbat.lost(&congested);
+        ledbat.lost(&congested);
+        assert_eq!(ledbat.window(), 2.0);
+        ledbat.timed_out(&congested);
+        assert_eq!(ledbat.window(), 1.0);
+        ledbat.lost(&congested);
+        assert_eq!(ledbat.window(), 1.0); // a loss never raises it
+    }
+}

@@ -1,0 +1,67 @@
+//! The fraction of segments that meet a mark, smoothed over rounds: what DCTCP and Prague have in common.
+
+use super::Acked;
+
+/// DCTCP.Alpha of RFC 8257, section 3.3, and the counts of the round under way.
+#[derive(Debug)]
+pub(super) struct MarkedFraction {
+    alpha: f64,
+    gain: f64,
+    acked: u32,
+    marked: u32,
+}
+
+impl MarkedFraction {
+    /// Begins at `alpha`; each round moves it by `gain` of the difference.
+    pub fn new(alpha: f64, gain: f64) -> Self {
+        MarkedFraction { alpha, gain, acked: 0, marked: 0 }
+    }
+
+    /// The estimate, from 0 to 1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Counts an acknowledgement into the round under way.
+    pub fn count(&mut self, acked: &Acked) {
+        self.acked = self.acked.saturating_add(acked.newly);
+        self.marked = self.marked.saturating_add(acked.marked.min(acked.newly));
+    }
+
+    /// The round is over: M = marked / acked, and alpha = alpha (1 - g) + g M.
+    pub fn end_round(&mut self) {
+        if self.acked == 0 {
+            return;
+        }
+        let fraction = f64::from(self.marked) / f64::from(self.acked);
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * fraction;
+        (self.acked, self.marked) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Time;
+
+    #[test]
+    fn a_round_counts_for_itself_alone() {
+        let mut marks = MarkedFraction::new(0.0, 0.5);
+        let ack = |newly, marked| Acked {
+            now: Time::ZERO,
+            newly,
+            marked,
+            in_flight: 10,
+            rtt: None,
+            ends_round: false,
+            rate: None,
+            is_window_used: true,
+            most: 1e9,
+        };
+        for (newly, marked, expected) in [(4, 4, 0.5), (4, 0, 0.25), (8, 2, 0.25), (0, 0, 0.25)] {
+            marks.count(&ack(newly, marked));
+            marks.end_round();
+            assert_eq!(marks.alpha(), expected);
+        }
+    }
+}

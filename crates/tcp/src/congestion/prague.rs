@@ -1,0 +1,286 @@
+//! Prague: DCTCP's response made fit for the Internet.
+//!
+//! # What it does
+//! Like [`Dctcp`](super::Dctcp) it takes alpha / 2 of the window away where marks come, alpha being the smoothed fraction of
+//! marked segments. It paces; it counts only unmarked segments as reason to grow; and a flow that lasts grows as if its
+//! round-trip time were at least 25 ms, so that nearness is no longer an advantage. Its segments carry ECT(1).
+//!
+//! # Why
+//! L4S gives such flows a queue of their own with a delay of about a millisecond, and asks in return that their response be
+//! scalable, that they pace, and that short round trips do not crowd out long ones (RFC 9331, section 4.3). DCTCP has only
+//! the first.
+//!
+//! # Parameters (unit, default, source)
+//! - `gain` (1; 1/16): how much a round moves alpha. Draft, section 2.4.
+//! - `virtual_rtt` (time; 25 ms): the round-trip time that shorter ones behave as; zero switches that off. Draft, section 2.4.4.
+//! - `independent_after` (rounds; 500): how long a flow keeps its own round-trip time first, so that short ones stay quick. Draft,
+//!   section 2.4.4.
+//! - `lowest_window` (segments; 2): marks take the window no lower.
+//!
+//! # State and cost
+//! 88 bytes; O(1) per acknowledgement. The sender is asked for exact round-trip times and counts of marks, and paces.
+//!
+//! # Source (section, equation)
+//! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331, section 4.3. The law of growth
+//! under a virtual round-trip time follows from what it is for: a rate W / R that grows by 1 / V per V seconds grows W by
+//! (R / V)^2 per R seconds.
+//!
+//! # Where we differ
+//! - Once a flow is independent, everything has the period of the virtual round-trip time: growth, the average alpha, and how
+//!   often marks may reduce. Only so is the rate at a given marking probability that of a flow with that round-trip time.
+//! - A loss halves the window in use, whatever marks have taken away in the same round trip before. (The draft gives credit
+//!   for that.)
+//! - There is no fall-back to a classic response where a queue is found to be classic.
+//! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
+//! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
+
+use super::growth::{kept, slow_start};
+use super::marks::MarkedFraction;
+use super::round_trip::{Flight, SmoothedRtt};
+use super::{Acked, Congested, Control, Feedback};
+use fairwire_core::{Duration, Time};
+
+/// What [`Prague`] may be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PragueParameters {
+    /// How much a round moves alpha, from 0 to 1.
+    pub gain: f64,
+    /// The round-trip time that shorter ones behave as; zero: each as its own.
+    pub virtual_rtt: Duration,
+    /// For how many rounds a flow keeps its own round-trip time first.
+    pub independent_after: u32,
+    /// Marks take the window no lower, segments.
+    pub lowest_window: u32,
+}
+
+impl Default for PragueParameters {
+    fn default() -> Self {
+        let virtual_rtt = Duration::from_ms(25);
+        PragueParameters { gain: 1.0 / 16.0, virtual_rtt, independent_after: 500, lowest_window: 2 }
+    }
+}
+
+/// The window and the pace of Prague.
+#[derive(Debug)]
+pub struct Prague {
+    window: f64,
+    threshold: f64,
+    rtt: SmoothedRtt,
+    marks: MarkedFraction,
+    has_met_marks: bool,
+    virtual_rtt: Duration,
+    rounds_to_go: u32,
+    lowest: u32,
+    reduced: Flight,
+    next_reduction: Time,
+    averaged: Time,
+}
+
+/// RFC 5681, equation (4): after a loss the threshold is at least two segments.
+const LOWEST_THRESHOLD: f64 = 2.0;
+
+impl Prague {
+    /// A window of `initial_window` segments, in slow start.
+    pub fn new(parameters: PragueParameters, initial_window: u32) -> Self {
+        Prague {
+            window: f64::from(initial_window),
+            threshold: f64::INFINITY,
+            rtt: SmoothedRtt::default(),
+            marks: MarkedFraction::new(1.0, parameters.gain),
+            has_met_marks: false,
+            virtual_rtt: parameters.virtual_rtt,
+            rounds_to_go: parameters.independent_after,
+            lowest: parameters.lowest_window,
+            reduced: Flight::default(),
+            next_reduction: Time::ZERO,
+            averaged: Time::ZERO,
+        }
+    }
+
+    /// The smoothed fraction of marked segments, from 0 to 1; 1 until the first mark.
+    pub fn alpha(&self) -> f64 {
+        self.marks.alpha()
+    }
+
+    /// How long the law's round trip is at least: the virtual one, or no time where the flow keeps to its own.
+    fn period(&self) -> Duration {
+        if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
+    }
+
+    /// Alpha is 1 until the first mark, so that this one halves the window that slow start has left.
+    fn average_marks(&mut self, acked: &Acked) {
+        if !self.has_met_marks && acked.marked == 0 {
+            return;
+        }
+        self.marks.count(acked);
+        if !self.has_met_marks {
+            (self.has_met_marks, self.averaged) = (true, acked.now);
+        } else if acked.ends_round && acked.now.since(self.averaged) >= self.period() {
+            self.marks.end_round();
+            self.averaged = acked.now;
+        }
+    }
+
+    fn reduce(&mut self, acked: &Acked) {
+        self.window = (self.window * (1.0 - self.alpha() / 2.0)).max(f64::from(self.lowest));
+        self.threshold = self.window;
+        self.reduced = Flight::of(acked.in_flight.saturating_sub(acked.newly));
+        self.next_reduction = acked.now + self.period();
+    }
+
+    fn grow(&mut self, acked: &Acked) {
+        let unmarked = acked.newly.saturating_sub(acked.marked);
+        let (window, rest) = slow_start(self.window, self.threshold, unmarked);
+        self.window = kept(window + rest * self.segments_per_round() / window, acked.most);
+    }
+
+    /// (R / V)^2, at most 1.
+    fn segments_per_round(&self) -> f64 {
+        let period = self.period().secs();
+        if period > self.rtt.secs() { (self.rtt.secs() / period) * (self.rtt.secs() / period) } else { 1.0 }
+    }
+}
+
+impl Control for Prague {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        self.rtt.take(acked.rtt);
+        self.rounds_to_go = self.rounds_to_go.saturating_sub(u32::from(acked.ends_round));
+        self.average_marks(acked);
+        let is_over = self.reduced.is_over_before(acked.newly);
+        if acked.marked > 0 && is_over && acked.now >= self.next_reduction {
+            self.reduce(acked);
+        } else if acked.is_window_used {
+            self.grow(acked);
+        }
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.window = self.threshold;
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.window = 1.0;
+        self.reduced = Flight::default();
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        self.reduced = Flight::default();
+    }
+
+    fn pace(&self) -> Option<f64> {
+        let gain = if self.window < self.threshold { 2.0 } else { 1.0 };
+        (self.rtt.secs() > 0.0).then(|| gain * self.window / self.rtt.secs())
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, counted_marks: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(now_ms: u64, newly: u32, marked: u32, rtt_ms: u64) -> Acked {
+        let (now, rtt) = (Time::from_ns(now_ms * 1_000_000), Some(Duration::from_ms(rtt_ms)));
+        let (in_flight, ends_round) = (newly, true);
+        Acked { now, newly, marked, in_flight, rtt, ends_round, rate: None, is_window_used: true, most: 1e9 }
+    }
+
+    fn in_avoidance(parameters: PragueParameters, window: f64) -> Prague {
+        Prague { window, threshold: window, ..Prague::new(parameters, 10) }
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Prague>(), 88);
+    }
+
+    #[test]
+    fn the_first_mark_halves_however_late_it_comes() {
+        let mut prague = Prague::new(PragueParameters::default(), 10);
+        for round in 0..3 {
+            prague.acked(&ack(10 * round, prague.window() as u32, 0, 10));
+        }
+        assert_eq!((prague.window(), prague.alpha()), (80.0, 1.0));
+        prague.acked(&ack(40, 80, 1, 10));
+        assert_eq!((prague.window(), prague.threshold()), (40.0, 40.0));
+    }
+
+    #[test]
+    fn only_unmarked_segments_are_reason_to_grow() {
+        let mut prague = in_avoidance(PragueParameters::default(), 20.0);
+        prague.reduced = Flight::of(100); // within the window of a reduction
+        prague.acked(&ack(10, 20, 5, 10));
+        assert_eq!(prague.window(), 20.0 + 15.0 / 20.0);
+    }
+
+    #[test]
+    fn a_lasting_flow_of_5_ms_grows_its_rate_as_one_of_25_ms() {
+        let lasting = PragueParameters { independent_after: 0, ..Default::default() };
+        let mut near = in_avoidance(lasting, 100.0);
+        for round in 0..5 {
+            near.acked(&ack(5 * round, 100, 0, 5));
+        }
+        // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a window of 5 ms. Within
+        // 1 %, for the 100 segments acknowledged are not quite a window any more.
+        let grown = near.window() - 100.0;
+        assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
+        let mut far = in_avoidance(lasting, 100.0);
+        far.acked(&ack(0, 100, 0, 40));
+        assert_eq!(far.window(), 101.0);
+    }
+
+    #[test]
+    fn a_young_flow_keeps_its_own_round_trip() {
+        let mut prague = in_avoidance(PragueParameters::default(), 100.0);
+        prague.acked(&ack(0, 100, 0, 5));
+        assert_eq!(prague.window(), 101.0);
+    }
+
+    #[test]
+    fn marks_reduce_a_lasting_flow_once_per_virtual_round_trip() {
+        let mut prague = in_avoidance(PragueParameters { independent_after: 0, ..Default::default() }, 100.0);
+        prague.has_met_marks = true;
+        let mut reductions = 0;
+        for round in 0..50 {
+            let before = prague.window();
+            prague.acked(&ack(5 * round, 90, 1, 5));
+            reductions += u32::from(prague.window() < before);
+        }
+        assert_eq!(reductions, 10); // 250 ms
+    }
+
+    #[test]
+    fn alpha_of_a_lasting_flow_moves_once_per_virtual_round_trip() {
+        for (independent_after, expected) in [(0, 10), (1000, 50)] {
+            let parameters = PragueParameters { independent_after, ..Default::default() };
+            let mut prague = in_avoidance(parameters, 100.0);
+            prague.has_met_marks = true; // at the start of time
+            for round in 1..=50 {
+                prague.acked(&ack(5 * round, 100, 0, 5));
+            }
+            assert!((prague.alpha() - (15.0_f64 / 16.0).powi(expected)).abs() < 1e-12, "{}", prague.alpha());
+        }
+    }
+
+    #[test]
+    fn it_paces_a_window_per_round_trip_and_twice_that_in_slow_start() {
+        let mut prague = Prague::new(PragueParameters::default(), 10);
+        assert_eq!(prague.pace(), None);
+        prague.acked(&ack(0, 10, 0, 10));
+        assert_eq!(prague.pace(), Some(2.0 * 20.0 / 0.010));
+        prague.lost(&Congested { now: Time::ZERO, in_use: 20.0, in_flight: 20 });
+        assert_eq!(prague.pace(), Some(10.0 / 0.010));
+    }
+}

@@ -1,0 +1,67 @@
+//! Round trips as a controller sees them: how long they take, and when one is over.
+
+use fairwire_core::Duration;
+
+/// The smoothed round-trip time of RFC 6298, section 2, in seconds; zero before the first measurement.
+#[derive(Debug, Default)]
+pub(super) struct SmoothedRtt {
+    secs: f64,
+}
+
+impl SmoothedRtt {
+    /// Takes a measurement in, where there is one.
+    pub fn take(&mut self, rtt: Option<Duration>) {
+        let Some(rtt) = rtt else { return };
+        // RFC 6298, equations (2.2) and (2.3).
+        self.secs = if self.secs > 0.0 { self.secs + (rtt.secs() - self.secs) / 8.0 } else { rtt.secs() };
+    }
+
+    /// Seconds; zero before the first measurement.
+    pub fn secs(&self) -> f64 {
+        self.secs
+    }
+}
+
+/// The segments that were in flight at some moment. When they are acknowledged, a round trip has passed, whatever the clock
+/// says.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    left: u32,
+}
+
+impl Flight {
+    /// With `left` segments in flight now.
+    pub fn of(left: u32) -> Self {
+        Flight { left }
+    }
+
+    /// Were all of them acknowledged before the acknowledgement of `newly` more, which is taken in?
+    pub fn is_over_before(&mut self, newly: u32) -> bool {
+        let is_over = self.left == 0;
+        self.left = self.left.saturating_sub(newly);
+        is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smoothed_time_begins_with_the_first_measurement_and_moves_an_eighth() {
+        let mut rtt = SmoothedRtt::default();
+        rtt.take(None);
+        assert_eq!(rtt.secs(), 0.0);
+        rtt.take(Some(Duration::from_ms(100)));
+        rtt.take(Some(Duration::from_ms(180)));
+        assert!((rtt.secs() - 0.110).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_flight_is_over_at_the_first_acknowledgement_of_what_was_sent_after_it() {
+        let mut flight = Flight::of(3);
+        assert!(!flight.is_over_before(2));
+        assert!(!flight.is_over_before(1)); // the last of the three
+        assert!(flight.is_over_before(1));
+    }
+}

@@ -1,0 +1,225 @@
+//! When each segment in flight was sent, and what had been delivered by then: exact round-trip times and rates of delivery.
+//!
+//! Kept only for a flow that asks for them; 32 bytes per segment in flight.
+//!
+//! # Source
+//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is what was delivered between the sending of a segment and its
+//! acknowledgement, over the longer of the time it took to send that and the time it took to be acknowledged.
+
+use crate::congestion::RateSample;
+use fairwire_core::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The records of the segments in flight, and what has been delivered.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    base: u64,
+    records: VecDeque<Record>,
+    delivered: u32, // so far, wrapping
+    delivered_at: Time,
+    first_sent: Time, // when the segment was sent that was delivered last: the sending side of a sample begins there
+    least_rtt: Duration,
+    limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
+    newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    sent: Time,
+    first_sent: Time,
+    delivered_at: Time,
+    delivered: u32,
+    is_repeated: bool,
+    is_delivered: bool,
+    is_limited: bool,
+}
+
+/// What an acknowledgement measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Measures {
+    /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent twice.
+    pub(crate) rtt: Option<Duration>,
+    /// The rate of delivery.
+    pub(crate) rate: Option<RateSample>,
+}
+
+/// Room that is kept, in records.
+const KEPT: usize = 16;
+
+impl Journal {
+    /// A journal with nothing in it.
+    pub(crate) fn new() -> Self {
+        Journal {
+            base: 0,
+            records: VecDeque::new(),
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            least_rtt: Duration::MAX,
+            limited_until: None,
+            newest: None,
+        }
+    }
+
+    /// Segment `seq` is sent at `now`, with nothing else in flight where `is_alone`.
+    pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
+        if is_alone {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let at = (seq - self.base) as usize;
+        let record = Record {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            is_repeated: at < self.records.len(),
+            is_delivered: false,
+            is_limited: self.limited_until.is_some(),
+        };
+        match self.records.get_mut(at) {
+            Some(before) => *before = Record { is_delivered: before.is_delivered, ..record },
+            None => self.records.push_back(record),
+        }
+    }
+
+    /// The application has nothing more to send, and `in_flight` segments are on their way: rates are its own until they have arrived.
+    pub(crate) fn limited(&mut self, in_flight: u32) {
+        self.limited_until = Some(self.delivered.wrapping_add(in_flight));
+    }
+
+    /// Segment `seq` was selectively acknowledged.
+    pub(crate) fn delivered(&mut self, seq: u64, now: Time) {
+        let Some(record) = self.records.get_mut((seq - self.base) as usize) else { return };
+        if !std::mem::replace(&mut record.is_delivered, true) {
+            let record = *record;
+            self.note(record, now);
+        }
+    }
+
+    /// Everything below `unacked` is acknowledged.
+    pub(crate) fn advance(&mut self, unacked: u64, now: Time) {
+        for _ in self.base..unacked {
+            let Some(record) = self.records.pop_front() else { break };
+            if !record.is_delivered {
+                self.note(record, now);
+            }
+        }
+        self.base = unacked;
+        if self.records.capacity() > KEPT && self.records.len() < self.records.capacity() / 4 {
+            self.records.shrink_to((self.records.len() * 2).max(KEPT));
+        }
+    }
+
+    /// What the acknowledgement just taken in measures at `now`.
+    pub(crate) fn measures(&mut self, now: Time) -> Measures {
+        let Some(record) = self.newest.take() else { return Measures::default() };
+        let rtt = now.since(record.sent);
+        let rtt = (!record.is_repeated).then_some(rtt);
+        self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
+        if self.limited_until.is_some_and(|until| (self.delivered.wrapping_sub(until) as i32) > 0) {
+            self.limited_until = None;
+        }
+        Measures { rtt, rate: self.rate(&record) }
+    }
+
+    fn note(&mut self, record: Record, now: Time) {
+        self.delivered = self.delivered.wrapping_add(1);
+        self.delivered_at = now;
+        if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
+            self.first_sent = record.sent;
+            self.newest = Some(record);
+        }
+    }
+
+    /// None over an interval shorter than any round trip: acknowledgements were compressed, or the segment was sent twice.
+    fn rate(&self, record: &Record) -> Option<RateSample> {
+        let sending = record.sent.since(record.first_sent);
+        let acking = self.delivered_at.since(record.delivered_at);
+        let interval = sending.max(acking);
+        if interval.is_zero() || (self.least_rtt != Duration::MAX && interval < self.least_rtt) {
+            return None;
+        }
+        let delivered = f64::from(self.delivered.wrapping_sub(record.delivered));
+        let is_limited_by_application = record.is_limited;
+        Some(RateSample { per_second: delivered / interval.secs(), is_limited_by_application })
+    }
+}
+
+const _: () = assert!(size_of::<Record>() == 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn each_acknowledgement_measures_the_segment_sent_last_and_none_sent_twice() {
+        let mut journal = Journal::new();
+        for (seq, at) in [(0, 0), (1, 10), (2, 20), (3, 30)] {
+            journal.sent(seq, ms(at), seq == 0);
+        }
+        journal.advance(2, ms(100));
+        assert_eq!(journal.measures(ms(100)).rtt, Some(Duration::from_ms(90)));
+        assert_eq!(journal.measures(ms(101)), Measures::default()); // once
+        journal.sent(2, ms(110), false);
+        journal.delivered(3, ms(120));
+        assert_eq!(journal.measures(ms(120)).rtt, Some(Duration::from_ms(90)));
+        journal.advance(4, ms(200));
+        let measures = journal.measures(ms(200));
+        assert_eq!(measures.rtt, None); // of 2, which may have been acknowledged either time; 3 was measured before
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+        let mut journal = Journal::new();
+        // Ten segments at once; acknowledged one per 2 ms from 40 ms on: 500 per second.
+        for seq in 0..10 {
+            journal.sent(seq, ms(0), seq == 0);
+        }
+        let mut rate = None;
+        for seq in 0..10 {
+            let now = ms(40 + 2 * seq);
+            journal.advance(seq + 1, now);
+            rate = journal.measures(now).rate;
+            journal.sent(10 + seq, now, false);
+        }
+        assert_eq!(rate.map(|r| (r.per_second * 58.0).round()), Some(10_000.0)); // the first flight: 10 in 58 ms
+        for seq in 10..30 {
+            let now = ms(60 + 2 * (seq - 10));
+            journal.advance(seq + 1, now);
+            rate = journal.measures(now).rate;
+            journal.sent(10 + seq, now, false);
+        }
+        let rate = rate.expect("measured");
+        // Segment 29 was sent at 78 ms, when 20 had arrived, the last of them sent at 58 ms; when it arrived, at 98 ms, 30 had.
+        assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
+    }
+
+    #[test]
+    fn samples_are_the_applications_until_what_it_held_back_has_passed() {
+        let mut journal = Journal::new();
+        journal.sent(0, ms(0), true);
+        journal.limited(1);
+        journal.advance(1, ms(50));
+        assert!(journal.measures(ms(50)).rate.is_some_and(|rate| !rate.is_limited_by_application));
+        journal.sent(1, ms(60), true);
+        journal.advance(2, ms(110));
+        assert!(journal.measures(ms(110)).rate.is_some_and(|rate| rate.is_limited_by_application));
+        journal.sent(2, ms(120), true);
+        journal.advance(3, ms(170));
+        assert!(journal.measures(ms(170)).rate.is_some_and(|rate| !rate.is_limited_by_application));
+    }
+
+    #[test]
+    fn room_is_given_back() {
+        let mut journal = Journal::new();
+        for seq in 0..10_000 {
+            journal.sent(seq, ms(0), seq == 0);
+        }
+        journal.advance(9_999, ms(1));
+        assert!(journal.records.capacity() <= 2 * KEPT, "{}", journal.records.capacity());
+    }
+}

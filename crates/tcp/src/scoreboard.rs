@@ -1,0 +1,402 @@
+//! What the sender knows of each segment in flight from selective acknowledgements (RFC 6675, section 4).
+//!
+//! One byte per segment, from the first unacknowledged to the highest that is known of; none at all while nothing is lost. What is in
+//! flight ("pipe") follows from counts kept at every change, so that an acknowledgement costs what it newly tells, not a window.
+//!
+//! # Where we differ
+//! A retransmission is taken for lost when a segment first sent after it is selectively acknowledged, in the spirit of
+//! RFC 8985; RFC 6675 alone would wait for the timer.
+
+use crate::segment::Sack;
+use std::collections::VecDeque;
+
+/// The state of the segments in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    base: u64,
+    segments: VecDeque<u8>,
+    sacked: u32,       // of the segments: arrived
+    lost: u32,         // not arrived and taken for lost
+    repeated: u32,     // not arrived and sent again
+    lost_below: u64,   // what is below and has not arrived is lost
+    sacked_below: u64, // one beyond the highest that has arrived
+    repair_from: u64,  // nothing below is to be sent again
+    repeats: VecDeque<Repeat>,
+    forgets_repeats: bool,
+}
+
+/// A retransmission, and what had never been sent when it was.
+#[derive(Clone, Copy, Debug)]
+struct Repeat {
+    seq: u64,
+    before: u64,
+}
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+const REPEATED: u8 = 4;
+
+/// Segments that must have arrived above one that is lost (RFC 6675, section 2).
+const DUPLICATES: u32 = 3;
+
+/// Room that an empty board keeps, in segments.
+const KEPT: usize = 64;
+
+impl Scoreboard {
+    /// A board that never takes a retransmission for lost.
+    pub(crate) fn forgetting_repeats() -> Self {
+        Scoreboard { forgets_repeats: true, ..Scoreboard::default() }
+    }
+
+    /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent again.
+    #[inline]
+    pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
+        (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
+    }
+
+    /// Has anything arrived out of order, or been lost?
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Is `seq` known to have arrived?
+    pub(crate) fn is_sacked(&self, seq: u64) -> bool {
+        self.state(seq) & SACKED != 0
+    }
+
+    /// Has `seq` been sent again?
+    pub(crate) fn is_repeated(&self, seq: u64) -> bool {
+        self.state(seq) & REPEATED != 0
+    }
+
+    /// Is `seq` taken for lost?
+    pub(crate) fn is_lost(&self, seq: u64) -> bool {
+        self.state(seq) & LOST != 0
+    }
+
+    /// Everything below `unacked` is acknowledged. How many of those segments were not known to have arrived.
+    pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
+        let from = std::mem::replace(&mut self.base, unacked);
+        if self.segments.is_empty() {
+            return unacked - from;
+        }
+        let mut known = 0;
+        for _ in from..unacked {
+            let Some(state) = self.segments.pop_front() else { break };
+            known += u64::from(state & SACKED);
+            self.uncount(state);
+        }
+        if self.segments.is_empty() {
+            self.emptied();
+        }
+        (unacked - from) - known
+    }
+
+    /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never sent. Calls `each` with every
+    /// segment of which they are the first to tell, and says how many those are.
+    pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
+        let before = self.sacked;
+        for block in sack.iter() {
+            let start = self.base + u64::from(block.offset);
+            let end = (start + u64::from(block.len)).min(highest);
+            self.extend_to(end);
+            for seq in start..end {
+                if self.arrived(seq) {
+                    each(seq);
+                }
+            }
+            self.sacked_below = self.sacked_below.max(end);
+        }
+        if self.sacked > before {
+            self.find_lost();
+            self.find_lost_repeats();
+        }
+        u64::from(self.sacked - before)
+    }
+
+    /// Takes the first segment for lost, as three duplicate acknowledgements say it is.
+    pub(crate) fn lose_first(&mut self) {
+        self.extend_to(self.base + 1);
+        self.lose(self.base);
+    }
+
+    /// The timer ran out: everything below `highest` that has not arrived is lost, retransmissions too.
+    pub(crate) fn lose_all(&mut self, highest: u64) {
+        self.extend_to(highest);
+        for at in 0..self.segments.len() {
+            let state = self.segments[at];
+            self.uncount(state & REPEATED);
+            self.segments[at] = state & !REPEATED;
+            self.lose(self.base + at as u64);
+        }
+        self.lost_below = highest;
+        self.repeats.clear();
+        self.repair_from = self.base;
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.segments.clear();
+        self.emptied();
+    }
+
+    /// The first segment that is lost and was not sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<u64> {
+        let from = self.repair_from.max(self.base);
+        let found = self.first(from, self.lost_below, |state| state & (LOST | REPEATED) == LOST);
+        self.repair_from = found.unwrap_or(self.lost_below.max(from));
+        found
+    }
+
+    /// The first segment below the highest arrived that was neither lost, nor sent again, nor has arrived (RFC 6675, section 4, NextSeg 3).
+    pub(crate) fn next_doubtful(&self) -> Option<u64> {
+        self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
+    }
+
+    /// Segment `seq` was sent again; `highest` was never sent.
+    pub(crate) fn repeat(&mut self, seq: u64, highest: u64) {
+        self.extend_to(seq + 1);
+        let state = &mut self.segments[(seq - self.base) as usize];
+        if *state & REPEATED == 0 {
+            *state |= REPEATED;
+            self.repeated += 1;
+        }
+        if !self.forgets_repeats {
+            self.repeats.push_back(Repeat { seq, before: highest });
+        }
+    }
+
+    #[inline]
+    fn state(&self, seq: u64) -> u8 {
+        match seq.checked_sub(self.base) {
+            Some(at) => self.segments.get(at as usize).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    fn first(&self, from: u64, to: u64, is_sought: impl Fn(u8) -> bool) -> Option<u64> {
+        let to = to.min(self.base + self.segments.len() as u64);
+        (from..to).find(|&seq| is_sought(self.segments[(seq - self.base) as usize]))
+    }
+
+    fn extend_to(&mut self, end: u64) {
+        let len = end.saturating_sub(self.base) as usize;
+        if len > self.segments.len() {
+            self.segments.resize(len, 0);
+        }
+    }
+
+    /// Segment `seq` has arrived. Is that news?
+    fn arrived(&mut self, seq: u64) -> bool {
+        let at = (seq - self.base) as usize;
+        let before = self.segments[at];
+        if before & SACKED != 0 {
+            return false;
+        }
+        self.uncount(before);
+        self.segments[at] = SACKED;
+        self.sacked += 1;
+        true
+    }
+
+    fn uncount(&mut self, state: u8) {
+        self.sacked -= u32::from(state & SACKED != 0);
+        self.lost -= u32::from(state & LOST != 0);
+        self.repeated -= u32::from(state & REPEATED != 0);
+    }
+
+    fn lose(&mut self, seq: u64) {
+        let state = &mut self.segments[(seq - self.base) as usize];
+        if *state & (SACKED | LOST) == 0 {
+            *state |= LOST;
+            self.lost += 1;
+            self.repair_from = self.repair_from.min(seq);
+            self.lost_below = self.lost_below.max(seq + 1);
+        }
+    }
+
+    /// A segment is lost when three above it have arrived (RFC 6675, section 4, IsLost).
+    fn find_lost(&mut self) {
+        let mut above = 0;
+        let mut end = self.sacked_below;
+        while above < DUPLICATES && end > self.lost_below.max(self.base) {
+            end -= 1;
+            above += u32::from(self.is_sacked(end));
+        }
+        if above < DUPLICATES {
+            return;
+        }
+        for seq in self.lost_below.max(self.base)..end {
+            self.lose(seq);
+        }
+        self.lost_below = self.lost_below.max(end);
+    }
+
+    /// Whatever was sent again before something that has arrived was first sent, and has not arrived itself, is lost again.
+    fn find_lost_repeats(&mut self) {
+        while let Some(&Repeat { seq, before }) = self.repeats.front() {
+            if before >= self.sacked_below {
+                break;
+            }
+            self.repeats.pop_front();
+            if self.is_repeated(seq) {
+                self.uncount(REPEATED);
+                self.segments[(seq - self.base) as usize] &= !REPEATED;
+                self.repair_from = self.repair_from.min(seq);
+            }
+        }
+    }
+
+    fn emptied(&mut self) {
+        (self.sacked, self.lost, self.repeated) = (0, 0, 0);
+        (self.lost_below, self.sacked_below, self.repair_from) = (0, 0, 0);
+        self.repeats.clear();
+        self.segments.shrink_to(KEPT);
+        self.repeats.shrink_to(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Block;
+    use fairwire_core::{Rng, Seed};
+
+    fn sack(base: u64, runs: &[(u64, u64)]) -> Sack {
+        let mut sack = Sack::NONE;
+        for (block, (start, end)) in sack.blocks.iter_mut().zip(runs) {
+            *block = Block { offset: (start - base) as u32, len: (end - start) as u32 };
+        }
+        sack
+    }
+
+    #[test]
+    fn three_arrivals_above_make_a_segment_lost_and_two_do_not() {
+        let mut board = Scoreboard::default();
+        assert_eq!(board.take(&sack(0, &[(2, 4)]), 10, |_| {}), 2);
+        assert!(!board.is_lost(0) && !board.is_lost(1));
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (8, None));
+        assert_eq!(board.take(&sack(0, &[(5, 6), (2, 4)]), 10, |_| {}), 1);
+        assert!(board.is_lost(0) && board.is_lost(1) && !board.is_lost(4));
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (5, Some(0)));
+        board.repeat(0, 10);
+        assert_eq!((board.pipe(0, 10), board.next_lost()), (6, Some(1)));
+        assert_eq!(board.advance(1), 1);
+        assert_eq!(board.pipe(1, 10), 5);
+        board.repeat(1, 10);
+        assert_eq!((board.next_lost(), board.next_doubtful()), (None, Some(4)));
+        assert_eq!(board.advance(4), 1); // of 1, 2 and 3 only 1 was not known to have arrived
+        assert_eq!(board.pipe(4, 10), 5);
+    }
+
+    #[test]
+    fn a_retransmission_is_lost_when_what_was_first_sent_after_it_arrives() {
+        let mut board = Scoreboard::default();
+        board.take(&sack(0, &[(1, 4)]), 6, |_| {});
+        board.repeat(0, 6);
+        board.take(&sack(0, &[(1, 6)]), 6, |_| {});
+        assert_eq!(board.next_lost(), None);
+        board.take(&sack(0, &[(1, 7)]), 8, |_| {});
+        assert_eq!((board.next_lost(), board.pipe(0, 8)), (Some(0), 1));
+        board.repeat(0, 8);
+        assert_eq!((board.next_lost(), board.pipe(0, 8)), (None, 2));
+    }
+
+    #[test]
+    fn a_timeout_loses_all_that_has_not_arrived() {
+        let mut board = Scoreboard::default();
+        board.take(&sack(0, &[(1, 4)]), 6, |_| {});
+        board.repeat(0, 6);
+        board.lose_all(6);
+        assert_eq!((board.pipe(0, 6), board.next_lost()), (0, Some(0)));
+        board.repeat(0, 6);
+        assert_eq!(board.next_lost(), Some(4));
+        board.advance(6);
+        assert!(board.is_empty());
+        assert_eq!(board.pipe(6, 9), 3);
+    }
+
+    /// The definitions of RFC 6675, section 4, read off a list of every segment.
+    struct Plain {
+        base: u64,
+        sacked: Vec<bool>,
+        repeated: Vec<bool>,
+        lost: Vec<bool>,
+    }
+
+    impl Plain {
+        fn update(&mut self) {
+            for seq in 0..self.sacked.len() {
+                let above = self.sacked[seq + 1..].iter().filter(|&&sacked| sacked).count();
+                self.lost[seq] |= above >= 3;
+            }
+        }
+        fn pipe(&self) -> u64 {
+            let segments = self.base as usize..self.sacked.len();
+            let count = |seq: usize| match (self.sacked[seq], self.lost[seq], self.repeated[seq]) {
+                (true, ..) => 0,
+                (false, lost, repeated) => u64::from(!lost) + u64::from(repeated),
+            };
+            segments.map(count).sum()
+        }
+        fn next_lost(&self) -> Option<u64> {
+            let is_next = |&seq: &usize| self.lost[seq] && !self.sacked[seq] && !self.repeated[seq];
+            (self.base as usize..self.sacked.len()).find(is_next).map(|seq| seq as u64)
+        }
+    }
+
+    /// A random run of segments that have arrived, in absolute numbers.
+    fn arrival(plain: &Plain, rng: &mut Rng) -> (u64, u64) {
+        let highest = plain.sacked.len() as u64;
+        let start = plain.base + 1 + u64::from(rng.below((highest - plain.base - 1) as u32));
+        (start, (start + 1 + u64::from(rng.below(3))).min(highest))
+    }
+
+    #[test]
+    fn counts_are_those_of_the_definitions_over_random_acknowledgements() {
+        let mut rng = Seed(5).stream("scoreboard");
+        for _ in 0..200 {
+            let mut board = Scoreboard::forgetting_repeats(); // RFC 6675 takes no retransmission for lost
+            let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
+            for _ in 0..200 {
+                let highest = plain.sacked.len() + rng.below(4) as usize + 1;
+                for list in [&mut plain.sacked, &mut plain.repeated, &mut plain.lost] {
+                    list.resize(highest, false);
+                }
+                let highest = highest as u64;
+                match rng.below(10) {
+                    0 => {
+                        let ahead =
+                            (plain.base as usize..plain.sacked.len()).take_while(|&s| plain.sacked[s]);
+                        let step = ahead.count() as u64 + 1;
+                        plain.base = (plain.base + step).min(highest - 1);
+                        board.advance(plain.base);
+                    }
+                    1 => {
+                        board.lose_all(highest);
+                        plain.repeated[plain.base as usize..].fill(false);
+                        plain.lost[plain.base as usize..].fill(true);
+                    }
+                    2..5 => {
+                        if let Some(seq) = plain.next_lost() {
+                            board.repeat(seq, highest);
+                            plain.repeated[seq as usize] = true;
+                        }
+                    }
+                    _ if plain.base + 1 < highest => {
+                        let (start, end) = arrival(&plain, &mut rng);
+                        let fresh = (start..end).filter(|&s| !plain.sacked[s as usize]).count();
+                        plain.sacked[start as usize..end as usize].fill(true);
+                        let told = board.take(&sack(plain.base, &[(start, end)]), highest, |_| {});
+                        assert_eq!(told as usize, fresh);
+                        plain.update();
+                    }
+                    _ => {}
+                }
+                assert_eq!(board.pipe(plain.base, highest), plain.pipe());
+                assert_eq!(board.next_lost(), plain.next_lost());
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What travels: segments one way, acknowledgements the other.
+
+use fairwire_core::Ecn;
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number, counted from 0; 0 for a SYN, which is no data.
+    pub seq: u64,
+    /// Does it open the connection?
+    pub is_syn: bool,
+    /// Was it sent before?
+    pub is_retransmission: bool,
+    /// The ECN codepoint that it leaves with, or arrives with.
+    pub ecn: Ecn,
+    /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
+    pub cwr: bool,
+}
+
+impl Segment {
+    /// The opening of a connection. It is not ECN-capable (RFC 3168, section 6.1.1).
+    pub const SYN: Segment =
+        Segment { seq: 0, is_syn: true, is_retransmission: false, ecn: Ecn::NotEct, cwr: false };
+
+    /// Data segment number `seq`, sent for the first time, not ECN-capable.
+    pub const fn data(seq: u64) -> Self {
+        Segment { seq, is_syn: false, is_retransmission: false, ecn: Ecn::NotEct, cwr: false }
+    }
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Everything below this has arrived: the next segment expected.
+    pub next: u64,
+    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an acknowledgement of data.
+    pub is_for_syn: bool,
+    /// Has a mark arrived since the sender last said that it had reduced its window (RFC 3168, section 6.1.3)?
+    pub ece: bool,
+    /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the loss of an acknowledgement.
+    pub marks: u32,
+    /// What has arrived beyond `next`.
+    pub sack: Sack,
+}
+
+impl Ack {
+    /// An acknowledgement of all data below `next`, and of nothing else.
+    pub const fn of(next: u64) -> Self {
+        Ack { next, is_for_syn: false, ece: false, marks: 0, sack: Sack::NONE }
+    }
+
+    /// The answer to a SYN.
+    pub const fn of_syn() -> Self {
+        Ack { is_for_syn: true, ..Ack::of(0) }
+    }
+}
+
+/// Up to three blocks of segments that have arrived out of order (RFC 2018), that with the latest arrival first. An empty block ends
+/// the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sack {
+    /// The blocks.
+    pub blocks: [Block; Sack::MOST],
+}
+
+/// A run of segments. Relative to the acknowledgement that tells of it, so that it is small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
+    pub offset: u32,
+    /// Segments; 0 for no block.
+    pub len: u32,
+}
+
+impl Sack {
+    /// Most blocks: what fits beside a timestamp (RFC 2018, section 3).
+    pub const MOST: usize = 3;
+
+    /// No blocks.
+    pub const NONE: Sack = Sack { blocks: [Block { offset: 0, len: 0 }; Sack::MOST] };
+
+    /// Are there no blocks?
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.blocks[0].len == 0
+    }
+
+    /// The blocks that there are.
+    pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
+        self.blocks.iter().copied().take_while(|block| block.len > 0)
+    }
+}
+
+const _: () = assert!(size_of::<Segment>() == 16 && size_of::<Ack>() <= 40);

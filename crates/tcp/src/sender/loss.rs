@@ -1,0 +1,138 @@
+//! Loss recovery without selective acknowledgements.
+//!
+//! # Source
+//! Tahoe: fast retransmit alone (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno: RFC 6582. What the RFCs leave open
+//! is as in ns-2's agents of these names: the window after recovery is half of that before, unrounded; NewReno's timer restarts on
+//! the first partial acknowledgement only ("impatient"); duplicates after a timeout repair nothing (ns-2's `bugFix_`).
+
+use super::{DUPLICATES, Output, Phase, Reaction, Sender};
+use crate::config::Recovery;
+use crate::congestion::Control;
+use crate::journal::Measures;
+use crate::segment::Ack;
+use fairwire_core::Time;
+
+impl Sender {
+    #[inline]
+    pub(super) fn on_new_ack(&mut self, ack: &Ack, now: Time, out: &mut impl Output) {
+        let newly = ack.next - self.unacked;
+        let in_flight = self.in_flight();
+        self.unacked = ack.next;
+        self.next = self.next.max(ack.next);
+        self.duplicates = 0;
+        let measures = self.measure(ack.next, now);
+        if let Phase::Recovery { has_acted } = self.phase {
+            // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
+            if self.config.recovery == Recovery::NewReno && ack.next < self.recover {
+                if self.control.grows_in_recovery() {
+                    self.tell(ack, newly, in_flight, measures, now);
+                } else {
+                    self.untold = self.untold.saturating_add(newly as u32);
+                }
+                return self.on_partial_ack(newly, has_acted, now, out);
+            }
+            self.phase = Phase::Open;
+            self.inflation = 0;
+            self.control.recovered(now);
+        }
+        self.open_window(ack, newly, in_flight, measures, now);
+        self.rearm(now);
+        self.send_window(self.most_per_ack(), now, out);
+    }
+
+    /// The window grows, but not by the echo of a mark (RFC 3168, section 6.1.2).
+    #[inline]
+    pub(super) fn open_window(
+        &mut self,
+        ack: &Ack,
+        newly: u64,
+        in_flight: u32,
+        measures: Measures,
+        now: Time,
+    ) {
+        if ack.ece && !self.counts_marks {
+            self.untold = self.untold.saturating_add(newly as u32);
+        } else {
+            self.tell(ack, newly, in_flight, measures, now);
+        }
+    }
+
+    /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first, deflates by what was acknowledged,
+    /// less one for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
+    fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
+        let newly = u32::try_from(newly).unwrap_or(u32::MAX);
+        if self.inflation > newly {
+            self.inflation -= newly - 1;
+        } else {
+            self.control.deflated(f64::from(newly - self.inflation));
+            self.inflation = 1;
+        }
+        if !seen_partial {
+            self.phase = Phase::Recovery { has_acted: true };
+            self.timed_seq = super::NONE;
+            self.arm(now);
+        }
+        self.send_data(self.unacked, now, out);
+        self.send_window(self.most_per_duplicate(), now, out);
+    }
+
+    pub(super) fn on_duplicate(&mut self, now: Time, out: &mut impl Output) {
+        self.duplicates += 1;
+        if self.is_in_recovery() {
+            self.inflation += 1;
+            self.send_inflated(now, out);
+        } else if self.duplicates < DUPLICATES {
+            if self.config.limited_transmit {
+                self.send_one_beyond(now, out);
+            }
+        } else if self.duplicates == DUPLICATES && self.may_repair() {
+            self.on_loss(now, out);
+        }
+    }
+
+    /// Does a loss now belong to a window later than the one last repaired? The acknowledgement must cover *more* than
+    /// what had been sent by then (RFC 6582, section 3.2): duplicates that ask for the segment just after it may stem from going back N.
+    pub(super) fn is_new_loss(&self) -> bool {
+        self.recover == 0 || self.unacked > self.recover
+    }
+
+    /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window that only a mark has reduced
+    /// has not been repaired.
+    pub(super) fn may_repair(&self) -> bool {
+        self.is_new_loss() || self.reaction == Reaction::Mark
+    }
+
+    fn on_loss(&mut self, now: Time, out: &mut impl Output) {
+        let is_tahoe = self.config.recovery == Recovery::Tahoe;
+        // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168, section 6.1.2).
+        if self.is_new_loss() || self.reaction != Reaction::Mark {
+            let congested = self.congested(now);
+            if is_tahoe {
+                self.control.timed_out(&congested);
+            } else {
+                self.control.lost(&congested);
+            }
+            self.recover = self.highest;
+        }
+        self.reaction = Reaction::Duplicates;
+        self.timed_seq = super::NONE;
+        self.arm(now);
+        if is_tahoe {
+            self.next = self.unacked;
+            return self.send_window(self.most_per_ack(), now, out);
+        }
+        self.phase = Phase::Recovery { has_acted: false };
+        self.inflation = DUPLICATES;
+        self.send_data(self.unacked, now, out);
+        self.send_inflated(now, out);
+    }
+
+    /// What duplicates let out in recovery.
+    fn send_inflated(&mut self, now: Time, out: &mut impl Output) {
+        let most = match self.config.recovery {
+            Recovery::NewReno => self.most_per_duplicate(),
+            _ => self.most_per_ack(),
+        };
+        self.send_window(most, now, out);
+    }
+}

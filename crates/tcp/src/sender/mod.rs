@@ -1,0 +1,380 @@
+//! The sending end: what may be sent and when, the retransmission timer (RFC 6298), and restarts after idling (RFC 5681, 4.1).
+//!
+//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno) and [`selective`] (SACK); how the window changes is a
+//! [`Control`]ler's business.
+
+mod loss;
+mod release;
+mod selective;
+
+use crate::config::{Config, EcnMode, Recovery};
+use crate::congestion::{Acked, Congested, Control, Controller};
+use crate::journal::{Journal, Measures};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Ack, Segment};
+use fairwire_core::Time;
+use std::sync::Arc;
+
+/// Receives the segments to send, in order, at the time of the call that caused them.
+pub trait Output {
+    /// Sends `segment`.
+    fn send(&mut self, segment: Segment);
+}
+
+/// Duplicate acknowledgements that tell of a loss (RFC 5681, section 3.2).
+const DUPLICATES: u32 = 3;
+
+/// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
+const WIDEST_WINDOW: f64 = 1e9;
+
+/// Stands for no segment.
+const NONE: u64 = u64::MAX;
+
+/// A sender.
+#[derive(Debug)]
+pub struct Sender {
+    config: Arc<Config>,
+    control: Controller,
+    rtt: RttEstimator,
+    window_limit: f64,
+    unacked: u64,        // everything below is acknowledged
+    next: u64,           // next to send; below `highest` after a timeout (go back N)
+    highest: u64,        // never sent yet
+    end: u64,            // what the application has written so far; MAX for no end
+    recover: u64,        // what was never sent when the window was last reduced; 0 before that
+    round_end: u64,      // a round trip ends when this is acknowledged
+    timed_seq: u64,      // the segment that is timed, or NONE
+    timed_at: Time,      // when it, or the SYN, was sent
+    retransmit_at: Time, // MAX for never
+    release_at: Time,    // when pacing lets the next segment out
+    last_sent: Time,
+    duplicates: u32,
+    inflation: u32, // segments known to have left the network during recovery
+    pipe: u32,      // segments in flight during recovery, where acknowledgements are counted
+    marks: u32,     // told by the receiver so far
+    untold: u32,    // segments that arrived, of which the controller knows nothing yet
+    phase: Phase,
+    reaction: Reaction,
+    is_held: bool,    // by pacing, until `release_at`
+    is_starved: bool, // by the application: the window would have allowed more
+    owes_cwr: bool,
+    counts_marks: bool,
+    board: Option<Box<Scoreboard>>,
+    journal: Option<Box<Journal>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Closed,
+    /// The SYN is timed unless it has been sent again (Karn).
+    SynSent {
+        is_timed: bool,
+    },
+    Open,
+    /// Of NewReno: has a partial acknowledgement been seen? Of SACK: has the rescue been sent?
+    Recovery {
+        has_acted: bool,
+    },
+}
+
+/// Why the window was last reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reaction {
+    None,
+    Duplicates,
+    Timeout,
+    Mark,
+}
+
+impl Sender {
+    /// A sender with endless data that has not started.
+    pub fn new(config: &Arc<Config>) -> Self {
+        let control = Controller::new(config);
+        let feedback = control.feedback();
+        let keeps_journal = config.exact_rtt || feedback.exact_rtt || feedback.rate;
+        Sender {
+            control,
+            rtt: RttEstimator::default(),
+            window_limit: config.window.map_or(f64::INFINITY, f64::from),
+            unacked: 0,
+            next: 0,
+            highest: 0,
+            end: u64::MAX,
+            recover: 0,
+            round_end: 0,
+            timed_seq: NONE,
+            timed_at: Time::ZERO,
+            retransmit_at: Time::MAX,
+            release_at: Time::ZERO,
+            last_sent: Time::ZERO,
+            duplicates: 0,
+            inflation: 0,
+            pipe: 0,
+            marks: 0,
+            untold: 0,
+            phase: Phase::Closed,
+            reaction: Reaction::None,
+            is_held: false,
+            is_starved: false,
+            owes_cwr: false,
+            counts_marks: feedback.counted_marks,
+            board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
+            journal: keeps_journal.then(|| Box::new(Journal::new())),
+            config: Arc::clone(config),
+        }
+    }
+
+    /// A sender that sends what it is given by [`write`](Sender::write), and has not started.
+    pub fn without_data(config: &Arc<Config>) -> Self {
+        Sender { end: 0, ..Sender::new(config) }
+    }
+
+    /// Opens the connection.
+    pub fn start(&mut self, now: Time, out: &mut impl Output) {
+        if self.phase != Phase::Closed {
+            return;
+        }
+        if self.config.handshake {
+            self.phase = Phase::SynSent { is_timed: true };
+            self.timed_at = now;
+            out.send(Segment::SYN);
+            self.arm(now);
+        } else {
+            self.phase = Phase::Open;
+            self.transmit(now, out);
+        }
+    }
+
+    /// Gives `segments` more segments to send. After a pause longer than the retransmission timeout the window is the restart window.
+    pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
+        self.end = self.end.saturating_add(segments);
+        if matches!(self.phase, Phase::Closed | Phase::SynSent { .. }) {
+            return;
+        }
+        let is_idle = self.unacked == self.highest;
+        if let Some(restart) = self.config.restart_window
+            && is_idle
+            && now.since(self.last_sent) > self.rtt.timeout(&self.config)
+        {
+            self.control.idled(f64::from(restart));
+        }
+        self.transmit(now, out);
+    }
+
+    /// Has all that was written been acknowledged? Never so with endless data.
+    pub fn is_finished(&self) -> bool {
+        self.unacked == self.end
+    }
+
+    /// When [`on_timeout`](Sender::on_timeout) is due.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        let release_at = if self.is_held { self.release_at } else { Time::MAX };
+        let at = self.retransmit_at.min(release_at);
+        (at != Time::MAX).then_some(at)
+    }
+
+    /// The congestion window, segments.
+    pub fn window(&self) -> f64 {
+        self.control.window()
+    }
+
+    /// The slow-start threshold, segments.
+    pub fn threshold(&self) -> f64 {
+        self.control.threshold()
+    }
+
+    /// The smoothed round-trip time, once measured.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Is a loss being repaired by fast recovery?
+    pub fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    /// Segments acknowledged so far.
+    pub fn acked(&self) -> u64 {
+        self.unacked
+    }
+
+    /// Takes in an acknowledgement.
+    #[inline]
+    pub fn on_ack(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+        match self.phase {
+            Phase::Closed => return,
+            Phase::SynSent { is_timed } => return self.opened(is_timed, now, out),
+            Phase::Open | Phase::Recovery { .. } => {}
+        }
+        // Sent again or answered twice; overtaken by a newer one; or of what was never sent.
+        if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
+            return;
+        }
+        if ack.ece {
+            self.on_echo(ack.next, now);
+        }
+        if self.board.is_some() {
+            self.on_selective(ack, now, out);
+        } else if ack.next > self.unacked {
+            self.on_new_ack(&ack, now, out);
+        } else if self.highest > self.unacked {
+            self.on_duplicate(now, out);
+        }
+    }
+
+    /// A [`deadline`](Sender::deadline) has come: pacing lets a segment out, or the retransmission timer has run out.
+    pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
+        if self.is_held && self.release_at <= now {
+            self.is_held = false;
+            self.transmit(now, out);
+        }
+        if self.retransmit_at <= now {
+            self.on_silence(now, out);
+        }
+    }
+
+    /// The retransmission timer has run out: starts over from the first unacknowledged segment (RFC 5681, section 3.1).
+    fn on_silence(&mut self, now: Time, out: &mut impl Output) {
+        self.rtt.back_off();
+        self.timed_seq = NONE;
+        if matches!(self.phase, Phase::SynSent { .. }) {
+            self.phase = Phase::SynSent { is_timed: false };
+            out.send(Segment::SYN);
+            return self.arm(now);
+        }
+        let congested = self.congested(now);
+        self.control.timed_out(&congested);
+        self.phase = Phase::Open;
+        self.reduced(Reaction::Timeout);
+        self.duplicates = 0;
+        self.inflation = 0;
+        match &mut self.board {
+            Some(board) if !self.config.quirks.sack_counts_acks => board.lose_all(self.highest),
+            Some(board) => {
+                board.clear();
+                self.next = self.unacked;
+                self.duplicates = DUPLICATES + 1; // deaf to duplicates until new data is acknowledged
+            }
+            None => self.next = self.unacked,
+        }
+        self.arm(now);
+        self.transmit(now, out);
+    }
+
+    fn opened(&mut self, is_timed: bool, now: Time, out: &mut impl Output) {
+        if is_timed {
+            self.rtt.measured(now.since(self.timed_at), &self.config);
+        }
+        self.phase = Phase::Open;
+        self.retransmit_at = Time::MAX;
+        self.transmit(now, out);
+    }
+
+    /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, acked_to: u64, now: Time) {
+        if self.config.ecn == EcnMode::Off || self.counts_marks {
+            return;
+        }
+        let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
+        if is_new && self.highest > 0 {
+            let congested = self.congested(now);
+            self.control.marked(&congested);
+            self.reduced(Reaction::Mark);
+            self.owes_cwr = true;
+        }
+    }
+
+    /// Notes that the window was reduced: what is in flight tells nothing new about congestion.
+    fn reduced(&mut self, reaction: Reaction) {
+        self.reaction = reaction;
+        self.recover = self.highest;
+    }
+
+    fn congested(&self, now: Time) -> Congested {
+        Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
+    }
+
+    /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much has left the network.
+    fn in_use(&self) -> f64 {
+        self.control.window().min(self.window_limit)
+    }
+
+    /// Segments in flight.
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        let count = match &self.board {
+            Some(board) if !self.config.quirks.sack_counts_acks => board.pipe(self.unacked, self.highest),
+            _ => (self.next - self.unacked).saturating_sub(u64::from(self.inflation)),
+        };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Tells the controller of `newly` segments that arrived; `ack` told it.
+    #[inline]
+    fn tell(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+        let newly = self.untold.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX)).max(1);
+        self.untold = 0;
+        let marked = ack.marks.wrapping_sub(self.marks).min(newly);
+        self.marks = ack.marks;
+        let ends_round = ack.next > self.round_end;
+        if ends_round {
+            self.round_end = self.highest;
+        }
+        self.control.acked(&Acked {
+            now,
+            newly,
+            marked,
+            in_flight,
+            rtt: measures.rtt,
+            ends_round,
+            rate: measures.rate,
+            is_window_used: !self.is_starved || self.config.quirks.grows_unused,
+            most: self.window_limit.min(WIDEST_WINDOW),
+        });
+    }
+
+    /// One segment is timed per round trip, or each; retransmissions never are (Karn).
+    #[inline]
+    fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
+        if let Some(journal) = &mut self.journal {
+            journal.advance(acked_to, now);
+            let measures = journal.measures(now);
+            if let Some(rtt) = measures.rtt {
+                self.rtt.measured(rtt, &self.config);
+            }
+            return measures;
+        }
+        let mut measures = Measures::default();
+        if self.timed_seq < acked_to {
+            self.timed_seq = NONE;
+            let rtt = now.since(self.timed_at);
+            self.rtt.measured(rtt, &self.config);
+            measures.rtt = Some(rtt);
+        }
+        measures
+    }
+
+    #[inline]
+    fn arm(&mut self, now: Time) {
+        self.retransmit_at = now + self.rtt.timeout(&self.config);
+    }
+
+    /// New data was acknowledged: restarts the timer, or stops it when nothing is outstanding.
+    #[inline]
+    fn rearm(&mut self, now: Time) {
+        if self.highest > self.unacked {
+            self.arm(now);
+        } else {
+            self.retransmit_at = Time::MAX;
+        }
+    }
+}
+
+fn board(config: &Config) -> Scoreboard {
+    if config.quirks.sack_counts_acks { Scoreboard::forgetting_repeats() } else { Scoreboard::default() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! What may be sent now: the window, limited transmit (RFC 3042), and pacing.
+
+use super::{NONE, Output, Phase, Sender};
+use crate::config::EcnMode;
+use crate::congestion::Control;
+use crate::segment::Segment;
+use fairwire_core::{Duration, Ecn, Time};
+
+impl Sender {
+    /// Sends what the window and pacing allow.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
+        match (&self.board, self.config.quirks.sack_counts_acks) {
+            (None, _) => self.send_window(self.most_per_ack(), now, out),
+            (Some(_), false) => self.send_by_board(now, out),
+            (Some(_), true) => self.send_by_count(now, out),
+        }
+    }
+
+    /// Most segments that an acknowledgement lets out.
+    #[inline]
+    pub(super) fn most_per_ack(&self) -> u64 {
+        no_zero(self.config.quirks.most_per_ack)
+    }
+
+    /// Most segments that a duplicate acknowledgement lets out in NewReno's recovery.
+    #[inline]
+    pub(super) fn most_per_duplicate(&self) -> u64 {
+        no_zero(self.config.quirks.most_per_duplicate)
+    }
+
+    /// The first segment beyond the window.
+    #[inline]
+    pub(super) fn window_end(&self) -> u64 {
+        let inflated = self.control.window() + f64::from(self.inflation);
+        self.unacked + inflated.min(self.window_limit) as u64
+    }
+
+    /// The first segment that the receiver has no room for, or the application has not written.
+    #[inline]
+    pub(super) fn sendable_end(&self) -> u64 {
+        (self.unacked + self.window_limit.min(1e18) as u64).min(self.end)
+    }
+
+    /// Sends at most `most` segments of the window.
+    #[inline]
+    pub(super) fn send_window(&mut self, most: u64, now: Time, out: &mut impl Output) {
+        let window_end = self.window_end();
+        let end = window_end.min(self.end).min(self.next.saturating_add(most));
+        while self.next < end {
+            if !self.may_leave(now) {
+                return;
+            }
+            self.send_next(now, out);
+        }
+        self.note_starved(window_end);
+    }
+
+    /// The application had less to send than a window up to before `window_end`.
+    #[inline]
+    pub(super) fn note_starved(&mut self, window_end: u64) {
+        self.is_starved = self.next == self.end && self.next < window_end;
+        if self.is_starved {
+            let in_flight = self.in_flight();
+            if let Some(journal) = &mut self.journal {
+                journal.limited(in_flight);
+            }
+        }
+    }
+
+    /// Limited transmit: one new segment per early duplicate, at most two beyond the window (RFC 3042).
+    pub(super) fn send_one_beyond(&mut self, now: Time, out: &mut impl Output) {
+        let beyond = self.window_end() + u64::from(self.duplicates);
+        if self.next < beyond.min(self.sendable_end()) {
+            self.send_next(now, out);
+        }
+    }
+
+    #[inline]
+    pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {
+        self.send_data(self.next, now, out);
+        self.next += 1;
+    }
+
+    #[inline]
+    pub(super) fn send_data(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+        let is_retransmission = seq < self.highest;
+        if let Some(journal) = &mut self.journal {
+            journal.sent(seq, now, self.unacked == self.highest);
+        } else if !is_retransmission && self.timed_seq == NONE {
+            (self.timed_seq, self.timed_at) = (seq, now);
+        }
+        let cwr = !is_retransmission && std::mem::take(&mut self.owes_cwr);
+        let ecn = self.codepoint(is_retransmission);
+        out.send(Segment { seq, is_syn: false, is_retransmission, ecn, cwr });
+        self.highest = self.highest.max(seq + 1);
+        self.last_sent = now;
+        if self.retransmit_at == Time::MAX {
+            self.arm(now);
+        }
+    }
+
+    #[inline]
+    fn codepoint(&self, is_retransmission: bool) -> Ecn {
+        match self.config.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            _ if is_retransmission && !self.config.quirks.ecn_on_retransmissions => Ecn::NotEct,
+            mode => mode.codepoint(),
+        }
+    }
+
+    /// Does pacing let a segment out now? If so, the next one may follow a gap later.
+    #[inline]
+    pub(super) fn may_leave(&mut self, now: Time) -> bool {
+        let Some(pace) = self.control.pace() else { return true };
+        self.may_leave_at(pace, now)
+    }
+
+    fn may_leave_at(&mut self, pace: f64, now: Time) -> bool {
+        if now < self.release_at {
+            self.is_held = true;
+            return false;
+        }
+        self.is_held = false;
+        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+        self.release_at = now + gap;
+        true
+    }
+
+    /// Is the connection open, in whatever state?
+    pub(super) fn is_in_recovery(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+}
+
+/// No pace is slower than a segment in this many seconds: the retransmission timer would go first.
+const LONGEST_GAP_S: f64 = 60.0;
+
+fn no_zero(most: u32) -> u64 {
+    if most == 0 { u64::MAX } else { u64::from(most) }
+}

@@ -1,0 +1,241 @@
+//! Loss recovery with selective acknowledgements.
+//!
+//! # Source
+//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), and after a timeout too: what is lost goes first, then new data, as
+//! long as the window has room for one more than is in flight.
+//!
+//! # Where we differ
+//! Under the quirk `sack_counts_acks`, as ns-2's Sack1: what is in flight is counted, from what was outstanding less three at the
+//! third duplicate; each acknowledgement takes one off, a partial one two; whatever is missing below the highest that has arrived is
+//! sent again, at once and once; the acknowledgement that ends recovery does not open the window; a timeout forgets the scoreboard and
+//! goes back N, and duplicates after it are ignored until new data is acknowledged.
+
+use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender};
+use crate::congestion::Control;
+use crate::journal::Measures;
+use crate::segment::Ack;
+use fairwire_core::Time;
+
+impl Sender {
+    pub(super) fn on_selective(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+        if self.config.quirks.sack_counts_acks {
+            return self.on_counted(ack, now, out);
+        }
+        let in_flight = self.in_flight();
+        let is_new = ack.next > self.unacked;
+        let (newly, measures) = self.take_in(&ack, now);
+        if !is_new && newly == 0 {
+            return; // it told nothing
+        }
+        let was_recovering = self.is_in_recovery();
+        if is_new {
+            self.duplicates = 0;
+            if was_recovering && ack.next >= self.recover {
+                self.phase = Phase::Open;
+                self.control.recovered(now);
+            }
+            self.rearm(now);
+        } else {
+            self.duplicates += 1;
+        }
+        let is_growing = is_new && !self.is_in_recovery();
+        if is_growing {
+            self.open_window(&ack, newly, in_flight, measures, now);
+        } else if self.is_in_recovery() && self.control.grows_in_recovery() {
+            self.tell(&ack, newly, in_flight, measures, now);
+        } else {
+            self.untold = self.untold.saturating_add(newly as u32);
+        }
+        if !self.is_in_recovery() && self.is_first_lost() && self.may_repair() {
+            self.enter_recovery(now, out);
+        }
+        if is_new || self.is_in_recovery() || self.config.limited_transmit {
+            self.send_by_board(now, out);
+        }
+    }
+
+    /// Sends what is lost, then what is new, while the window has room beside what is in flight (RFC 6675, section 5, step C).
+    pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
+        let mut left = self.most_per_ack();
+        while left > 0 && u64::from(self.in_flight()) < self.control.window() as u64 {
+            let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
+            if !self.may_leave(now) {
+                return;
+            }
+            self.send_selected(seq, now, out);
+            left -= 1;
+        }
+        self.is_starved = false;
+    }
+
+    /// The segment to send next (RFC 6675, section 4, NextSeg).
+    fn next_to_send(&mut self) -> Option<u64> {
+        let end = self.sendable_end();
+        let board = self.board.as_mut()?;
+        if board.is_empty() {
+            return (self.highest < end).then_some(self.highest);
+        }
+        if let Some(seq) = board.next_lost() {
+            return Some(seq);
+        }
+        if self.highest < end {
+            return Some(self.highest);
+        }
+        let Phase::Recovery { has_acted } = &mut self.phase else { return None };
+        if let Some(seq) = board.next_doubtful() {
+            return Some(seq);
+        }
+        // The rescue: the last segment once more, in case it is lost and nothing above it will tell.
+        let last = self.highest - 1;
+        let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);
+        *has_acted = true;
+        is_useful.then_some(last)
+    }
+
+    fn send_selected(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+        if seq < self.highest
+            && let Some(board) = &mut self.board
+        {
+            board.repeat(seq, self.highest);
+        }
+        self.send_data(seq, now, out);
+        self.next = self.highest;
+    }
+
+    /// Brings the scoreboard and the journal up to date. How many segments have newly arrived, and what that measures.
+    fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
+        let Some(board) = &mut self.board else { return (0, Measures::default()) };
+        let mut newly = board.advance(ack.next);
+        self.unacked = ack.next;
+        self.next = self.next.max(ack.next);
+        if !ack.sack.is_empty() {
+            let journal = &mut self.journal;
+            newly += board.take(&ack.sack, self.highest, |seq| {
+                if let Some(journal) = journal {
+                    journal.delivered(seq, now);
+                }
+            });
+        }
+        (newly, self.measure(ack.next, now))
+    }
+
+    /// Is the first unacknowledged segment lost, by the scoreboard or by duplicates?
+    fn is_first_lost(&self) -> bool {
+        let by_board = self.board.as_ref().is_some_and(|board| board.is_lost(self.unacked));
+        by_board || self.duplicates >= DUPLICATES
+    }
+
+    fn enter_recovery(&mut self, now: Time, out: &mut impl Output) {
+        if self.is_new_loss() || self.reaction != Reaction::Mark {
+            let congested = self.congested(now);
+            self.control.lost(&congested);
+        }
+        self.reduced(Reaction::Duplicates);
+        self.phase = Phase::Recovery { has_acted: false };
+        self.timed_seq = NONE;
+        self.arm(now);
+        if let Some(board) = &mut self.board {
+            board.lose_first();
+        }
+        self.send_selected(self.unacked, now, out);
+    }
+}
+
+/// As ns-2's Sack1 has it.
+impl Sender {
+    fn on_counted(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+        let in_flight = self.in_flight();
+        let before = self.unacked;
+        let is_new = ack.next > before;
+        let is_deaf = self.duplicates > DUPLICATES; // since a timeout
+        if !is_new && (self.highest == before || is_deaf) {
+            return;
+        }
+        let (newly, measures) = self.take_in(&ack, now);
+        match (self.is_in_recovery(), is_new) {
+            (true, true) if ack.next >= self.recover => self.counted_recovery_ends(ack, before, now),
+            (true, true) => {
+                self.pipe = self.pipe.saturating_sub(2);
+                self.untold = self.untold.saturating_add((ack.next - before) as u32);
+                self.rtt.progressed();
+                self.rearm(now);
+            }
+            (true, false) => self.pipe = self.pipe.saturating_sub(1),
+            (false, true) => {
+                self.duplicates = 0;
+                self.open_window(&ack, ack.next - before, in_flight, measures, now);
+                self.rearm(now);
+                self.forget_board();
+            }
+            (false, false) if newly == 0 => return, // it told nothing
+            (false, false) => return self.on_counted_duplicate(now, out),
+        }
+        self.send_by_count(now, out);
+    }
+
+    /// The acknowledgement that ends recovery does not open the window.
+    fn counted_recovery_ends(&mut self, ack: Ack, before: u64, now: Time) {
+        self.phase = Phase::Open;
+        self.recover = 0; // whatever is lost next is a new loss
+        self.duplicates = 0;
+        self.untold = self.untold.saturating_add((ack.next - before) as u32);
+        self.control.recovered(now);
+        self.rearm(now);
+        self.forget_board();
+    }
+
+    fn on_counted_duplicate(&mut self, now: Time, out: &mut impl Output) {
+        self.duplicates = DUPLICATES.min(self.duplicates + 1);
+        if self.duplicates < DUPLICATES {
+            if self.config.limited_transmit {
+                self.send_one_beyond(now, out);
+            }
+        } else if self.may_repair() {
+            self.pipe =
+                u32::try_from(self.highest - self.unacked).unwrap_or(u32::MAX).saturating_sub(DUPLICATES);
+            self.enter_recovery(now, out);
+        }
+    }
+
+    pub(super) fn send_by_count(&mut self, now: Time, out: &mut impl Output) {
+        let mut left = self.most_per_ack();
+        while left > 0 && self.has_counted_room() {
+            let lost = self.board.as_ref().and_then(|board| board.next_doubtful());
+            let seq = lost.unwrap_or(self.next);
+            if lost.is_none() && seq >= self.sendable_end() {
+                break;
+            }
+            if !self.may_leave(now) {
+                return;
+            }
+            self.pipe += u32::from(self.is_in_recovery());
+            self.send_counted(seq, now, out);
+            left -= 1;
+        }
+        self.note_starved(self.window_end());
+    }
+
+    fn has_counted_room(&self) -> bool {
+        if self.is_in_recovery() {
+            u64::from(self.pipe) < self.control.window() as u64
+        } else {
+            self.next < self.window_end()
+        }
+    }
+
+    fn send_counted(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+        if seq < self.next
+            && let Some(board) = &mut self.board
+        {
+            board.repeat(seq, self.next);
+        }
+        self.send_data(seq, now, out);
+        self.next = self.next.max(seq + 1);
+    }
+
+    fn forget_board(&mut self) {
+        if let Some(board) = &mut self.board {
+            board.clear();
+        }
+    }
+}

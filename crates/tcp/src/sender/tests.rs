@@ -1,0 +1,230 @@
+use super::*;
+use crate::config::Profile;
+use crate::receiver::Receiver;
+use fairwire_core::Duration;
+
+#[derive(Default)]
+struct Sent(Vec<u64>);
+
+impl Output for Sent {
+    fn send(&mut self, segment: Segment) {
+        if !segment.is_syn {
+            self.0.push(segment.seq);
+        }
+    }
+}
+
+impl Sent {
+    fn taken(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// An open sender whose first window of `initial` segments has just left at 0 ms.
+fn open(initial: u32) -> (Sender, Sent) {
+    let mut config = Config::new(Profile::Ns2In2002, 512);
+    config.handshake = false;
+    config.initial_window = initial;
+    let (mut sender, mut sent) = (Sender::new(&Arc::new(config.clone())), Sent::default());
+    sender.start(ms(0), &mut sent);
+    assert_eq!(sent.taken(), (0..u64::from(initial)).collect::<Vec<_>>());
+    (sender, sent)
+}
+
+fn ack(sender: &mut Sender, next: u64, at: u64, sent: &mut Sent) -> Vec<u64> {
+    sender.on_ack(Ack::of(next), ms(at), sent);
+    sent.taken()
+}
+
+#[test]
+fn slow_start_sends_two_per_acknowledgement() {
+    let (mut sender, mut sent) = open(2);
+    assert_eq!(ack(&mut sender, 1, 30, &mut sent), [2, 3]);
+    assert_eq!(ack(&mut sender, 2, 30, &mut sent), [4, 5]);
+    assert_eq!(sender.window(), 4.0);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_after_the_initial_timeout() {
+    let mut syns = 0;
+    struct Count<'a>(&'a mut u32);
+    impl Output for Count<'_> {
+        fn send(&mut self, segment: Segment) {
+            *self.0 += u32::from(segment.is_syn);
+        }
+    }
+    let mut sender = Sender::new(&Arc::new(Config::new(Profile::Ns2In2002, 512)));
+    sender.start(ms(0), &mut Count(&mut syns));
+    assert_eq!(sender.deadline(), Some(ms(3000)));
+    sender.on_timeout(ms(3000), &mut Count(&mut syns));
+    assert_eq!(sender.deadline(), Some(ms(9000)));
+    assert_eq!(syns, 2);
+}
+
+#[test]
+fn the_first_two_duplicates_let_out_one_new_segment_each() {
+    let (mut sender, mut sent) = open(4);
+    assert_eq!(ack(&mut sender, 0, 30, &mut sent), [4]);
+    assert_eq!(ack(&mut sender, 0, 30, &mut sent), [5]);
+}
+
+#[test]
+fn the_third_duplicate_retransmits_and_halves() {
+    let (mut sender, mut sent) = open(8);
+    ack(&mut sender, 0, 30, &mut sent);
+    ack(&mut sender, 0, 30, &mut sent);
+    assert_eq!(ack(&mut sender, 0, 30, &mut sent), [0]);
+    assert!(sender.is_recovering());
+    assert_eq!(sender.window(), 4.0);
+}
+
+#[test]
+fn each_partial_acknowledgement_repairs_one_hole_and_the_full_one_ends_recovery() {
+    // Segments 0, 3 and 5 of 0..8 are lost; two more leave by limited transmit.
+    let (mut sender, mut sent) = open(8);
+    for _ in 0..2 {
+        ack(&mut sender, 0, 30, &mut sent);
+    }
+    assert_eq!(ack(&mut sender, 0, 31, &mut sent), [0]);
+    for _ in 0..4 {
+        ack(&mut sender, 0, 32, &mut sent);
+    }
+    assert_eq!(ack(&mut sender, 3, 60, &mut sent)[0], 3);
+    assert_eq!(ack(&mut sender, 5, 90, &mut sent)[0], 5);
+    assert!(sender.is_recovering());
+    ack(&mut sender, 10, 120, &mut sent);
+    assert!(!sender.is_recovering());
+    assert_eq!(sender.window(), 4.25); // half of 8, and the last acknowledgement opens it by 1/4
+}
+
+#[test]
+fn a_timeout_goes_back_to_the_first_unacknowledged_and_doubles() {
+    let (mut sender, mut sent) = open(4);
+    assert_eq!(ack(&mut sender, 1, 30, &mut sent), [4, 5]);
+    let due = sender.deadline().expect("data is outstanding");
+    assert_eq!(due, ms(30) + Duration::from_secs(1)); // the profile's floor
+    sender.on_timeout(due, &mut sent);
+    assert_eq!(sent.taken(), [1]);
+    assert_eq!(sender.window(), 1.0);
+    assert_eq!(sender.deadline(), Some(due + Duration::from_secs(2)));
+    // Duplicates caused by going back must not start a fast retransmit of an already repaired window.
+    for _ in 0..5 {
+        ack(&mut sender, 1, 2000, &mut sent);
+    }
+    assert!(!sender.is_recovering());
+}
+
+#[test]
+fn duplicates_that_going_back_caused_retransmit_nothing() {
+    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement; a timeout goes back to 0.
+    let (mut sender, mut sent) = open(40);
+    let due = sender.deadline().expect("outstanding");
+    sender.on_timeout(due, &mut sent);
+    let mut receiver = Receiver::new(&Config::new(Profile::Ns2In2002, 512));
+    for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
+        receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
+    }
+    // Everything now arrives at once, in order: what was lost is refetched, what had arrived comes twice.
+    let mut flight = sent.taken();
+    while sender.unacked < 40 {
+        let acks: Vec<Ack> = flight
+            .iter()
+            .map(|&seq| receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once"))
+            .collect();
+        for ack in acks {
+            sender.on_ack(ack, due, &mut sent);
+            assert!(!sender.is_recovering(), "a false fast retransmit of {}", sender.unacked);
+        }
+        flight = sent.taken();
+    }
+}
+
+#[test]
+fn the_answer_to_a_syn_is_timed_once_and_never_a_duplicate() {
+    let mut sender = Sender::new(&Arc::new(Config::new(Profile::Ns2In2002, 512)));
+    let mut sent = Sent::default();
+    sender.start(ms(0), &mut sent);
+    let answer = Ack::of_syn();
+    sender.on_ack(answer, ms(300), &mut sent);
+    assert_eq!(sender.rtt().smoothed(), Some(Duration::from_ms(300)));
+    assert_eq!(sent.taken(), [0, 1]);
+    for _ in 0..4 {
+        sender.on_ack(answer, ms(310), &mut sent);
+    }
+    assert!(!sender.is_recovering());
+    assert_eq!(sent.taken(), []);
+}
+
+#[test]
+fn a_retransmitted_segment_is_never_timed() {
+    let (mut sender, mut sent) = open(1);
+    let due = sender.deadline().expect("outstanding");
+    sender.on_timeout(due, &mut sent);
+    ack(&mut sender, 1, 5000, &mut sent);
+    assert_eq!(sender.rtt().smoothed(), None);
+}
+
+#[test]
+fn the_receiver_window_is_never_overrun() {
+    let mut config = Config::new(Profile::Ns2In2002, 512);
+    (config.handshake, config.window) = (false, Some(3));
+    let (mut sender, mut sent) = (Sender::new(&Arc::new(config.clone())), Sent::default());
+    sender.start(ms(0), &mut sent);
+    for next in 1..20 {
+        ack(&mut sender, next, 10 * next, &mut sent);
+        assert!(sender.highest - sender.unacked <= 3);
+    }
+    for _ in 0..4 {
+        assert_eq!(ack(&mut sender, 19, 300, &mut sent).iter().filter(|&&s| s >= 22).count(), 0);
+    }
+}
+
+#[test]
+fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
+    for seed in 0..50 {
+        let mut rng = fairwire_core::Seed(seed).stream("loss");
+        let (mut sender, mut sent) = open(2);
+        let mut receiver = Receiver::new(&Config::new(Profile::Ns2In2002, 512));
+        let mut now = 0;
+        let mut flight: Vec<u64> = vec![0, 1];
+        while receiver.delivered() < 300 {
+            now += 30;
+            let mut acks = Vec::new();
+            for seq in flight.drain(..) {
+                if !rng.chance(0.1) {
+                    acks.push(receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once"));
+                }
+            }
+            for ack in acks {
+                if !rng.chance(0.1) {
+                    sender.on_ack(ack, ms(now), &mut sent);
+                }
+            }
+            if sent.0.is_empty() {
+                let due = sender.deadline().expect("a stalled sender has a timer");
+                now = now.max(due.ns() / 1_000_000);
+                sender.on_timeout(due.max(ms(now)), &mut sent);
+            }
+            flight = sent.taken();
+            assert!(now < 10_000_000, "stalled at {}", receiver.delivered());
+        }
+    }
+}
+
+#[test]
+fn a_million_flows_fit_into_memory() {
+    use crate::congestion::Reno;
+    // Sender and receiver without SACK: what stands in them, nothing beside while nothing is lost.
+    assert!(
+        size_of::<Sender>() + size_of::<Receiver>() <= 304,
+        "{} {}",
+        size_of::<Sender>(),
+        size_of::<Receiver>()
+    );
+    assert!(size_of::<Controller>() <= size_of::<Reno>());
+    assert!(size_of::<Scoreboard>() <= 128 && size_of::<Journal>() <= 136);
+}
