@@ -1,11 +1,14 @@
 //! Our side: the simulator, through its public crates.
 
-use super::cell::{ACCESS_MBPS, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, WIRE_BYTES};
+use super::cell::{
+    ACCESS_MBPS, Binomial, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, Recovery, WIRE_BYTES,
+};
 use super::{ClassOutcome, Outcome};
 use fairwire_core::units::Amount;
 use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Seed, Signals, Time};
 use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
+use fairwire_tcp::congestion::{BinomialParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
 
@@ -98,7 +101,15 @@ fn tcp(kind: Kind) -> Config {
     let mut config = Config::new(Profile::Ns2In2006, PAYLOAD_BYTES);
     config.header_bytes = HEADER_BYTES;
     config.min_rto = Duration::from_ms(min_rto_ms);
-    let _ = (recovery, binomial);
+    config.recovery = match recovery {
+        Recovery::Tahoe => fairwire_tcp::Recovery::Tahoe,
+        Recovery::Reno => fairwire_tcp::Recovery::Reno,
+        Recovery::NewReno => fairwire_tcp::Recovery::NewReno,
+        Recovery::Sack => fairwire_tcp::Recovery::Sack,
+    };
+    if let Some(Binomial { c1, c2, k, l }) = binomial {
+        config.control = ControlConfig::Binomial(BinomialParameters { c1, c2, k, l });
+    }
     config
 }
 
