@@ -96,7 +96,8 @@ impl Arguments {
             self.cells.iter().flat_map(|cell| (1..=cell.seeds).map(move |seed| (cell, seed))).collect();
         // The long ones first, so that no core waits for one of them at the end.
         jobs.sort_by_key(|(cell, _)| std::cmp::Reverse(cell.mbps * u64::from(cell.duration_s)));
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left").expect("well formed");
+        let style =
+            ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left").expect("well formed");
         let bar = ProgressBar::new(jobs.len() as u64).with_style(style);
         let both = |(cell, seed): (&Cell, u64)| -> Result<_, String> {
             let theirs = ns2.run(cell, seed).map_err(|error| error.to_string())?;
@@ -122,8 +123,10 @@ impl Arguments {
         findings.iter().for_each(|finding| print!("{}", finding.text()));
         let values = csv(&findings);
         let count = |is: fn(&&Finding) -> bool| findings.iter().filter(is).count();
-        let bad: Vec<&str> = findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.cell).collect();
-        let explained = count(|finding| !finding.is_bad() && finding.rows.iter().any(|row| row.because.is_some()));
+        let bad: Vec<&str> =
+            findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.cell).collect();
+        let explained =
+            count(|finding| !finding.is_bad() && finding.rows.iter().any(|row| row.because.is_some()));
         println!(
             "\n{} cells: {} agree, {explained} differ for a known reason, {} differ {bad:?}",
             findings.len(),

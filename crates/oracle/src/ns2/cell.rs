@@ -168,7 +168,7 @@ impl Queue {
                     )
                 };
                 let (green, yellow) = (table("green", within), table("yellow", out));
-                ("rio", format!("[rio]\n{packets}{green}{yellow}wait = true\nupdate_on = 'green'\n"))
+                ("rio", format!("[rio]\n{packets}{green}{yellow}wait = true\nout_rule = 'ns2'\n"))
             }
             Queue::Drr => {
                 let bytes = buffer * WIRE_BYTES;

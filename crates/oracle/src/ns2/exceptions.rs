@@ -86,7 +86,10 @@ mod tests {
         };
         let class = CELLS[0].classes[0].name;
         let mut findings = vec![Finding::of_test(&CELLS[0], 1.2, 1.3)];
-        assert_eq!(explain(&mut findings, &[exception(class, "drops"), exception("nobody", "throughput")]), [""; 0]);
+        assert_eq!(
+            explain(&mut findings, &[exception(class, "drops"), exception("nobody", "throughput")]),
+            [""; 0]
+        );
         let bad: Vec<_> = findings[0].rows.iter().filter(|row| row.is_bad()).map(|row| row.figure).collect();
         assert_eq!(bad, [Figure::Throughput]);
         let mut findings = vec![Finding::of_test(&CELLS[0], 1.0, 1.0)];

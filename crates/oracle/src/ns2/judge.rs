@@ -152,7 +152,8 @@ mod tests {
     fn a_doctored_result_is_noticed_in_the_figure_that_it_touches() {
         let cell = &CELLS[0];
         let outcome = |throughput_bps, drops| {
-            let classes = cell.classes.iter().map(|c| (c.name.to_owned(), ClassOutcome { throughput_bps, drops }));
+            let classes =
+                cell.classes.iter().map(|c| (c.name.to_owned(), ClassOutcome { throughput_bps, drops }));
             Outcome { classes: classes.collect(), ..Outcome::default() }
         };
         let honest: Vec<_> = (0..5).map(|_| outcome(1e7, 100)).collect();

@@ -1,7 +1,8 @@
 //! Our side: the simulator, through its public crates.
 
 use super::cell::{
-    ACCESS_MBPS, Binomial, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, Recovery, WIRE_BYTES,
+    ACCESS_MBPS, Binomial, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, Recovery,
+    WIRE_BYTES,
 };
 use super::{ClassOutcome, Outcome};
 use fairwire_core::units::Amount;

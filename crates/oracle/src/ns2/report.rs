@@ -98,10 +98,8 @@ impl Finding {
 
 /// The first line of the table.
 pub fn heading() -> String {
-    format!(
-        "{:<26} {:<9} {:<11} {:>19}  {:>19}  {:>9}",
-        "cell", "class", "figure", "ns-2", "ours", "apart"
-    ) + "\n(throughput in Mbit/s on the wire, drops in packets; means over the seeds, with their 95 % intervals)"
+    format!("{:<26} {:<9} {:<11} {:>19}  {:>19}  {:>9}", "cell", "class", "figure", "ns-2", "ours", "apart")
+        + "\n(throughput in Mbit/s on the wire, drops in packets; means over the seeds, with their 95 % intervals)"
 }
 
 /// Every figure as a line of comma-separated values. No field holds a comma.

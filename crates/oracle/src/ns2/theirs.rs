@@ -40,7 +40,8 @@ impl Ns2 {
     /// Finds it, and puts the script into `folder`.
     pub fn find(folder: &Path) -> Result<Ns2, Ns2Error> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path).map(|folder| folder.join("ns")).find(|file| file.is_file());
+        let program =
+            std::env::split_paths(&path).map(|folder| folder.join("ns")).find(|file| file.is_file());
         let program = program.ok_or(Ns2Error::Missing)?;
         let script = folder.join("dumbbell.tcl");
         let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&script, SCRIPT));
@@ -52,8 +53,8 @@ impl Ns2 {
     pub fn run(&self, cell: &Cell, seed: u64) -> Result<Outcome, Ns2Error> {
         let mut command = Command::new(&self.program);
         let output = command.arg(&self.script).args(cell.ns2_words(seed)).output();
-        let output =
-            output.map_err(|error| Ns2Error::System(format!("starting {}", self.program.display()), error))?;
+        let output = output
+            .map_err(|error| Ns2Error::System(format!("starting {}", self.program.display()), error))?;
         let failed = |said: String| Ns2Error::Failed { cell: cell.name, seed, said };
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
