@@ -87,6 +87,7 @@ pub const CELLS: &[Cell] = &[
     // Locked in phase: whether the CBR flow loses anything at all depends on when it starts. So there are more seeds.
     Cell { name: "droptail-newreno-cbr", classes: &[newreno(9), cbr(5000)], seeds: 24, ..CELL },
     Cell { name: "droptail-newreno-100", mbps: 20, buffer: 150, classes: &[newreno(100)], ..CELL },
+    Cell { name: "droptail-newreno-starved", mbps: 1, buffer: 20, classes: &[newreno(50)], ..CELL },
     Cell {
         name: "droptail-newreno-500",
         mbps: 50,
