@@ -13,7 +13,10 @@ fn the_quick_cells_agree_with_ns2() {
     let ns2 = match Ns2::find(folder.path()) {
         Ok(ns2) => ns2,
         Err(Ns2Error::Missing) => {
-            return fairwire_testing::skipped(format_args!("the comparison with ns-2: {}", Ns2Error::Missing));
+            return fairwire_testing::skipped(format_args!(
+                "the comparison with ns-2: {}",
+                Ns2Error::Missing
+            ));
         }
         Err(error) => panic!("{error}"),
     };
