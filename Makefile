@@ -59,6 +59,11 @@ oracle-linux: rust ## hold our disciplines against Linux's own, in User Mode Lin
 	@cargo build --release --locked -p fairwire-oracle --bins --examples
 	@$(target)/release/fairwire-oracle
 
+.PHONY: oracle-ns2
+oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
+	@cargo build --release --locked -p fairwire-oracle --bins
+	@$(target)/release/fairwire-oracle-ns2 $(ARGS)
+
 .PHONY: clean
 clean: ## remove what was built and what the demo wrote
 	@cargo clean

@@ -1,6 +1,6 @@
-//! Linux's own queue disciplines as an oracle.
+//! Linux's own queue disciplines as an oracle, and ns-2.
 //!
-//! One trace of arrivals goes through a discipline of the Linux kernel and through its counterpart here, at the same rate
+//! [`ns2`] holds our simulator against ns-2. Everything else is about Linux: one trace of arrivals goes through a discipline of the Linux kernel and through its counterpart here, at the same rate
 //! and with the same limits. What became of each packet is compared.
 //!
 //! The kernel is User Mode Linux: a program beside ours, of which nothing is copied. Its clock is virtual (see
@@ -14,6 +14,7 @@ pub mod frame;
 pub mod guest;
 pub mod host;
 pub mod modules;
+pub mod ns2;
 pub mod outcome;
 pub mod replay;
 pub mod report;

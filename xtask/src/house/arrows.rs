@@ -32,7 +32,18 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-scenario",
         ],
     ),
-    ("fairwire-oracle", &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-wire"]),
+    (
+        "fairwire-oracle",
+        &[
+            "fairwire-core",
+            "fairwire-disciplines",
+            "fairwire-gateway",
+            "fairwire-metrics",
+            "fairwire-sim",
+            "fairwire-tcp",
+            "fairwire-wire",
+        ],
+    ),
     ("xtask", &[]),
 ];
 

@@ -27,6 +27,7 @@
 //!   than jump there.
 //! - `wait` (true or false; false): the rule that spreads signals; see [`Spreading`]. With true, ns-2's default for RED, ATB's
 //!   marks stay below the rate that its edges look for, and their targets grow without bound.
+//! - `out_rule` (choice; `paper`): how packets out of profile are counted; see [`OutRule`]. `ns2` is ns-2's `rio.cc`.
 //!
 //! # State and cost
 //! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
@@ -38,7 +39,9 @@
 //! # Where we differ
 //! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
 //!   arrival and the average of "in" by "in" arrivals, as Clark and Fang have it. ns-2's `rio.cc` updates the total
-//!   on "in" arrivals only, and admits it.
+//!   on "in" arrivals only, and admits it. `out_rule = "ns2"` does so too, with what else a trace of its decisions shows: an "out"
+//!   arrival ends the total's idle time, which is then forgotten, and an "out" packet dropped above the upper threshold leaves the
+//!   count since the last signal as it is.
 //! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole packets that the link
 //!   could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the first arrival above
@@ -117,6 +120,9 @@ pub struct Spec {
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
+    /// How packets out of profile are counted. Default: `paper`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_rule: Option<OutRule>,
 }
 
 /// The thresholds of one colour, as typed.
@@ -147,6 +153,17 @@ pub enum Coupling {
     Total,
 }
 
+/// How packets out of profile are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutRule {
+    /// Each arrival updates the averages that count it, and each drop starts the count to the next signal anew.
+    #[default]
+    Paper,
+    /// Averages stand still while nothing green comes, and forced drops do not touch the count.
+    Ns2,
+}
+
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -164,6 +181,8 @@ pub struct Config {
     pub weight: f64,
     /// How signals are spread.
     pub spreading: Spreading,
+    /// How packets out of profile are counted.
+    pub out_rule: OutRule,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -206,6 +225,7 @@ impl Spec {
             ],
             weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
             spreading: if self.wait.unwrap_or(false) { Spreading::AtLeast } else { Spreading::AtMost },
+            out_rule: self.out_rule.unwrap_or_default(),
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         })
@@ -257,6 +277,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts for green alone?
+    is_idle_over: bool,
 }
 
 /// The RED of one colour.
@@ -273,7 +295,7 @@ struct Color {
 impl Rio {
     /// A RIO that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        Rio { config, rng, colors: [Color::default(); COLORS], idle_since: None }
+        Rio { config, rng, colors: [Color::default(); COLORS], idle_since: None, is_idle_over: false }
     }
 
     /// The average of each colour, in packets or bytes as configured.
@@ -305,9 +327,14 @@ impl Rio {
     /// Brings the averages that count an arrival of `color` up to date.
     #[inline]
     fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
+        if self.config.out_rule == OutRule::Ns2 && color != 0 {
+            self.is_idle_over = true;
+            return;
+        }
         if let Some(since) = self.idle_since.take() {
             self.decay(since, now);
         }
+        self.is_idle_over = false;
         let counting = match self.config.coupling {
             Coupling::Coupled => color..self.config.colors,
             Coupling::Decoupled => color..color + 1,
@@ -326,7 +353,8 @@ impl Rio {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
         let packets = bits / (8_000_000_000 * u128::from(self.config.packet_bytes));
         let kept = libm::pow(1.0 - self.config.weight, packets as f64);
-        self.colors.iter_mut().for_each(|color| color.average *= kept);
+        let decaying = if self.is_idle_over { 1 } else { COLORS };
+        self.colors[..decaying].iter_mut().for_each(|color| color.average *= kept);
     }
 
     #[inline]
@@ -380,7 +408,8 @@ impl Dropper for Rio {
         self.colors[at].count_bytes += u64::from(packet.len);
         let queue = self.queue(at, buffer);
         let verdict = self.judge(at, packet, queue);
-        if verdict != Verdict::Pass {
+        let keeps_count = self.config.out_rule == OutRule::Ns2 && at != 0;
+        if verdict != Verdict::Pass && !(keeps_count && verdict == Verdict::Drop(Cause::Forced)) {
             self.forget_count(at);
         }
         // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
@@ -405,7 +434,12 @@ impl Dropper for Rio {
     }
 
     fn idle(&mut self, now: Time) {
-        self.idle_since.get_or_insert(now);
+        match self.config.out_rule {
+            OutRule::Paper => {
+                self.idle_since.get_or_insert(now);
+            }
+            OutRule::Ns2 => (self.idle_since, self.is_idle_over) = (Some(now), false),
+        }
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -4,10 +4,10 @@ use super::{Counts, packet, refusal, site};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Signals,
-    Time,
+    Time, Verdict,
 };
 use fairwire_disciplines::dropper::red::{Ramp, Spreading};
-use fairwire_disciplines::dropper::rio::{Config, Coupling, Rio, Spec};
+use fairwire_disciplines::dropper::rio::{Config, Coupling, OutRule, Rio, Spec};
 use fairwire_disciplines::spec::Measure;
 use std::collections::VecDeque;
 
@@ -253,6 +253,70 @@ fn the_total_is_averaged_over_every_arrival_and_each_coupling_counts_its_own() {
     assert_eq!(averages(Coupling::Decoupled, 0), [10.0, 0.0, 0.0]);
     assert_eq!(averages(Coupling::Total, 1), [30.0, 30.0, 0.0]);
 }
+
+/// As many packets of either colour wait as [`averages`] has.
+fn half_full(rio: &mut Rio) -> Buffer {
+    let mut buffer = Buffer::new(Limit::packets(40));
+    for frame in 0..30 {
+        let key = buffer.push(Packet { color: u8::from(frame >= 10), ..packet(frame, 1000, 0, Time::ZERO) });
+        rio.tracked(buffer.packet(key), true, &buffer);
+    }
+    buffer
+}
+
+#[test]
+fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_total() {
+    let config = Config { out_rule: OutRule::Ns2, weight: 0.05, colors: 2, ..config() };
+    let mut rio = Rio::new(config, Seed(1).stream("rio"));
+    let buffer = half_full(&mut rio);
+    let arrive = |rio: &mut Rio, color: u8, at: Time| {
+        rio.on_arrival(&Packet { color, ..packet(99, 1000, 0, at) }, &buffer, at);
+        rio.averages().map(|average| (average * 1e6).round() / 1e6)
+    };
+    for _ in 0..500 {
+        assert_eq!(arrive(&mut rio, 1, Time::ZERO), [0.0; 3], "a yellow arrival updated an average");
+    }
+    assert_eq!(arrive(&mut rio, 0, Time::ZERO), [0.5, 1.5, 0.0]); // a twentieth of 10 and of 30
+    let later = Time::from_ns(1_000_000_000); // long enough for what was to decay to nothing
+    rio.idle(Time::ZERO);
+    assert_eq!(arrive(&mut rio, 0, later), [0.5, 1.5, 0.0]);
+    rio.idle(later);
+    let later = Time::from_ns(2_000_000_000);
+    assert_eq!(arrive(&mut rio, 1, later), [0.5, 1.5, 0.0]);
+    assert_eq!(arrive(&mut rio, 0, later), [0.5, 2.925, 0.0]); // 0.95 times 1.5, and 1.5
+}
+
+#[test]
+fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
+    // Yellow's average is raised above its threshold, where 60 arrivals are forced out, and falls below it by one idle second.
+    let signals = |out_rule| {
+        let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
+        let config =
+            Config { out_rule, ramps, weight: 0.05, colors: 2, spreading: Spreading::AtLeast, ..config() };
+        let mut rio = Rio::new(config, Seed(1).stream("rio"));
+        let buffer = half_full(&mut rio);
+        let arrive = |rio: &mut Rio, color: u8, at: Time| {
+            rio.on_arrival(&Packet { color, ..packet(99, 1000, 0, at) }, &buffer, at)
+        };
+        for _ in 0..40 {
+            arrive(&mut rio, 0, Time::ZERO);
+            arrive(&mut rio, 1, Time::ZERO);
+        }
+        for _ in 0..60 {
+            assert_eq!(arrive(&mut rio, 1, Time::ZERO), Verdict::Drop(Cause::Forced));
+        }
+        // Idle for eight packets: from nearly 30 to 20.
+        rio.idle(Time::ZERO);
+        let later = Time::from_ns(8 * 800_000);
+        arrive(&mut rio, 0, later);
+        arrive(&mut rio, 1, later)
+    };
+    // With a count of more than 2/p, the next one is certain.
+    assert_eq!(signals(OutRule::Ns2), Verdict::Signal(Cause::Early));
+    assert_eq!(signals(OutRule::Paper), Verdict::Pass);
+}
+
+const YELLOW: Ramp = Ramp { min: 5.0, max: 25.0, max_probability: 0.1, gentle: false };
 
 #[test]
 fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
