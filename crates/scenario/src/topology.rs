@@ -272,7 +272,7 @@ impl Laid<'_> {
                     path,
                     &given,
                     &why,
-                    &format!("what can be reached, or another link; a `one_way` link has no way back"),
+                    "what can be reached, or another link; a `one_way` link has no way back",
                 )
             }
             NoWay::Loop { node } => {
