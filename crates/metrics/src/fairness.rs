@@ -1,5 +1,6 @@
 //! How fair a run was, against the max-min allocation among what its flows offered.
 
+use crate::filling::{Routed, fill};
 use crate::jain::jain;
 use crate::max_min::{Claim, max_min};
 use crate::record::{Fairness, FlowRecord};
@@ -16,7 +17,36 @@ use std::collections::BTreeMap;
 /// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
 pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
     let claims: Vec<Claim> = flows.iter().map(claim).collect();
-    let rates = || flows.iter().zip(max_min(&claims, capacity_bps)).map(|(flow, fair)| Rates::of(flow, fair));
+    against(flows, &max_min(&claims, capacity_bps))
+}
+
+/// The way of one flow over links that others share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way<'a> {
+    /// Those links, by their places, each once.
+    pub links: &'a [usize],
+    /// The most that the flow's own links carry, bit/s.
+    pub most_bps: f64,
+}
+
+/// As [`assess`], on a network: `ways` has the way of each flow, and `capacities_bps` the rate of each link. Only data counts,
+/// not the acknowledgements that may share a link with it.
+///
+/// # Panics
+/// As [`assess`], and when there are not as many ways as flows, or a way has a link that is not there.
+pub fn assess_network<'a>(flows: &[FlowRecord], ways: &[Way<'a>], capacities_bps: &[f64]) -> Fairness {
+    assert_eq!(flows.len(), ways.len(), "each flow has a way");
+    let routed = |(flow, way): (&FlowRecord, &Way<'a>)| {
+        let claim = claim(flow);
+        Routed { claim: Claim { demand: claim.demand.min(way.most_bps), ..claim }, links: way.links }
+    };
+    let routed: Vec<Routed<'a>> = flows.iter().zip(ways).map(routed).collect();
+    against(flows, &fill(&routed, capacities_bps))
+}
+
+/// What the flows got against what is `fair`.
+fn against(flows: &[FlowRecord], fair: &[f64]) -> Fairness {
+    let rates = || flows.iter().zip(fair).map(|(flow, &fair)| Rates::of(flow, fair));
     let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
     let groups = by_group(flows, rates());
     Fairness {
@@ -98,6 +128,17 @@ mod tests {
         assert!((told.group_share["cbr"] - 4.978).abs() < 1e-12, "{told:?}");
         assert!((told.group_fraction["tcp"] - 0.5022).abs() < 1e-12, "{told:?}");
         assert!((told.worst_share - 0.558).abs() < 1e-12, "{told:?}");
+    }
+
+    #[test]
+    fn on_a_network_shares_are_of_what_each_way_allows() {
+        // A long flow over two links of 10 and 6, beside one on each; the one on the first has a link of 5 of its own.
+        let flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
+        let way = |links, most_bps| Way { links, most_bps };
+        let ways = [way(&[0, 1][..], 1e9), way(&[0], 5e6), way(&[1], 1e9)];
+        let told = assess_network(&flows, &ways, &[10e6, 6e6]);
+        assert_eq!((told.group_share["long"], told.group_share["first"]), (1.0, 1.0));
+        assert_eq!((told.group_share["second"], told.worst_share), (0.5, 0.5));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod fairness;
+pub mod filling;
 pub mod histogram;
 pub mod interval;
 pub mod jain;

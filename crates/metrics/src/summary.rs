@@ -1,7 +1,7 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::estimate;
-use crate::record::{Estimate, RunRecord, Summary, TransferRecord};
+use crate::record::{Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline, in order of first appearance.
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// and `throughput_bps.<group>`; `jain` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
 /// packets; where there are transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise `_p50_s`, `_p95_s` and
 /// `_p99_s`, and the same of `page`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
-/// `backlog_mean_packets`. A run without drops of a cause that other runs of the discipline had counts as zero; any
+/// `backlog_mean_packets`. Where there are several links, each has its [`LINK_MEASURES`] after `link.<name>.`. A run without drops of a cause that other runs of the discipline had counts as zero; any
 /// other measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
@@ -48,6 +48,7 @@ fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     add_signals(run, &mut measures);
     add_bottleneck(run, &mut measures);
     add_transfers(run, &mut measures);
+    add_links(run, &mut measures);
     measures
 }
 
@@ -94,10 +95,30 @@ fn add_transfers(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
+/// Of each link, where there are several.
+fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
+    for link in run.links.iter().filter(|_| run.links.len() > 1) {
+        for (measure, value) in LINK_MEASURES.into_iter().zip(link_values(link)) {
+            measures.insert(format!("link.{}.{measure}", link.name), value);
+        }
+    }
+}
+
+/// The measures of one link among several, after `link.<name>.`.
+pub const LINK_MEASURES: [&str; 6] =
+    ["utilization", "drops", "marks", "sojourn_mean_s", "sojourn_p99_s", "backlog_mean_packets"];
+
+fn link_values(link: &LinkRecord) -> [f64; LINK_MEASURES.len()] {
+    let drops = link.drops.values().sum::<u64>() as f64;
+    let marks = link.marks.values().sum::<u64>() as f64;
+    let (sojourn, backlog) = (&link.sojourn, &link.backlog);
+    [link.utilization, drops, marks, sojourn.mean_s, sojourn.p99_s, backlog.mean_packets]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BacklogRecord, Fairness, FlowRecord, LinkRecord, Sojourn};
+    use crate::record::{BacklogRecord, Fairness, FlowRecord, Sojourn};
 
     fn link(drops: &[(&str, u64)]) -> LinkRecord {
         LinkRecord {
@@ -189,11 +210,18 @@ mod tests {
     #[test]
     fn drops_and_marks_are_over_all_links_and_delays_of_the_first() {
         let mut two = run("red", 0.5, &[("early", 1)]);
-        two.links.push(LinkRecord { utilization: 0.1, ..link(&[("early", 2), ("overflow", 4)]) });
+        two.links.push(LinkRecord {
+            name: "second".into(),
+            utilization: 0.1,
+            ..link(&[("early", 2), ("overflow", 4)])
+        });
         let told = summarize(&[two]);
         let of = |name| mean(&told[0], name);
         assert_eq!((of("drops.early"), of("drops.overflow"), of("drops"), of("marks")), (3.0, 4.0, 7.0, 6.0));
         assert_eq!(of("utilization"), 0.75);
+        assert_eq!((of("link.bottleneck.utilization"), of("link.second.utilization")), (0.75, 0.1));
+        assert_eq!((of("link.bottleneck.drops"), of("link.second.drops")), (1.0, 6.0));
+        assert_eq!((of("link.second.marks"), of("link.second.sojourn_p99_s")), (3.0, 0.4));
     }
 
     #[test]

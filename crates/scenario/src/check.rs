@@ -2,10 +2,14 @@
 
 use crate::build;
 use crate::compared::Compared;
+use crate::control::ControlSpec;
 use crate::document::Places;
 use crate::error::{Problem, ScenarioError};
+use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use crate::measure;
-use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec, TcpSpec};
+use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec};
+use crate::tcp::TcpSpec;
+use crate::topology::{self, QueuePlan, Topology};
 use crate::words::{is_printable, shortened};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
@@ -27,20 +31,26 @@ const FASTEST: u64 = 1_000_000_000_000;
 const LARGEST_PACKET: u64 = 65_535;
 /// Four million slots of about 150 bytes, taken when the run starts, for each run at the same time.
 const MOST_SLOTS: u32 = 1 << 22;
+/// Ways are looked for among all nodes, for each group.
+const MOST_NODES: usize = 1000;
 /// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a second, a day.
 const MOST_PACKETS: f64 = 1e12;
 
 /// Checks the whole scenario; the first thing wrong is told. `own` are the disciplines that the file compares, of which others
 /// may have been chosen: what it expects may be of those.
-pub(crate) fn check(spec: &Spec, own: &[Compared], places: &Places) -> Result<(), ScenarioError> {
+pub(crate) fn check(spec: &Spec, own: &[Compared], places: &Places) -> Result<Topology, ScenarioError> {
     let check = Check { spec, own, places };
     check.head()?;
     check.times()?;
-    check.link()?;
+    check.links()?;
     check.flows()?;
-    check.room()?;
-    check.disciplines()?;
-    spec.expect.iter().enumerate().try_for_each(|(at, expect)| check.expectation(at, expect))
+    let topology = topology::resolve(spec).map_err(|fault| places.refuse(&fault.path, fault.problem))?;
+    check.queues(&topology)?;
+    check.disciplines(&topology)?;
+    let measures = measure::names(spec, &topology);
+    let mut expects = spec.expect.iter().enumerate();
+    expects.try_for_each(|(at, expect)| check.expectation(at, expect, &measures))?;
+    Ok(topology)
 }
 
 struct Check<'a> {
@@ -141,16 +151,73 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn link(&self) -> Checked {
-        let link = &self.spec.link;
-        self.within("link.rate", link.rate.0, bps(1)..=bps(FASTEST))?;
-        self.within("link.delay", link.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
-        self.memory("link.buffer", link.buffer.0)
+    fn links(&self) -> Checked {
+        match &self.spec.link {
+            Links::Shared(LinkSpec { rate, delay, .. }) => self.line("link", rate.0, delay.0)?,
+            Links::Network(links) => {
+                self.nodes()?;
+                for (at, link) in links.iter().enumerate() {
+                    self.network_link(&format!("link.{at}"), link)?;
+                }
+            }
+        }
+        let Some(back) = &self.spec.return_link else { return Ok(()) };
+        if back.bottleneck && back.discipline.is_some() {
+            return self.refuse(Refusal {
+                path: "return.discipline",
+                given: "given".into(),
+                why: "the disciplines compared work at a link with `bottleneck = true`".into(),
+                allowed: "one of the two".into(),
+            });
+        }
+        self.part("return", back.rate, back.delay)
+    }
+
+    fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {
+        link.name.as_ref().map_or(Ok(()), |name| self.name(&format!("{path}.name"), name))?;
+        self.line(path, link.rate.0, link.delay.0)?;
+        link.back.as_ref().map_or(Ok(()), |back| self.part(&format!("{path}.back"), back.rate, back.delay))
+    }
+
+    /// Names of nodes become names of links.
+    fn nodes(&self) -> Checked {
+        let nodes = &self.spec.nodes;
+        self.within("nodes", nodes.len(), 2..=MOST_NODES)?;
+        for (at, node) in nodes.iter().enumerate() {
+            self.name(&format!("nodes.{at}"), node)?;
+            if nodes[..at].contains(node) {
+                return self.refuse(Refusal {
+                    path: &format!("nodes.{at}"),
+                    given: format!("`{node}`"),
+                    why: "another node has that name".into(),
+                    allowed: "each node once".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self, path: &str, rate: Rate, delay: Duration) -> Checked {
+        self.within(&format!("{path}.rate"), rate, bps(1)..=bps(FASTEST))?;
+        self.within(&format!("{path}.delay"), delay, Duration::ZERO..=LONGEST_DELAY)
+    }
+
+    /// A link of which only some is said.
+    fn part(&self, path: &str, rate: Option<Quantity<Rate>>, delay: Option<Quantity<Duration>>) -> Checked {
+        self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
+    }
+
+    fn queues(&self, topology: &Topology) -> Checked {
+        for (at, queue) in topology.queues.iter().enumerate() {
+            self.memory(&format!("{}.buffer", queue.path), queue.buffer, queue)?;
+            self.room(topology, at)?;
+        }
+        self.length(topology)
     }
 
     /// All slots of a buffer are taken when a run starts, whoever asked for them.
-    fn memory(&self, path: &str, buffer: Amount) -> Checked {
-        if buffer.limit(self.spec.link.rate.0).max_packets() <= MOST_SLOTS {
+    fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
+        if buffer.limit(queue.rate).max_packets() <= MOST_SLOTS {
             return Ok(());
         }
         let megabytes = u64::from(MOST_SLOTS) * 28 / 1_000_000;
@@ -163,18 +230,22 @@ impl Check<'_> {
     }
 
     /// A buffer that some packet can never enter starves its flow, whatever the discipline.
-    fn room(&self) -> Checked {
-        let (link, flows) = (&self.spec.link, &self.spec.flow);
-        let room = link.buffer.0.limit(link.rate.0).max_bytes();
-        let Some(largest) = flows.iter().max_by_key(|flow| build::packet_bytes(flow)) else { return Ok(()) };
-        let bytes = build::packet_bytes(largest);
+    fn room(&self, topology: &Topology, at: usize) -> Checked {
+        let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
+        let room = buffer.limit(*rate).max_bytes();
+        let sizes = self.spec.flow.iter().zip(&topology.ways).filter_map(|(flow, way)| {
+            let data = way.queues().any(|queue| queue == at).then(|| build::packet_bytes(flow));
+            let ack = way.queues_back().any(|queue| queue == at).then(|| build::ack_bytes(flow));
+            Some((data.max(ack)?, &flow.group))
+        });
+        let Some((bytes, group)) = sizes.max_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
         if room >= u64::from(bytes) {
             return Ok(());
         }
         self.refuse(Refusal {
-            path: "link.buffer",
-            given: link.buffer.to_string(),
-            why: format!("that is {room} B, and a packet of `{}` has {bytes} B on the wire", largest.group),
+            path: &format!("{path}.buffer"),
+            given: buffer.to_string(),
+            why: format!("that is {room} B, and a packet of `{group}` has {bytes} B on the wire"),
             allowed: format!("at least {bytes} B, or the time to send that"),
         })
     }
@@ -212,27 +283,39 @@ impl Check<'_> {
                 allowed: format!("at most {MOST_FLOWS} flows"),
             });
         }
-        let packets = self.spec.duration.0.secs()
-            * self.spec.link.rate.0.packets_per_second(build::mean_packet_bytes(self.spec));
-        if packets > MOST_PACKETS {
-            return self.refuse(Refusal {
-                path: "duration",
-                given: self.spec.duration.to_string(),
-                why: format!(
-                    "at {} the link would send {packets:.1e} packets, which takes days",
-                    self.spec.link.rate
-                ),
-                allowed: format!("duration and rate for at most {MOST_PACKETS:.0e} packets"),
-            });
-        }
         Ok(())
+    }
+
+    fn length(&self, topology: &Topology) -> Checked {
+        let per_second = |(at, queue): (usize, &QueuePlan)| {
+            queue.rate.packets_per_second(build::mean_packet_bytes(self.spec, topology, at))
+        };
+        let all: f64 = topology.queues.iter().enumerate().map(per_second).sum();
+        let packets = self.spec.duration.0.secs() * all;
+        if packets <= MOST_PACKETS {
+            return Ok(());
+        }
+        let (said, send) = match &self.spec.link {
+            Links::Shared(link) => (format!("at {} the link", link.rate), "rate"),
+            Links::Network(_) => ("the links together".into(), "rates"),
+        };
+        self.refuse(Refusal {
+            path: "duration",
+            given: self.spec.duration.to_string(),
+            why: format!("{said} would send {packets:.1e} packets, which takes days"),
+            allowed: format!("duration and {send} for at most {MOST_PACKETS:.0e} packets"),
+        })
     }
 
     fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
         self.name(&format!("{path}.group"), &flow.group)?;
         self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
-        self.within(&format!("{path}.access.delay"), flow.access.delay.0, Duration::ZERO..=LONGEST_DELAY)?;
+        self.within(
+            &format!("{path}.access.delay"),
+            flow.access.delay.longest(),
+            Duration::ZERO..=LONGEST_DELAY,
+        )?;
         self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MOST_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
         if flow.start.latest >= self.spec.duration.0 {
@@ -270,7 +353,7 @@ impl Check<'_> {
     }
 
     fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
-        let config = build::tcp_config(tcp);
+        let config = tcp.config();
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.segment"), tcp.segment, 1..=LARGEST_PACKET - header)?;
@@ -281,7 +364,17 @@ impl Check<'_> {
         self.within(&format!("{path}.tick"), config.tick, Duration::ZERO..=hour)?;
         self.within(&format!("{path}.min_rto"), config.min_rto, tick..=hour)?;
         self.within(&format!("{path}.max_rto"), config.max_rto, config.min_rto..=hour)?;
-        self.within(&format!("{path}.initial_rto"), config.initial_rto, tick..=config.max_rto)
+        self.within(&format!("{path}.initial_rto"), config.initial_rto, tick..=config.max_rto)?;
+        self.within(&format!("{path}.restart_window"), config.restart_window.unwrap_or(1), 1..=most)?;
+        if let Some(delayed) = tcp.delayed_ack {
+            let path = format!("{path}.delayed_ack");
+            self.within(&format!("{path}.segments"), delayed.segments.unwrap_or(1), 1..=most)?;
+            let timeout = delayed.timeout.map_or(tick, |timeout| timeout.0);
+            self.within(&format!("{path}.timeout"), timeout, tick..=hour)?;
+        }
+        let Some(bad) = tcp.control.as_ref().and_then(ControlSpec::out_of_range) else { return Ok(()) };
+        self.finite(&format!("{path}.control.{}", bad.path), Some(bad.given))?;
+        self.within(&format!("{path}.control.{}", bad.path), bad.given, bad.least..=bad.most)
     }
 
     fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
@@ -320,7 +413,7 @@ impl Check<'_> {
         }
     }
 
-    fn disciplines(&self) -> Checked {
+    fn disciplines(&self, topology: &Topology) -> Checked {
         let compared = &self.spec.disciplines;
         if compared.is_empty() {
             return self.refuse(Refusal {
@@ -332,14 +425,31 @@ impl Check<'_> {
         }
         for (at, compared) in compared.iter().enumerate() {
             let path = format!("disciplines.{at}");
-            self.compared(&path, compared)?;
+            self.named(&path, compared)?;
+            for (queue, _) in topology.compared() {
+                self.parameters(&path, compared, topology, queue)?;
+            }
             self.label(at, compared)?;
+        }
+        for (at, queue) in topology.queues.iter().enumerate() {
+            let Some(own) = &queue.own else { continue };
+            let path = format!("{}.discipline", queue.path);
+            self.named(&path, own)?;
+            if own.label.is_some() {
+                return self.refuse(Refusal {
+                    path: &format!("{path}.label"),
+                    given: "given".into(),
+                    why: "only disciplines that are compared have labels".into(),
+                    allowed: "leave it out".into(),
+                });
+            }
+            self.parameters(&path, own, topology, at)?;
         }
         Ok(())
     }
 
     /// The name exists, and so do the parameters that stand beside it.
-    fn compared(&self, path: &str, compared: &Compared) -> Checked {
+    fn named(&self, path: &str, compared: &Compared) -> Checked {
         let named = if compared.is_name_only() { path.into() } else { format!("{path}.name") };
         let entry =
             catalogue::find(&compared.name).map_err(|_| self.unknown_discipline(&named, &compared.name))?;
@@ -352,7 +462,7 @@ impl Check<'_> {
                 allowed: format!("parameters of `{}` only", entry.name),
             });
         }
-        self.parameters(path, compared)
+        Ok(())
     }
 
     /// Results are found by label, and expectations are of one.
@@ -395,16 +505,16 @@ impl Check<'_> {
     }
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
-    fn parameters(&self, path: &str, compared: &Compared) -> Checked {
+    fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let table = match compared.parameters {
             Some(_) => format!("{path}.parameters"),
             None => "discipline".into(),
         };
         if let Ok(Some(buffer)) = catalogue::own_buffer(&compared.name, compared.parameters(self.spec)) {
             let name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
-            self.memory(&format!("{table}.{name}.buffer"), buffer)?;
+            self.memory(&format!("{table}.{name}.buffer"), buffer, &topology.queues[at])?;
         }
-        match build::check_discipline(self.spec, compared) {
+        match build::check_discipline(self.spec, topology, at, compared) {
             Ok(()) => Ok(()),
             Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, &compared.name)),
             Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
@@ -416,7 +526,7 @@ impl Check<'_> {
         }
     }
 
-    fn expectation(&self, at: usize, expect: &ExpectSpec) -> Checked {
+    fn expectation(&self, at: usize, expect: &ExpectSpec, measures: &[String]) -> Checked {
         let path = |key: &str| format!("expect.{at}.{key}");
         let is_label = |name: &String| self.own.iter().any(|compared| compared.label() == name);
         if let Some(name) = &expect.discipline
@@ -425,9 +535,8 @@ impl Check<'_> {
         {
             return Err(self.unknown_discipline(&path("discipline"), name));
         }
-        let allowed = measure::names(self.spec);
-        if !allowed.contains(&expect.measure) {
-            let given = shortened(&expect.measure);
+        if !measures.contains(&expect.measure) {
+            let (given, allowed) = (shortened(&expect.measure), measures.to_vec());
             return Err(self
                 .places
                 .refuse(&path("measure"), Problem::Unknown { what: "measure", given, allowed }));

@@ -37,9 +37,13 @@
 mod build;
 mod check;
 mod compared;
+mod control;
+mod delays;
 mod document;
 mod error;
 mod expect;
+mod graph;
+mod links;
 mod load;
 mod measure;
 mod place;
@@ -47,17 +51,23 @@ mod run;
 mod schema;
 mod set;
 mod spec;
+mod tcp;
+mod topology;
 mod values;
 mod words;
 
 pub use compared::Compared;
+pub use control::{
+    BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
+};
+pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
+pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
 pub use place::Place;
 pub use run::{Outcome, RunError, report, run_all};
 pub use schema::schema;
-pub use spec::{
-    AccessSpec, ExpectSpec, FlowSpec, LinkSpec, ProfileSpec, SourceKind, Spec, TcpSpec, TieRuleSpec,
-};
+pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};
+pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};

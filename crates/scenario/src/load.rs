@@ -5,6 +5,7 @@ use crate::compared::{Compared, resolved};
 use crate::document::{self, Change, Read};
 use crate::error::{Problem, ScenarioError, nearest};
 use crate::spec::Spec;
+use crate::topology::Topology;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -27,6 +28,7 @@ pub struct Overrides {
 #[derive(Clone, Debug)]
 pub struct Scenario {
     spec: Spec,
+    topology: Topology,
     sha256: String,
 }
 
@@ -34,6 +36,16 @@ impl Scenario {
     /// What it says.
     pub fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// Its queues, and the ways of its flows over them.
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The names of its queued links, in the order in which results have them.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        self.topology.queues.iter().map(|queue| queue.name.as_str())
     }
 
     /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
@@ -59,8 +71,8 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
     changes.extend(choices(overrides));
     let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
     choose(&mut spec.disciplines, own);
-    check::check(&spec, own, &places)?;
-    Ok(Scenario { spec, sha256: before.sha256 })
+    let topology = check::check(&spec, own, &places)?;
+    Ok(Scenario { spec, topology, sha256: before.sha256 })
 }
 
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.

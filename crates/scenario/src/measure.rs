@@ -1,7 +1,9 @@
 //! The measures of a summary, by name.
 
 use crate::spec::Spec;
+use crate::topology::Topology;
 use fairwire_core::Cause;
+use fairwire_metrics::summary::LINK_MEASURES;
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -16,12 +18,15 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Every measure that the summary of `spec` may hold.
-pub(crate) fn names(spec: &Spec) -> Vec<String> {
+pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     let mut names = Vec::new();
     for kind in ["share", "fraction", "throughput_bps"] {
         names.extend(spec.flow.iter().map(|flow| format!("{kind}.{}", flow.group)));
     }
     names.extend(PLAIN.iter().map(|name| name.to_string()));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
+    for queue in topology.queues.iter().filter(|_| topology.queues.len() > 1) {
+        names.extend(LINK_MEASURES.iter().map(|measure| format!("link.{}.{measure}", queue.name)));
+    }
     names
 }

@@ -6,8 +6,8 @@ use crate::load::Scenario;
 use crate::spec::TieRuleSpec;
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_disciplines::BuildError;
-use fairwire_metrics::fairness;
-use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
+use fairwire_metrics::fairness::{self, Way};
+use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -126,7 +126,7 @@ fn run_one(
     }
     let spec = scenario.spec();
     let settings = build::settings(spec, Seed(seed));
-    let network = build::network(spec, compared, Seed(seed))?;
+    let network = build::network(spec, scenario.topology(), compared, Seed(seed))?;
     let mut reached = Time::ZERO;
     let measured = fairwire_sim::run(network, &settings, &mut |now| {
         let before = std::mem::replace(&mut reached, now);
@@ -139,11 +139,25 @@ fn run_one(
     Ok(measured.map(|measured| RunRecord {
         discipline: compared.label().into(),
         seed,
-        fairness: fairness::assess(&measured.flows, spec.link.rate.0.bps() as f64),
+        fairness: fair(scenario, &measured.flows),
         flows: measured.flows,
         links: measured.links,
         transfers: measured.transfers,
     }))
+}
+
+/// How fair what the `flows` got is, over the queues on the way of each.
+fn fair(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
+    let topology = scenario.topology();
+    let capacities: Vec<f64> = topology.queues.iter().map(|queue| queue.rate.bps() as f64).collect();
+    let links: Vec<Vec<usize>> = topology.ways.iter().map(|way| way.queues().collect()).collect();
+    let mut ways = Vec::with_capacity(flows.len());
+    for ((flow, way), links) in scenario.spec().flow.iter().zip(&topology.ways).zip(&links) {
+        let most_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
+        let way = Way { links, most_bps: most_bps.bps() as f64 };
+        ways.extend(std::iter::repeat_n(way, flow.count as usize));
+    }
+    fairness::assess_network(flows, &ways, &capacities)
 }
 
 #[cfg(test)]

@@ -146,11 +146,13 @@ fn place_in_value<'a>(
     }
 }
 
-/// The element that `step` names, by its index or by its `group`.
+/// The element that `step` names, by its index, or by its `group` or `name`.
 fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
     let name = step.get_ref().as_ref();
-    let group =
-        |item: &Spanned<DeValue<'_>>| Some(item.get_ref().get("group")?.get_ref().as_str()?.to_string());
+    let group = |item: &Spanned<DeValue<'_>>| {
+        let item = item.get_ref();
+        Some(item.get("group").or_else(|| item.get("name"))?.get_ref().as_str()?.to_string())
+    };
     let groups: Vec<Option<String>> = items.iter().map(group).collect();
     let by_name = groups.iter().position(|group| group.as_deref() == Some(name));
     let by_index = name.parse().ok().filter(|&index: &usize| index < items.len());

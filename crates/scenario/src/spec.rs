@@ -1,8 +1,11 @@
 //! What stands in a scenario file, as typed.
 
 use crate::compared::Compared;
+use crate::delays::Delays;
+use crate::links::{Links, ReturnSpec};
+use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::Parameters;
 use fairwire_disciplines::spec::Quantity;
@@ -12,7 +15,7 @@ use serde::Deserialize;
 /// The version of the scenario format.
 pub const FORMAT: u32 = 1;
 
-/// A scenario: one link, the flows that share it, and the disciplines to compare.
+/// A scenario: a link or a network of links, the flows that share it, and the disciplines to compare.
 ///
 /// Quantities are strings with a unit: "10 Mbit/s", "5 ms", "512 B", "780 packets".
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -39,8 +42,14 @@ pub struct Spec {
     pub tie_rule: TieRuleSpec,
     /// The disciplines compared, by their names in the catalogue; a table where one has a label or parameters of its own.
     pub disciplines: Vec<Compared>,
-    /// The link that they share.
-    pub link: LinkSpec,
+    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`.
+    pub link: Links,
+    /// The way back over the shared link, where it is to have a queue; only with `[link]`. Default: a like link, never congested.
+    #[serde(rename = "return")]
+    pub return_link: Option<ReturnSpec>,
+    /// The names of the nodes between which links lead; only with `[[link]]`.
+    #[serde(default)]
+    pub nodes: Vec<String>,
     /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default of its paper.
     #[serde(default)]
     pub discipline: Parameters,
@@ -62,18 +71,6 @@ pub enum TieRuleSpec {
     Fifo,
 }
 
-/// The shared link.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// Its rate.
-    pub rate: Quantity<Rate>,
-    /// Its propagation delay, one way.
-    pub delay: Quantity<Duration>,
-    /// How much may wait: packets, bytes, or time at the link's rate.
-    pub buffer: Quantity<Amount>,
-}
-
 /// A group of like flows.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +82,15 @@ pub struct FlowSpec {
     pub count: u32,
     /// What sends.
     pub source: SourceKind,
+    /// Over the shared link, or over its way back, which must then be a table `[return]`; only with `[link]`. Default: "forward".
+    pub direction: Option<DirectionSpec>,
+    /// The node at which it enters the network; only with `[[link]]`, and required there.
+    pub from: Option<String>,
+    /// The node at which it leaves; likewise.
+    pub to: Option<String>,
+    /// The nodes that it passes, in this order, and its ACKs in the other; between them the way is the shortest. Default: none.
+    #[serde(default)]
+    pub via: Vec<String>,
     /// Each flow's own link into the shared one, and a like one out of it.
     pub access: AccessSpec,
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
@@ -111,10 +117,21 @@ pub struct FlowSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
-    /// A NewReno TCP with endless data.
+    /// A TCP with endless data.
     Bulk,
     /// Constant bit rate over UDP.
     Cbr,
+}
+
+/// Which way over the shared link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DirectionSpec {
+    /// Over the link.
+    #[default]
+    Forward,
+    /// Over its way back.
+    Reverse,
 }
 
 /// A link of one flow's own, never congested by others.
@@ -123,48 +140,8 @@ pub enum SourceKind {
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// Its propagation delay, one way.
-    pub delay: Quantity<Duration>,
-}
-
-/// Constants of a TCP. What is absent is the profile's.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TcpSpec {
-    /// The bundle of constants to start from. Default: "ns2-2002".
-    pub profile: Option<ProfileSpec>,
-    /// Payload of a full segment. Default: "512 B".
-    pub segment: Option<Quantity<Size>>,
-    /// Headers of a data segment, and the size of an ACK. Default: "40 B", IPv4 and TCP.
-    pub header: Option<Quantity<Size>>,
-    /// Receiver window in segments. Default: no limit.
-    pub window: Option<u32>,
-    /// Initial congestion window in segments.
-    pub initial_window: Option<u32>,
-    /// Is a SYN exchanged first?
-    pub handshake: Option<bool>,
-    /// Clock granularity of round-trip measurements; "0 s" for exact ones.
-    pub tick: Option<Quantity<Duration>>,
-    /// Shortest retransmission timeout.
-    pub min_rto: Option<Quantity<Duration>>,
-    /// Longest retransmission timeout.
-    pub max_rto: Option<Quantity<Duration>>,
-    /// Retransmission timeout before the first measurement.
-    pub initial_rto: Option<Quantity<Duration>>,
-    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)?
-    pub limited_transmit: Option<bool>,
-}
-
-/// A bundle of TCP constants as simulators of an era had them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum ProfileSpec {
-    /// ns-2 as of 2002: shortest timeout 1 s.
-    #[default]
-    #[serde(rename = "ns2-2002")]
-    Ns2In2002,
-    /// ns-2 as of 2006: shortest timeout 0.2 s.
-    #[serde(rename = "ns2-2006")]
-    Ns2In2006,
+    /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list dealt out in turn.
+    pub delay: Delays,
 }
 
 /// What must come out, on the mean over the seeds.

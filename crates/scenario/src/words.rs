@@ -66,10 +66,10 @@ fn whole(most: u64) -> String {
 fn table(key: &str) -> String {
     match key.split_once('.') {
         Some(("disciplines", _)) => "a table, written `{ key = value }`".into(),
-        Some((array @ ("flow" | "expect"), rest)) if !rest.contains('.') => {
+        Some((array @ ("flow" | "expect" | "link"), rest)) if !rest.contains('.') => {
             format!("a table, written `[[{array}]]`")
         }
-        Some(("flow" | "expect", _)) => "a table, written `{ key = value }`".into(),
+        Some(("flow" | "expect" | "link", _)) => "a table, written `{ key = value }`".into(),
         _ => format!("a table, written `[{key}]`"),
     }
 }

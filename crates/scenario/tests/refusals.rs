@@ -208,8 +208,11 @@ fn another_format_is_refused() {
 #[test]
 fn a_set_value_reaches_its_place_with_or_without_quotes() {
     let spec = |set: &[&str]| read(GOOD, set).unwrap().spec().clone();
-    assert_eq!(spec(&["link.buffer=\"390 packets\""]).link.buffer.to_string(), "390 packets");
-    assert_eq!(spec(&["link.buffer=390 packets"]).link.buffer.to_string(), "390 packets");
+    assert_eq!(
+        spec(&["link.buffer=\"390 packets\""]).link.shared().unwrap().buffer.to_string(),
+        "390 packets"
+    );
+    assert_eq!(spec(&["link.buffer=390 packets"]).link.shared().unwrap().buffer.to_string(), "390 packets");
     assert_eq!(spec(&["flow.tcp.count=20"]).flow[0].count, 20);
     assert_eq!(spec(&["flow.0.count = 20"]).flow[0].count, 20);
     assert_eq!(spec(&["flow.tcp.tcp.window=30"]).flow[0].tcp.as_ref().unwrap().window, Some(30));

@@ -8,7 +8,7 @@ use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
 use fairwire_disciplines::catalogue;
 use fairwire_metrics::record::Report;
-use fairwire_scenario::{Judgement, Overrides, Scenario, judge, load, run_all};
+use fairwire_scenario::{Judgement, Links, Overrides, Scenario, judge, load, run_all};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -65,14 +65,26 @@ fn headline(scenario: &Scenario) -> Headline {
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
         detail: format!(
-            "simulated: {} link, one-way delay {}, buffer {}; {} of {}, the first {} not measured",
-            spec.link.rate,
-            spec.link.delay,
-            spec.link.buffer,
+            "simulated: {}; {} of {}, the first {} not measured",
+            place(scenario),
             counted(spec.seeds.as_slice().len(), "seed"),
             spec.duration,
             spec.warm_up
         ),
+    }
+}
+
+/// The links in a few words.
+fn place(scenario: &Scenario) -> String {
+    match &scenario.spec().link {
+        Links::Shared(link) => {
+            format!("{} link, one-way delay {}, buffer {}", link.rate, link.delay, link.buffer)
+        }
+        Links::Network(_) => {
+            let mut names = scenario.links();
+            let first = names.next().unwrap_or_default();
+            format!("network of {} queues, `{first}` the bottleneck", 1 + names.count())
+        }
     }
 }
 

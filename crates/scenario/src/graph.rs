@@ -1,0 +1,154 @@
+//! Nodes, links between them, and the shortest ways by delay.
+
+use fairwire_core::Duration;
+use fairwire_sim::Hop;
+
+/// Nodes and directed links.
+pub(crate) struct Graph<'a> {
+    nodes: &'a [String],
+    edges: Vec<Edge>,
+}
+
+/// A link in one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) delay: Duration,
+    /// Its place in the file, each direction with its own.
+    pub(crate) place: usize,
+    pub(crate) hop: Hop,
+}
+
+/// Why there is no way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoWay {
+    /// No links lead there.
+    Unreachable { from: usize, to: usize },
+    /// It would pass a node twice.
+    Loop { node: usize },
+}
+
+/// How far a node is: by delay, then by links; of equal ways the one whose last link stands first in the file.
+type Far = (Duration, usize, usize);
+
+impl<'a> Graph<'a> {
+    pub(crate) fn new(nodes: &'a [String]) -> Self {
+        Graph { nodes, edges: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, edge: Edge) {
+        self.edges.push(edge);
+    }
+
+    pub(crate) fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node == name)
+    }
+
+    pub(crate) fn name(&self, node: usize) -> &str {
+        &self.nodes[node]
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.nodes.to_vec()
+    }
+
+    /// The way that passes `stops` in their order, and is the shortest between each two of them.
+    pub(crate) fn way(&self, stops: &[usize]) -> Result<Vec<Hop>, NoWay> {
+        let mut edges = Vec::new();
+        for pair in stops.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            if from == to {
+                return Err(NoWay::Loop { node: from });
+            }
+            edges.extend(self.shortest(from, to).ok_or(NoWay::Unreachable { from, to })?);
+        }
+        let mut passed = vec![false; self.nodes.len()];
+        passed[stops[0]] = true;
+        for edge in &edges {
+            if std::mem::replace(&mut passed[edge.to], true) {
+                return Err(NoWay::Loop { node: edge.to });
+            }
+        }
+        Ok(edges.iter().map(|edge| edge.hop).collect())
+    }
+
+    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959), with the nodes in a plain list: there are few.
+    fn shortest(&self, from: usize, to: usize) -> Option<Vec<Edge>> {
+        let mut far: Vec<Option<(Far, Option<Edge>)>> = vec![None; self.nodes.len()];
+        let mut is_settled = vec![false; self.nodes.len()];
+        far[from] = Some(((Duration::ZERO, 0, 0), None));
+        while let Some((at, (delay, links, _))) = nearest(&far, &is_settled) {
+            is_settled[at] = true;
+            for edge in self.edges.iter().filter(|edge| edge.from == at) {
+                let reached = (delay + edge.delay, links + 1, edge.place);
+                if far[edge.to].is_none_or(|(known, _)| reached < known) {
+                    far[edge.to] = Some((reached, Some(*edge)));
+                }
+            }
+        }
+        let mut way = Vec::new();
+        let mut at = to;
+        while let (_, Some(edge)) = far[at]? {
+            way.push(edge);
+            at = edge.from;
+        }
+        way.reverse();
+        Some(way)
+    }
+}
+
+fn nearest(far: &[Option<(Far, Option<Edge>)>], is_settled: &[bool]) -> Option<(usize, Far)> {
+    let open = far.iter().enumerate().filter(|(node, _)| !is_settled[*node]);
+    open.filter_map(|(node, known)| Some((node, known.as_ref()?.0))).min_by_key(|(_, far)| *far)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph<'a>(nodes: &'a [String], edges: &[(usize, usize, u64)]) -> Graph<'a> {
+        let mut graph = Graph::new(nodes);
+        for (place, &(from, to, ms)) in edges.iter().enumerate() {
+            let (delay, hop) = (Duration::from_ms(ms), Hop::Link(place as u32));
+            graph.add(Edge { from, to, delay, place, hop });
+        }
+        graph
+    }
+
+    fn nodes() -> Vec<String> {
+        ["a", "b", "c", "d"].map(String::from).to_vec()
+    }
+
+    fn links(way: Result<Vec<Hop>, NoWay>) -> Vec<u32> {
+        let link = |hop: &Hop| match hop {
+            Hop::Link(link) => *link,
+            Hop::Wire { .. } => unreachable!("there is none"),
+        };
+        way.expect("there is a way").iter().map(link).collect()
+    }
+
+    #[test]
+    fn the_way_is_the_shortest_by_delay_then_by_links_then_by_the_file() {
+        let nodes = nodes();
+        // a to d over b takes 3 ms, over c 2 ms, and directly 2 ms.
+        let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (0, 3, 2), (0, 3, 2)];
+        assert_eq!(links(graph(&nodes, &edges).way(&[0, 3])), [4]);
+        assert_eq!(links(graph(&nodes, &edges[..4]).way(&[0, 3])), [2, 3]);
+        assert_eq!(links(graph(&nodes, &edges[..2]).way(&[0, 3])), [0, 1]);
+        let equal = [(0, 1, 1), (0, 2, 1), (2, 3, 1), (1, 3, 1)];
+        assert_eq!(links(graph(&nodes, &equal).way(&[0, 3])), [1, 2], "link 2 stands before link 3");
+    }
+
+    #[test]
+    fn a_way_passes_its_stops_and_no_node_twice() {
+        let nodes = nodes();
+        let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (1, 0, 1)];
+        let graph = graph(&nodes, &edges);
+        assert_eq!(links(graph.way(&[0, 1, 3])), [0, 1]);
+        assert_eq!(graph.way(&[0, 0]), Err(NoWay::Loop { node: 0 }));
+        assert_eq!(graph.way(&[1, 2, 3]).map(|way| way.len()), Ok(3));
+        assert_eq!(graph.way(&[0, 1, 2]), Err(NoWay::Loop { node: 0 }), "b reaches c only over a");
+        assert_eq!(graph.way(&[3, 0]), Err(NoWay::Unreachable { from: 3, to: 0 }));
+    }
+}

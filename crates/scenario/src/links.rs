@@ -1,0 +1,144 @@
+//! Links as typed: one that all flows share, or those of a network.
+
+use crate::compared::Compared;
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::spec::Quantity;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// `[link]`, or each `[[link]]`.
+#[derive(Clone, Debug)]
+pub enum Links {
+    /// One that all flows share.
+    Shared(LinkSpec),
+    /// Those of a network.
+    Network(Vec<NetworkLinkSpec>),
+}
+
+/// The shared link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Its rate.
+    pub rate: Quantity<Rate>,
+    /// Its propagation delay, one way.
+    pub delay: Quantity<Duration>,
+    /// How much may wait: packets, bytes, or time at the link's rate.
+    pub buffer: Quantity<Amount>,
+}
+
+/// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows of `direction = "reverse"`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReturnSpec {
+    /// Its rate. Default: the link's.
+    pub rate: Option<Quantity<Rate>>,
+    /// Its propagation delay, one way. Default: the link's.
+    pub delay: Option<Quantity<Duration>>,
+    /// How much may wait. Default: as much as at the link.
+    pub buffer: Option<Quantity<Amount>>,
+    /// What works there. Default: "tail-drop".
+    pub discipline: Option<Compared>,
+    /// Do the disciplines compared work there too? Default: no.
+    #[serde(default)]
+    pub bottleneck: bool,
+}
+
+/// A link of a network.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkLinkSpec {
+    /// What results call it: as for groups. Its way back has `-back` after that. Default: "FROM-TO", and "TO-FROM".
+    pub name: Option<String>,
+    /// The node that it leads away from.
+    pub from: String,
+    /// The node that it leads to.
+    pub to: String,
+    /// Its rate.
+    pub rate: Quantity<Rate>,
+    /// Its propagation delay, one way.
+    pub delay: Quantity<Duration>,
+    /// How much may wait: packets, bytes, or time at the link's rate. Required but for a wire.
+    pub buffer: Option<Quantity<Amount>>,
+    /// Is it never congested? Then packets take their time, and nobody waits for another. Default: no.
+    #[serde(default)]
+    pub wire: bool,
+    /// What works there, whatever is compared.
+    pub discipline: Option<Compared>,
+    /// Do the disciplines compared work here, and at no link that is not marked so? Default: no.
+    #[serde(default)]
+    pub bottleneck: bool,
+    /// Does it lead one way only? Default: no, there is a like link back.
+    #[serde(default)]
+    pub one_way: bool,
+    /// What the link back has of its own.
+    pub back: Option<BackSpec>,
+}
+
+/// What a link back has of its own. Default: all as in the other direction.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackSpec {
+    /// Its rate.
+    pub rate: Option<Quantity<Rate>>,
+    /// Its propagation delay, one way.
+    pub delay: Option<Quantity<Duration>>,
+    /// How much may wait.
+    pub buffer: Option<Quantity<Amount>>,
+    /// What works there, whatever is compared.
+    pub discipline: Option<Compared>,
+}
+
+impl Links {
+    /// The one that all flows share.
+    pub fn shared(&self) -> Option<&LinkSpec> {
+        match self {
+            Links::Shared(link) => Some(link),
+            Links::Network(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Links {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Links;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table, written `[link]`, or several, each `[[link]]`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Links, A::Error> {
+        LinkSpec::deserialize(MapAccessDeserializer::new(map)).map(Links::Shared)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Links, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Links::Network)
+    }
+}
+
+impl JsonSchema for Links {
+    fn schema_name() -> Cow<'static, str> {
+        "Links".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let shared = generator.subschema_for::<LinkSpec>();
+        let network = generator.subschema_for::<Vec<NetworkLinkSpec>>();
+        json_schema!({
+            "description": "One link that all flows share, or the links of a network.",
+            "anyOf": [shared, network],
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! The constants of a TCP as typed.
+
+use crate::control::ControlSpec;
+use fairwire_core::Duration;
+use fairwire_core::units::Size;
+use fairwire_disciplines::spec::Quantity;
+use fairwire_tcp::congestion::ControlConfig;
+use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Constants of a TCP. What is absent is the profile's.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSpec {
+    /// The bundle of constants to start from. Default: "ns2-2002".
+    pub profile: Option<ProfileSpec>,
+    /// Payload of a full segment. Default: "512 B".
+    pub segment: Option<Quantity<Size>>,
+    /// Headers of a data segment, and the size of an ACK. Default: "40 B", IPv4 and TCP; ns-1's: none.
+    pub header: Option<Quantity<Size>>,
+    /// Receiver window in segments. Default: no limit.
+    pub window: Option<u32>,
+    /// Initial congestion window in segments.
+    pub initial_window: Option<u32>,
+    /// Is a SYN exchanged first?
+    pub handshake: Option<bool>,
+    /// Clock granularity of round-trip measurements; "0 s" for exact ones.
+    pub tick: Option<Quantity<Duration>>,
+    /// Shortest retransmission timeout.
+    pub min_rto: Option<Quantity<Duration>>,
+    /// Longest retransmission timeout.
+    pub max_rto: Option<Quantity<Duration>>,
+    /// Retransmission timeout before the first measurement.
+    pub initial_rto: Option<Quantity<Duration>>,
+    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)?
+    pub limited_transmit: Option<bool>,
+    /// How losses are repaired.
+    pub recovery: Option<RecoverySpec>,
+    /// How the window grows and shrinks: a name, or a table of one with its parameters.
+    #[schemars(schema_with = "crate::control::control_schema")]
+    pub control: Option<ControlSpec>,
+    /// When acknowledgements wait.
+    pub delayed_ack: Option<DelayedAckSpec>,
+    /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and "ect1" for `prague`.
+    pub ecn: Option<EcnSpec>,
+    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
+    pub exact_rtt: Option<bool>,
+    /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
+    pub restart_window: Option<u32>,
+    /// Peculiarities of simulators.
+    pub quirks: Option<QuirksSpec>,
+}
+
+/// A bundle of TCP constants as simulators of an era had them, or hosts of today.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum ProfileSpec {
+    /// ns-1 as of 1998: no SYN, 100 ms tick, shortest timeout 0.2 s, headers not counted.
+    #[serde(rename = "ns1-1998")]
+    Ns1In1998,
+    /// ns-2 as of 2002: shortest timeout 1 s.
+    #[default]
+    #[serde(rename = "ns2-2002")]
+    Ns2In2002,
+    /// ns-2 as of 2006: shortest timeout 0.2 s.
+    #[serde(rename = "ns2-2006")]
+    Ns2In2006,
+    /// A host of today: CUBIC, SACK, initial window 10, delayed ACKs.
+    #[serde(rename = "modern")]
+    Modern,
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecoverySpec {
+    /// Fast retransmit, and then slow start from the lost segment on.
+    Tahoe,
+    /// Fast recovery until the first ACK of new data (RFC 5681).
+    Reno,
+    /// Fast recovery until the whole window is acknowledged (RFC 6582).
+    NewReno,
+    /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+}
+
+/// When acknowledgements wait (RFC 5681, section 4.2).
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelayedAckSpec {
+    /// An ACK goes out at the latest with so many segments; 1 acknowledges each at once. Default: 2.
+    pub segments: Option<u32>,
+    /// And at the latest so long after the first of them. Default: "40 ms".
+    pub timeout: Option<Quantity<Duration>>,
+}
+
+/// The ECN codepoint of data segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnSpec {
+    /// Not ECN-capable.
+    Off,
+    /// ECT(0) (RFC 3168).
+    Ect0,
+    /// ECT(1) (RFC 9331).
+    Ect1,
+}
+
+/// Peculiarities of simulators. What is absent is the profile's.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuirksSpec {
+    /// A duplicate ACK in NewReno's recovery lets out at most so many new segments; 0: no limit.
+    pub most_per_duplicate: Option<u32>,
+    /// An ACK lets out at most so many segments; 0: no limit.
+    pub most_per_ack: Option<u32>,
+    /// Does SACK count what is in flight by ACKs, as ns-2's Sack1 does?
+    pub sack_counts_acks: Option<bool>,
+    /// Is a halved window rounded to whole segments?
+    pub halves_to_whole: Option<bool>,
+    /// Does the window grow even where it is not what held the sender back?
+    pub grows_unused: Option<bool>,
+    /// Are retransmissions ECN-capable too?
+    pub ecn_on_retransmissions: Option<bool>,
+}
+
+impl TcpSpec {
+    /// The constants: the profile's, where nothing else is said. A size that is too large for its field is refused by the check,
+    /// so it may be cut here.
+    pub(crate) fn config(&self) -> Config {
+        let bytes = |size: Option<Quantity<Size>>, default| {
+            size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
+        };
+        let time = |given: Option<Quantity<Duration>>, default| given.map_or(default, |time| time.0);
+        let base = Config::new(self.profile.unwrap_or_default().profile(), bytes(self.segment, 512));
+        let control = self.control.as_ref().map_or(base.control.clone(), ControlSpec::config);
+        Config {
+            header_bytes: bytes(self.header, base.header_bytes),
+            window: self.window.or(base.window),
+            initial_window: self.initial_window.unwrap_or(base.initial_window),
+            handshake: self.handshake.unwrap_or(base.handshake),
+            tick: time(self.tick, base.tick),
+            min_rto: time(self.min_rto, base.min_rto),
+            max_rto: time(self.max_rto, base.max_rto),
+            initial_rto: time(self.initial_rto, base.initial_rto),
+            limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
+            recovery: self.recovery.map_or(base.recovery, RecoverySpec::recovery),
+            delayed_ack: self.delayed_ack.map_or(base.delayed_ack, DelayedAckSpec::delayed_ack),
+            ecn: self.ecn.map_or_else(|| usual_ecn(&control, base.ecn), EcnSpec::mode),
+            exact_rtt: self.exact_rtt.unwrap_or(base.exact_rtt),
+            restart_window: match self.restart_window {
+                None => base.restart_window,
+                Some(0) => None,
+                Some(segments) => Some(segments),
+            },
+            quirks: self.quirks.unwrap_or_default().over(base.quirks),
+            control,
+            ..base
+        }
+    }
+}
+
+/// DCTCP and Prague learn nothing without marks (RFC 8257, section 3; RFC 9331, section 4.1).
+fn usual_ecn(control: &ControlConfig, base: EcnMode) -> EcnMode {
+    match control {
+        ControlConfig::Dctcp(_) => EcnMode::Ect0,
+        ControlConfig::Prague(_) => EcnMode::Ect1,
+        _ => base,
+    }
+}
+
+impl ProfileSpec {
+    fn profile(self) -> Profile {
+        match self {
+            ProfileSpec::Ns1In1998 => Profile::Ns1In1998,
+            ProfileSpec::Ns2In2002 => Profile::Ns2In2002,
+            ProfileSpec::Ns2In2006 => Profile::Ns2In2006,
+            ProfileSpec::Modern => Profile::Modern,
+        }
+    }
+}
+
+impl RecoverySpec {
+    fn recovery(self) -> Recovery {
+        match self {
+            RecoverySpec::Tahoe => Recovery::Tahoe,
+            RecoverySpec::Reno => Recovery::Reno,
+            RecoverySpec::NewReno => Recovery::NewReno,
+            RecoverySpec::Sack => Recovery::Sack,
+        }
+    }
+}
+
+impl DelayedAckSpec {
+    /// Every one at once is none at all.
+    fn delayed_ack(self) -> Option<DelayedAck> {
+        let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
+        let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's least
+        (segments > 1).then_some(DelayedAck { segments, timeout })
+    }
+}
+
+impl EcnSpec {
+    fn mode(self) -> EcnMode {
+        match self {
+            EcnSpec::Off => EcnMode::Off,
+            EcnSpec::Ect0 => EcnMode::Ect0,
+            EcnSpec::Ect1 => EcnMode::Ect1,
+        }
+    }
+}
+
+impl QuirksSpec {
+    fn over(self, base: Quirks) -> Quirks {
+        Quirks {
+            most_per_duplicate: self.most_per_duplicate.unwrap_or(base.most_per_duplicate),
+            most_per_ack: self.most_per_ack.unwrap_or(base.most_per_ack),
+            sack_counts_acks: self.sack_counts_acks.unwrap_or(base.sack_counts_acks),
+            halves_to_whole: self.halves_to_whole.unwrap_or(base.halves_to_whole),
+            grows_unused: self.grows_unused.unwrap_or(base.grows_unused),
+            ecn_on_retransmissions: self.ecn_on_retransmissions.unwrap_or(base.ecn_on_retransmissions),
+        }
+    }
+}

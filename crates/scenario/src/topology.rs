@@ -1,0 +1,341 @@
+//! From links and flows as typed to queues, and the way of each group over them. Computed once, when a scenario is read.
+
+use crate::compared::Compared;
+use crate::error::Problem;
+use crate::graph::{Edge, Graph, NoWay};
+use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
+use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::Parameters;
+use fairwire_sim::Hop;
+
+/// What the shared link is called in results, and its way back.
+const SHARED: [&str; 2] = ["bottleneck", "return"];
+
+/// The queues of a scenario, and the ways over them.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    /// Links at which packets wait, each in one direction; those marked as the bottleneck first.
+    pub(crate) queues: Vec<QueuePlan>,
+    /// Per group of flows, in the order of the file.
+    pub(crate) ways: Vec<Way>,
+}
+
+/// A link at which packets wait.
+#[derive(Clone, Debug)]
+pub(crate) struct QueuePlan {
+    pub(crate) name: String,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Duration,
+    pub(crate) buffer: Amount,
+    /// What works there whatever is compared; `None` where those compared do.
+    pub(crate) own: Option<Compared>,
+    /// Where it stands in the file.
+    pub(crate) path: String,
+}
+
+/// From the source's access link to the sink's, and back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Way {
+    pub(crate) forward: Vec<Hop>,
+    pub(crate) back: Vec<Hop>,
+}
+
+/// What is wrong with a topology, and at which key.
+pub(crate) struct Fault {
+    pub(crate) path: String,
+    pub(crate) problem: Problem,
+}
+
+/// The queues and ways of `spec`, whose values are within their ranges.
+pub(crate) fn resolve(spec: &Spec) -> Result<Topology, Fault> {
+    match &spec.link {
+        Links::Shared(link) => shared(spec, link),
+        Links::Network(links) => network(spec, links),
+    }
+}
+
+impl Topology {
+    /// Where the disciplines that are compared work.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
+        self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
+    }
+}
+
+impl Way {
+    /// The queues on the way there.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = usize> {
+        queues(&self.forward)
+    }
+
+    /// The slowest of the wires on the way there.
+    pub(crate) fn slowest_wire(&self) -> Option<Rate> {
+        let rate = |hop: &Hop| match hop {
+            Hop::Wire { rate, .. } => Some(*rate),
+            Hop::Link(_) => None,
+        };
+        self.forward.iter().filter_map(rate).min()
+    }
+
+    /// The queues on the way of acknowledgements.
+    pub(crate) fn queues_back(&self) -> impl Iterator<Item = usize> {
+        queues(&self.back)
+    }
+}
+
+fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
+    hops.iter().filter_map(|hop| match hop {
+        Hop::Link(link) => Some(*link as usize),
+        Hop::Wire { .. } => None,
+    })
+}
+
+fn shared(spec: &Spec, link: &LinkSpec) -> Result<Topology, Fault> {
+    if !spec.nodes.is_empty() {
+        return Err(only_with("nodes", "`[[link]]`"));
+    }
+    let (rate, delay) = (link.rate.0, link.delay.0);
+    let mut queues = vec![QueuePlan {
+        name: SHARED[0].into(),
+        rate,
+        delay,
+        buffer: link.buffer.0,
+        own: None,
+        path: "link".into(),
+    }];
+    queues.extend(spec.return_link.as_ref().map(|back| return_queue(link, back)));
+    let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
+    let ways = spec
+        .flow
+        .iter()
+        .enumerate()
+        .map(|(at, flow)| shared_way(at, flow, back))
+        .collect::<Result<_, _>>()?;
+    Ok(Topology { queues, ways })
+}
+
+fn return_queue(link: &LinkSpec, back: &ReturnSpec) -> QueuePlan {
+    QueuePlan {
+        name: SHARED[1].into(),
+        rate: back.rate.unwrap_or(link.rate).0,
+        delay: back.delay.unwrap_or(link.delay).0,
+        buffer: back.buffer.unwrap_or(link.buffer).0,
+        own: if back.bottleneck { None } else { Some(back.discipline.clone().unwrap_or_else(tail_drop)) },
+        path: "return".into(),
+    }
+}
+
+fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Way, Fault> {
+    let places = [("from", flow.from.is_some()), ("to", flow.to.is_some()), ("via", !flow.via.is_empty())];
+    if let Some((key, _)) = places.iter().find(|(_, is_given)| *is_given) {
+        return Err(only_with(&format!("flow.{at}.{key}"), "`[[link]]`"));
+    }
+    let there = Hop::Link(0);
+    match (flow.direction.unwrap_or_default(), back) {
+        (DirectionSpec::Forward, back) => Ok(Way { forward: vec![there], back: vec![back] }),
+        (DirectionSpec::Reverse, Hop::Link(_)) => Ok(Way { forward: vec![back], back: vec![there] }),
+        (DirectionSpec::Reverse, Hop::Wire { .. }) => Err(refused(
+            format!("flow.{at}.direction"),
+            "`reverse`",
+            "the way back has no queue that its packets could wait in",
+            "`forward`, or a table `[return]`",
+        )),
+    }
+}
+
+fn network(spec: &Spec, links: &[NetworkLinkSpec]) -> Result<Topology, Fault> {
+    if spec.return_link.is_some() {
+        return Err(only_with("return", "`[link]`"));
+    }
+    let mut laid = Laid { graph: Graph::new(&spec.nodes), queues: Vec::new() };
+    let is_marked = links.iter().any(|link| link.bottleneck);
+    // Those marked come first, for the first queue is the one that results call the bottleneck.
+    let (marked, others): (Vec<_>, Vec<_>) = links.iter().enumerate().partition(|(_, link)| link.bottleneck);
+    for (at, link) in marked.into_iter().chain(others) {
+        laid.add(at, link, is_marked)?;
+    }
+    laid.check_names()?;
+    if laid.queues.iter().all(|queue| queue.own.is_some()) {
+        return Err(refused(
+            "link".into(),
+            "without a place for the disciplines compared",
+            "each link is a wire or has a discipline of its own",
+            "`bottleneck = true` at one at least, or one without `discipline`",
+        ));
+    }
+    let ways = spec.flow.iter().enumerate().map(|(at, flow)| laid.way(at, flow)).collect::<Result<_, _>>()?;
+    Ok(Topology { queues: laid.queues, ways })
+}
+
+/// What is laid of a network.
+struct Laid<'a> {
+    graph: Graph<'a>,
+    queues: Vec<QueuePlan>,
+}
+
+impl Laid<'_> {
+    fn add(&mut self, at: usize, link: &NetworkLinkSpec, is_marked: bool) -> Result<(), Fault> {
+        let path = format!("link.{at}");
+        let from = self.node(&format!("{path}.from"), &link.from)?;
+        let to = self.node(&format!("{path}.to"), &link.to)?;
+        if from == to {
+            let why = "that is where it comes from";
+            return Err(refused(format!("{path}.to"), &format!("`{}`", link.to), why, "another node"));
+        }
+        let queue = queue(&path, link, is_marked)?;
+        let (rate, delay) = (link.rate.0, link.delay.0);
+        let hop = self.hop(queue.clone(), rate, delay);
+        self.graph.add(Edge { from, to, delay, place: 2 * at, hop });
+        let Some(back) = link.back.clone().or_else(|| (!link.one_way).then(Default::default)) else {
+            return Ok(());
+        };
+        let (rate, delay) =
+            (back.rate.map_or(rate, |rate| rate.0), back.delay.map_or(delay, |delay| delay.0));
+        let queue = queue.map(|queue| QueuePlan {
+            name: link
+                .name
+                .as_ref()
+                .map_or(format!("{}-{}", link.to, link.from), |name| format!("{name}-back")),
+            rate,
+            delay,
+            buffer: back.buffer.map_or(queue.buffer, |buffer| buffer.0),
+            own: back.discipline.or(queue.own),
+            path: if link.back.is_some() { format!("{path}.back") } else { path },
+        });
+        let hop = self.hop(queue, rate, delay);
+        self.graph.add(Edge { from: to, to: from, delay, place: 2 * at + 1, hop });
+        Ok(())
+    }
+
+    fn hop(&mut self, queue: Option<QueuePlan>, rate: Rate, delay: Duration) -> Hop {
+        let Some(queue) = queue else { return Hop::Wire { rate, delay } };
+        self.queues.push(queue);
+        Hop::Link(self.queues.len() as u32 - 1)
+    }
+
+    fn node(&self, path: &str, name: &str) -> Result<usize, Fault> {
+        self.graph.node(name).ok_or_else(|| Fault {
+            path: path.into(),
+            problem: Problem::Unknown { what: "node", given: name.into(), allowed: self.graph.names() },
+        })
+    }
+
+    fn check_names(&self) -> Result<(), Fault> {
+        for (at, queue) in self.queues.iter().enumerate() {
+            if self.queues[..at].iter().any(|other| other.name == queue.name) {
+                return Err(refused(
+                    format!("{}.name", queue.path),
+                    &format!("`{}`", queue.name),
+                    "another link is called so",
+                    "a `name` of its own for each of several links between two nodes",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn way(&self, at: usize, flow: &FlowSpec) -> Result<Way, Fault> {
+        let path = |key: &str| format!("flow.{at}.{key}");
+        if flow.direction.is_some() {
+            return Err(only_with(&path("direction"), "`[link]`"));
+        }
+        let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
+            let table = format!("flow.{at} (with `[[link]]`)");
+            let missing =
+                || Fault { path: format!("flow.{at}"), problem: Problem::Missing { key: key.into(), table } };
+            name.as_ref().ok_or_else(missing).and_then(|name| self.node(&path(key), name))
+        });
+        let mut stops = vec![from?];
+        for (number, name) in flow.via.iter().enumerate() {
+            stops.push(self.node(&path(&format!("via.{number}")), name)?);
+        }
+        stops.push(to?);
+        let forward = self.hops(&stops, at, flow)?;
+        stops.reverse();
+        let is_answered = flow.source == SourceKind::Bulk;
+        Ok(Way { forward, back: if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() } })
+    }
+
+    fn hops(&self, stops: &[usize], at: usize, flow: &FlowSpec) -> Result<Vec<Hop>, Fault> {
+        let key = if flow.via.is_empty() { "to" } else { "via" };
+        let path = format!("flow.{at}.{key}");
+        let given = match key {
+            "to" => format!("`{}`", flow.to.as_deref().unwrap_or_default()),
+            _ => format!("[{}]", flow.via.join(", ")),
+        };
+        self.graph.way(stops).map_err(|no_way| match no_way {
+            NoWay::Unreachable { from, to } => {
+                let (from, to) = (self.graph.name(from), self.graph.name(to));
+                let why = format!("no way leads from `{from}` to `{to}`");
+                refused(
+                    path,
+                    &given,
+                    &why,
+                    "what can be reached, or another link; a `one_way` link has no way back",
+                )
+            }
+            NoWay::Loop { node } => {
+                let why = format!("the way would pass `{}` twice", self.graph.name(node));
+                refused(path, &given, &why, "each node once on a way")
+            }
+        })
+    }
+}
+
+/// The queue in front of `link` in its own direction; `None` for a wire.
+fn queue(path: &str, link: &NetworkLinkSpec, is_marked: bool) -> Result<Option<QueuePlan>, Fault> {
+    if link.one_way && link.back.is_some() {
+        let path = format!("{path}.back");
+        return Err(refused(path, "given", "the link is `one_way`", "one of the two"));
+    }
+    if link.bottleneck && link.discipline.is_some() {
+        let why = "the disciplines compared work at a link with `bottleneck = true`";
+        return Err(refused(format!("{path}.discipline"), "given", why, "one of the two"));
+    }
+    if link.wire {
+        let back = link.back.as_ref();
+        let keys = [
+            ("buffer", link.buffer.is_some()),
+            ("discipline", link.discipline.is_some()),
+            ("bottleneck", link.bottleneck),
+            ("back.buffer", back.is_some_and(|back| back.buffer.is_some())),
+            ("back.discipline", back.is_some_and(|back| back.discipline.is_some())),
+        ];
+        let Some((key, _)) = keys.iter().find(|(_, is_given)| *is_given) else { return Ok(None) };
+        return Err(refused(
+            format!("{path}.{key}"),
+            "given",
+            "nobody waits at a wire",
+            "leave it out, or `wire`",
+        ));
+    }
+    let Some(buffer) = link.buffer else {
+        let problem = Problem::Missing { key: "buffer".into(), table: format!("{path} (or `wire = true`)") };
+        return Err(Fault { path: path.into(), problem });
+    };
+    let is_compared = link.bottleneck || !is_marked;
+    Ok(Some(QueuePlan {
+        name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
+        rate: link.rate.0,
+        delay: link.delay.0,
+        buffer: buffer.0,
+        own: link.discipline.clone().or_else(|| (!is_compared).then(tail_drop)),
+        path: path.into(),
+    }))
+}
+
+/// With its defaults: `[discipline.tail-drop]` is for where it is asked for.
+fn tail_drop() -> Compared {
+    Compared { name: "tail-drop".into(), label: None, parameters: Some(Parameters::default()) }
+}
+
+fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
+    let problem =
+        Problem::Refused { key: path.clone(), given: given.into(), why: why.into(), allowed: allowed.into() };
+    Fault { path, problem }
+}
+
+fn only_with(path: &str, table: &str) -> Fault {
+    refused(path.into(), "given", &format!("it belongs to {table}"), &format!("leave it out, or use {table}"))
+}

@@ -1,0 +1,79 @@
+//! Every constant of a TCP can be typed, and what makes no sense is refused.
+
+use fairwire_scenario::{Overrides, parse, run_all};
+use std::sync::atomic::AtomicBool;
+
+const TEXT: &str = r#"
+format = 1
+name = "tcp"
+duration = "5 s"
+seeds = 1
+disciplines = ["tail-drop"]
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "40 packets"
+[discipline.tail-drop]
+[[flow]]
+group = "tcp"
+source = "bulk"
+tcp = { TCP }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+"#;
+
+/// The kind that the record tells.
+fn kind(tcp: &str) -> String {
+    let scenario =
+        parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
+    let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let flow = &outcome.runs[0].flows[0];
+    assert!(flow.throughput_bps > 0.5e6, "{tcp}: {}", flow.throughput_bps);
+    flow.kind.clone()
+}
+
+fn message(tcp: &str) -> String {
+    parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).expect_err("refused").to_string()
+}
+
+#[track_caller]
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+}
+
+#[test]
+fn every_recovery_profile_and_controller_can_be_chosen() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        assert_eq!(kind(&format!("recovery = \"{recovery}\"")), format!("bulk {recovery}"));
+    }
+    for control in ["binomial", "cubic", "dctcp", "prague", "ledbat", "bbr"] {
+        assert_eq!(kind(&format!("recovery = \"sack\", control = \"{control}\"")), format!("bulk {control}"));
+    }
+    for (profile, told) in
+        [("ns1-1998", "newreno"), ("ns2-2002", "newreno"), ("ns2-2006", "newreno"), ("modern", "cubic")]
+    {
+        assert_eq!(kind(&format!("profile = \"{profile}\"")), format!("bulk {told}"));
+    }
+    let all = "control = { cubic = { beta = 0.8, hystart = false } }, delayed_ack = { segments = 3, timeout = \"100 ms\" }, \
+               ecn = \"ect0\", exact_rtt = true, restart_window = 0, quirks = { most_per_ack = 4, grows_unused = false }";
+    assert_eq!(kind(all), "bulk cubic");
+}
+
+#[test]
+fn what_a_controller_does_not_take_is_refused_with_what_it_takes() {
+    says(&message("control = \"cubik\""), &["unknown word `cubik`", "did you mean `cubic`?", "`ledbat`"]);
+    says(
+        &message("control = { cubic = { beta = 1.5 } }"),
+        &["`flow.0.tcp.control.cubic.beta` is 1.5", "0.01 to 0.99"],
+    );
+    says(&message("control = { cubic = { bta = 0.5 } }"), &["unknown key `bta`", "did you mean `beta`?"]);
+    says(&message("control = { cubic = {}, bbr = {} }"), &["flow.0.tcp.control", "a table such as"]);
+    says(&message("control = { bbr = { first_phase = 9 } }"), &["control.bbr.first_phase` is 9", "0 to 7"]);
+    says(&message("control = { dctcp = { gain = nan } }"), &["control.dctcp.gain", "not a number"]);
+    says(&message("control = 3"), &["flow.0.tcp.control", "the name of a controller in quotes"]);
+    says(&message("recovery = \"vegas\""), &["`vegas`", "`tahoe`"]);
+    says(&message("delayed_ack = { segments = 0 }"), &["`flow.0.tcp.delayed_ack.segments` is 0", "1 to"]);
+    says(&message("delayed_ack = { timeout = \"0 s\" }"), &["`flow.0.tcp.delayed_ack.timeout` is 0 ns"]);
+    says(&message("ecn = \"ect2\""), &["`ect2`", "`ect0`"]);
+}
