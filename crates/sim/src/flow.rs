@@ -3,6 +3,7 @@
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
+use crate::observe::Window;
 use crate::plan::{GroupPlan, Source};
 use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, Transmitter};
@@ -138,9 +139,14 @@ impl Group {
         matches!(self.plan.source, Source::Bulk { .. })
     }
 
+    /// Bytes on the wire of its packets with data.
+    pub(crate) fn data_bytes(&self) -> u32 {
+        self.data_bytes
+    }
+
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
-    fn wire_bytes(&self, frame: Frame) -> u32 {
+    pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
         if frame.is_data() { self.data_bytes } else { self.ack_bytes }
     }
 }
@@ -174,6 +180,12 @@ impl Flow {
     #[inline]
     pub(crate) fn group(&self) -> u32 {
         self.way.group
+    }
+
+    /// What its sender thinks of the network, where it does.
+    pub(crate) fn window(&self) -> Option<Window> {
+        let Endpoint::Tcp(Tcp { sender, .. }) = &self.endpoint else { return None };
+        Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
     /// What a queue is told of the packet that `frame`, kept in `slot`, is.
@@ -318,6 +330,7 @@ impl Output for Outlet<'_, '_> {
         let Stage { group, legs, frames, events, now } = self.stage;
         let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };
         let slot = frames.store(Frame::carrying(self.way.index, segment, group.forward));
+        frames.stamp(slot, *now);
         let leg = &legs[group.forward as usize];
         let there =
             self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + leg.takes(!segment.is_syn);

@@ -1,9 +1,11 @@
 //! A queued link: a server, a propagation delay, and what it did.
 
 use crate::plan::LinkPlan;
-use fairwire_core::{Backlog, Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
-use fairwire_metrics::LinkMeter;
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+};
 use fairwire_metrics::record::LinkRecord;
+use fairwire_metrics::{DelayHistogram, LinkMeter};
 
 /// A queued link. What a [`Server`] is, with its measures taken and its propagation delay added.
 pub struct Link {
@@ -57,6 +59,26 @@ impl Link {
     /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
     pub fn asks_at(&self) -> Time {
         self.server.asks_at()
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its rate.
+    pub(crate) fn rate(&self) -> Rate {
+        self.server.rate()
+    }
+
+    /// Its discipline, to be inspected.
+    pub(crate) fn discipline(&self) -> &dyn Discipline {
+        self.server.discipline()
+    }
+
+    /// How long packets waited, since the warm-up.
+    pub(crate) fn sojourn(&self) -> &DelayHistogram {
+        self.meter.sojourn()
     }
 
     /// Packets waiting, without the one in transmission.

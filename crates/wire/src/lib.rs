@@ -38,6 +38,7 @@ mod crc32c;
 pub mod ecn;
 pub mod flow_key;
 pub mod headers;
+pub mod pcapng;
 mod segment;
 pub mod split;
 pub mod vnet;
