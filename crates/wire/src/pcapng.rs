@@ -287,7 +287,8 @@ mod tests {
                 (513, is_reverse, is_reverse, !is_reverse)
             );
             assert_eq!(tcp.acknowledgment_number(), if is_reverse { 1025 } else { 0 });
-            assert_eq!(tcp.calc_checksum_ipv4(&header).unwrap(), tcp.checksum());
+            let sum = tcp.to_header().calc_checksum_ipv4(&header.to_header(), &[0; 512]);
+            assert_eq!(sum.unwrap(), tcp.checksum());
         }
     }
 
