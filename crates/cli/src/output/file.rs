@@ -23,17 +23,37 @@ impl Scratch {
         Ok(Scratch { path: path.into(), file: BufWriter::new(File::create(&hidden)?), hidden })
     }
 
-    /// Moves it to its place.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Moves it to its place, and tells that.
+    pub fn finish(mut self) -> io::Result<PathBuf> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
-        fs::rename(&self.hidden, &self.path)
+        fs::rename(&self.hidden, &self.path)?;
+        Ok(std::mem::take(&mut self.path))
     }
 
-    /// Ends the writing and copies all of it into `out`.
-    pub fn pour(mut self, out: &mut impl Write) -> io::Result<()> {
+    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of parts.
+    pub fn close(mut self) -> io::Result<Part> {
         self.file.flush()?;
+        Ok(Part { hidden: std::mem::take(&mut self.hidden) })
+    }
+}
+
+/// A part of a file, written and closed. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Part {
+    hidden: PathBuf,
+}
+
+impl Part {
+    /// Copies it into `out`.
+    pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
         io::copy(&mut File::open(&self.hidden)?, out).map(|_| ())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.hidden); // a hidden file that stays does no harm
     }
 }
 
@@ -48,7 +68,9 @@ impl Write for Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.hidden); // moved away already, or of no use
+        if !self.hidden.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.hidden); // moved away already, or of no use
+        }
     }
 }
 
@@ -90,7 +112,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
         file.write_all(content)?;
         file.finish()
     });
-    written.map_err(|error| fault(path, &error))
+    written.map(|_| ()).map_err(|error| fault(path, &error))
 }
 
 /// A file that was proven writable could not be written.

@@ -19,7 +19,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
 use fairwire_scenario::{Observer, Observers, PacketEvent, Scenario, View, Which};
-use file::Scratch;
+use file::{Part, Scratch};
 use plot::Curve;
 use series::Series;
 use std::collections::BTreeMap;
@@ -30,6 +30,9 @@ use trace::Trace;
 
 /// One-way delays are counted for no more flows: each histogram takes 60 kB.
 const MOST_ONE_WAY: u32 = 10_000;
+
+/// Of the traces of many runs, so many are named.
+const MOST_TOLD: usize = 4;
 
 /// What was asked for beside the report, proven to be possible.
 #[derive(Debug)]
@@ -47,7 +50,9 @@ pub struct Outputs<'a> {
 /// What a finished run left.
 #[derive(Debug)]
 struct Finished {
-    series: Option<Scratch>,
+    series: Option<Part>,
+    /// Where its packets are.
+    trace: Option<PathBuf>,
     delays: Vec<DelayRecord>,
     curve: Curve,
     failed: Vec<Failure>,
@@ -70,7 +75,8 @@ impl<'a> Outputs<'a> {
             let help = format!("allowed: at most {MOST_ONE_WAY} flows, since each takes 60 kB");
             return Err(Failure::user(format!("--one-way: the scenario has {flows} flows"), help));
         }
-        if args.every == Duration::ZERO || args.every > spec.duration.0 {
+        let has_samples = args.series.is_some() || args.plot.is_some() || args.check_warm_up;
+        if has_samples && (args.every == Duration::ZERO || args.every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
             return Err(Failure::user(format!("--every {}: no sample would be taken", args.every), help));
         }
@@ -133,7 +139,9 @@ impl<'a> Outputs<'a> {
             finished.iter().for_each(|run| warm_up::check(&run.curve, self.warm_up));
         }
         let args = self.args;
-        let mut places = Vec::new();
+        let traces = finished.iter().filter_map(|run| run.trace.as_deref());
+        let mut places: Vec<String> = traces.map(|path| path.display().to_string()).collect();
+        places.truncate(MOST_TOLD);
         let mut write = |path: &Option<PathBuf>, content: &dyn Fn() -> Result<String, Failure>| {
             let Some(path) = path else { return };
             match content().and_then(|text| file::write(path, text.as_bytes())) {
@@ -166,7 +174,7 @@ fn joined(path: &std::path::Path, head: &str, finished: Vec<Finished>) -> io::Re
     for part in finished.into_iter().filter_map(|run| run.series) {
         part.pour(&mut out)?;
     }
-    out.finish()
+    out.finish().map(|_| ())
 }
 
 /// The discipline against which `--paired` takes differences.
@@ -196,7 +204,7 @@ impl Observers for Outputs<'_> {
             Err(failure) => {
                 go(None); // the report is worth having without it
                 let curve = Curve::new(which, self.every);
-                Some(Finished { series: None, delays: Vec::new(), curve, failed: vec![failure] })
+                Some(Finished { series: None, trace: None, delays: Vec::new(), curve, failed: vec![failure] })
             }
         };
         if let Some(finished) = finished {
@@ -222,12 +230,13 @@ impl Watcher<'_> {
             failed.extend(path.as_deref().map(|path| file::fault(path, &error)));
         };
         let args = self.outputs.args;
-        if let Some(Err(error)) = self.trace.map(|trace| trace.finish().and_then(Scratch::finish)) {
-            keep(&args.trace, error);
-        }
-        let series =
-            self.series.and_then(|series| series.finish().map_err(|error| keep(&args.series, error)).ok());
-        Finished { series, delays: self.records, curve: self.curve, failed }
+        let trace = self.trace.and_then(|trace| {
+            trace.finish().and_then(Scratch::finish).map_err(|error| keep(&args.trace, error)).ok()
+        });
+        let series = self.series.and_then(|series| {
+            series.finish().and_then(Scratch::close).map_err(|error| keep(&args.series, error)).ok()
+        });
+        Finished { series, trace, delays: self.records, curve: self.curve, failed }
     }
 }
 
