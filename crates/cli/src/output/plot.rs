@@ -125,9 +125,9 @@ fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
     );
     let mut x = 24.0;
     for (at, (group, _)) in panels.iter().take(1).flat_map(|curve| curve.groups.iter()).enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<path class=\"series s{}\" d=\"M{x} 76h18\"/><text class=\"key\" x=\"{}\" y=\"81\">{}</text>\n",
+            "<path class=\"series s{}\" d=\"M{x} 76h18\"/><text class=\"key\" x=\"{}\" y=\"81\">{}</text>",
             at % COLOURS.len(),
             x + 24.0,
             escaped(group)
@@ -138,9 +138,9 @@ fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
 
 fn panel(out: &mut String, curve: &Curve, top: f64, scale: &Scale) {
     let (right, foot) = (WIDTH - RIGHT, top + PANEL);
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<text class=\"name\" x=\"{LEFT}\" y=\"{}\">{}</text>\n",
+        "<text class=\"name\" x=\"{LEFT}\" y=\"{}\">{}</text>",
         top - 8.0,
         escaped(&curve.discipline)
     );
@@ -148,9 +148,9 @@ fn panel(out: &mut String, curve: &Curve, top: f64, scale: &Scale) {
     for line in 0..=(scale.highest / every) as usize {
         let value = line as f64 * every;
         let y = scale.y(top, value);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/><text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+            "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/><text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 8.0,
             y + 4.0,
             rounded(value)
@@ -160,23 +160,23 @@ fn panel(out: &mut String, curve: &Curve, top: f64, scale: &Scale) {
     for tick in 0..=(scale.longest / every) as usize {
         let (value, last) =
             (tick as f64 * every, if (tick + 1) as f64 * every > scale.longest { " s" } else { "" });
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<text class=\"tick\" x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}{last}</text>\n",
+            "<text class=\"tick\" x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}{last}</text>",
             scale.x(value),
             foot + 16.0,
             rounded(value)
         );
     }
     let middle = top + PANEL / 2.0;
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<text class=\"axis\" x=\"30\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 30 {middle})\">Mbit/s</text>\n"
+        "<text class=\"axis\" x=\"30\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 30 {middle})\">Mbit/s</text>"
     );
     if scale.warm_up > 0.0 {
         let x = scale.x(scale.warm_up);
         let _ =
-            write!(out, "<line class=\"fair\" x1=\"{x:.1}\" y1=\"{top}\" x2=\"{x:.1}\" y2=\"{foot}\"/>\n");
+            writeln!(out, "<line class=\"fair\" x1=\"{x:.1}\" y1=\"{top}\" x2=\"{x:.1}\" y2=\"{foot}\"/>");
     }
     curve
         .groups
@@ -195,7 +195,7 @@ fn line(out: &mut String, at: usize, (values, every): (&[f64], Duration), (top, 
             format!("{}{x:.1} {y:.1}", if point == 0 { 'M' } else { 'L' })
         })
         .collect();
-    let _ = write!(out, "<path class=\"series s{}\" d=\"{path}\"/>\n", at % COLOURS.len());
+    let _ = writeln!(out, "<path class=\"series s{}\" d=\"{path}\"/>", at % COLOURS.len());
 }
 
 /// Without the noise of the last digits.
