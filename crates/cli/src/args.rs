@@ -23,6 +23,8 @@ Examples:
   fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1..=30
   fairwire run scenarios/selfish-flow.toml --set link.buffer=\"390 packets\" --set flow.tcp.count=20
   fairwire run scenarios/selfish-flow.toml --format json > report.json
+  fairwire run scenarios/selfish-flow.toml --paired --series series.csv --every \"50 ms\" --plot series.svg
+  fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1 --trace packets.pcapng
   fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg";
 
 const LIST_EXAMPLES: &str = "\
@@ -136,6 +138,62 @@ pub struct RunArgs {
     /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What is written beside the report.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Outputs")]
+pub struct OutputArgs {
+    /// Write time series of links and groups of flows: .csv or .ndjson.
+    #[arg(long, value_name = "FILE")]
+    pub series: Option<PathBuf>,
+    /// With --series: also of each flow, with its windows.
+    #[arg(long, requires = "series")]
+    pub series_flows: bool,
+    /// The time between two samples.
+    #[arg(long, value_name = "DURATION", default_value = "100 ms")]
+    pub every: Duration,
+    /// Draw throughput over time under the first seed: .svg.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Warn where MSER-5, on the sampled throughput, finds a warm-up longer than the one left out.
+    #[arg(long)]
+    pub check_warm_up: bool,
+    /// Write every packet: .pcapng or .ndjson; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Write a row per run and flow: .csv.
+    #[arg(long, value_name = "FILE")]
+    pub flows: Option<PathBuf>,
+    /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
+    #[arg(long, value_name = "FILE")]
+    pub histogram: Option<PathBuf>,
+    /// Also percentiles of each flow's one-way delay.
+    #[arg(long)]
+    pub one_way: bool,
+    /// Tell the differences of the other disciplines from this one (the first when left out), seed by seed.
+    #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub paired: Option<String>,
+}
+
+impl Default for OutputArgs {
+    /// Nothing.
+    fn default() -> Self {
+        OutputArgs {
+            series: None,
+            series_flows: false,
+            every: Duration::from_ms(100),
+            plot: None,
+            check_warm_up: false,
+            trace: None,
+            flows: None,
+            histogram: None,
+            one_way: false,
+            paired: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,6 +10,7 @@ mod args;
 mod command;
 mod failure;
 mod interrupt;
+mod output;
 mod progress;
 mod report;
 mod tell;

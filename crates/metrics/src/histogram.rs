@@ -1,6 +1,6 @@
 //! How long packets waited: a log-linear histogram of fixed size.
 
-use crate::record::Sojourn;
+use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
 use hdrhistogram::Histogram;
 
@@ -9,6 +9,9 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// The longest wait told apart from longer ones, in ns: 2^62 ns is 146 years.
 const LONGEST_NS: u64 = 1 << 62;
+
+/// The percentiles of a table of delays; the maximum comes after them.
+const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
 /// How long packets waited. Mean and maximum are exact, quantiles within 0.4 %.
 ///
@@ -72,6 +75,14 @@ impl DelayHistogram {
         Duration::from_ns(self.counts.median_equivalent(bucket).min(self.max_ns))
     }
 
+    /// The percentiles that a table of delays has: the quarter points, then ever nearer to all, as tails matter most.
+    pub fn percentiles(&self) -> Vec<Percentile> {
+        let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).secs() };
+        let mut all: Vec<_> = PERCENTS.into_iter().map(at).collect();
+        all.push(Percentile { percent: 100.0, delay_s: self.max().secs() });
+        all
+    }
+
     /// The summary that goes into a result.
     pub fn sojourn(&self) -> Sojourn {
         Sojourn {
@@ -133,6 +144,19 @@ mod tests {
         histogram.clear();
         assert_eq!(histogram.count(), 0);
         assert_eq!(histogram.sojourn(), Sojourn::default());
+    }
+
+    #[test]
+    fn percentiles_climb_from_the_least_to_the_greatest() {
+        let waits: Vec<u64> = (1..=1000).map(|ms| ms * 1_000_000).collect();
+        let told = of(&waits).percentiles();
+        let at = |percent: f64| told.iter().find(|p| p.percent == percent).unwrap().delay_s;
+        // Within the histogram's 0.4 %; the maximum is exact.
+        for (percent, exact) in [(0.0, 0.001), (50.0, 0.5), (99.0, 0.99), (99.9, 0.999)] {
+            assert!((at(percent) / exact - 1.0).abs() < 0.004, "{percent}: {}", at(percent));
+        }
+        assert_eq!(at(100.0), 1.0);
+        assert!(told.is_sorted_by(|a, b| a.percent < b.percent && a.delay_s <= b.delay_s));
     }
 
     proptest! {

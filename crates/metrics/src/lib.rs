@@ -12,6 +12,7 @@ pub mod interval;
 pub mod jain;
 pub mod link_meter;
 pub mod max_min;
+pub mod mser;
 pub mod record;
 pub mod series;
 pub mod summary;

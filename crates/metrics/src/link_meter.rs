@@ -88,6 +88,11 @@ impl LinkMeter {
         self.backlog_bytes.set(backlog.bytes, now);
     }
 
+    /// How long the packets sent had waited.
+    pub fn sojourn(&self) -> &DelayHistogram {
+        &self.sojourn
+    }
+
     /// What was measured up to `now` on the link `name` of `rate`.
     pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
         LinkRecord {

@@ -20,6 +20,12 @@ pub struct Report {
     pub runs: Vec<RunRecord>,
     /// Means over the seeds, one entry per discipline.
     pub summary: Vec<Summary>,
+    /// Paired differences between disciplines, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub differences: Vec<Difference>,
+    /// Percentiles of delays, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub delays: Vec<DelayRecord>,
 }
 
 /// What was run, so that it can be run again.
@@ -193,6 +199,47 @@ pub struct Summary {
     pub runs: u64,
     /// One entry per measure, such as `share.tcp` or `jain`.
     pub measures: BTreeMap<String, Estimate>,
+}
+
+/// By how much two disciplines differ, over the seeds under which both were run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The discipline from which the other is taken away.
+    pub first: String,
+    /// The discipline that is taken away.
+    pub second: String,
+    /// How many pairs of runs went in.
+    pub runs: u64,
+    /// First minus second: one entry per measure that both have.
+    pub measures: BTreeMap<String, Estimate>,
+}
+
+/// The distribution of a delay in one run, after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DelayRecord {
+    /// The discipline.
+    pub discipline: String,
+    /// The seed.
+    pub seed: u64,
+    /// `queueing` (waiting at a link, transmission excluded) or `one-way` (from source to receiver).
+    pub kind: String,
+    /// The name of the link or of the flow.
+    pub of: String,
+    /// Packets counted.
+    pub packets: u64,
+    /// Mean, seconds.
+    pub mean_s: f64,
+    /// The delay that so many percent of the packets did not exceed, within 0.4 %.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// One percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// Percent of the packets.
+    pub percent: f64,
+    /// Seconds.
+    pub delay_s: f64,
 }
 
 /// A mean with its 95 % confidence interval over runs (Student's t).

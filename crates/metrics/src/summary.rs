@@ -1,7 +1,7 @@
 //! Means over the runs of each discipline.
 
-use crate::interval::estimate;
-use crate::record::{Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
+use crate::interval::{estimate, paired_difference};
+use crate::record::{Difference, Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline, in order of first appearance.
@@ -20,6 +20,46 @@ pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
         }
     }
     summaries
+}
+
+/// Every other discipline minus `baseline`, over the seeds under which both were run: disciplines meet the same traffic under one
+/// seed, so what varies with the traffic drops out. Law (as in [`crate::interval`]), section 10.2.1. None without a common seed.
+///
+/// The measures are those of [`summarize`].
+pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
+    let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
+        runs.iter().filter(|run| run.discipline == name).map(|run| (run.seed, measures(run))).collect()
+    };
+    let second = of(baseline);
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if run.discipline != baseline && !names.contains(&run.discipline.as_str()) {
+            names.push(&run.discipline);
+        }
+    }
+    names.into_iter().filter_map(|name| difference((name, &of(name)), (baseline, &second))).collect()
+}
+
+/// The measures of the runs of one discipline, by seed.
+type BySeed = BTreeMap<u64, BTreeMap<String, f64>>;
+
+fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Difference> {
+    let pairs: Vec<_> =
+        first.1.iter().filter_map(|(seed, measures)| Some((measures, second.1.get(seed)?))).collect();
+    let names: BTreeSet<&String> = pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).collect();
+    let one = |name: &String| {
+        let absent = name.starts_with("drops.").then_some(0.0);
+        let value = |run: &BTreeMap<String, f64>| run.get(name).copied().or(absent);
+        let values: Vec<_> = pairs.iter().filter_map(|(a, b)| Some((value(a)?, value(b)?))).collect();
+        Some((name.clone(), paired_difference(&values)?))
+    };
+    let measures: BTreeMap<_, _> = names.into_iter().filter_map(one).collect();
+    (!pairs.is_empty()).then(|| Difference {
+        first: first.0.into(),
+        second: second.0.into(),
+        runs: pairs.len() as u64,
+        measures,
+    })
 }
 
 fn summary_of(discipline: &str, runs: &[RunRecord]) -> Summary {
@@ -222,6 +262,42 @@ mod tests {
         assert_eq!((of("link.bottleneck.utilization"), of("link.second.utilization")), (0.75, 0.1));
         assert_eq!((of("link.bottleneck.drops"), of("link.second.drops")), (1.0, 6.0));
         assert_eq!((of("link.second.marks"), of("link.second.sojourn_p99_s")), (3.0, 0.4));
+    }
+
+    #[test]
+    fn differences_are_taken_seed_by_seed_against_the_baseline() {
+        let with =
+            |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
+        // What varies is common: the differences are all 0.25, but for seed 4, which only one of them has.
+        let runs = [
+            with("red", 1, 0.25),
+            with("red", 2, 0.5),
+            with("red", 3, 0.75),
+            with("faba", 3, 1.0),
+            with("faba", 1, 0.5),
+            with("faba", 2, 0.75),
+            with("faba", 4, 9.0),
+        ];
+        let told = differences(&runs, "red");
+        assert_eq!(told.len(), 1);
+        assert_eq!((told[0].first.as_str(), told[0].second.as_str(), told[0].runs), ("faba", "red", 3));
+        let share = told[0].measures["share.tcp"];
+        assert_eq!((share.mean, share.half_width_95), (0.25, Some(0.0)));
+        assert_eq!(differences(&runs, "faba")[0].measures["share.tcp"].mean, -0.25);
+    }
+
+    #[test]
+    fn a_cause_that_only_one_of_two_disciplines_has_counts_as_zero_for_the_other() {
+        let told =
+            differences(&[run("red", 0.5, &[("early", 4)]), run("faba", 0.5, &[("no-tokens", 6)])], "red");
+        let of = |name: &str| told[0].measures[name].mean;
+        assert_eq!((of("drops.early"), of("drops.no-tokens"), of("drops")), (-4.0, 6.0, 2.0));
+    }
+
+    #[test]
+    fn without_a_common_seed_there_is_no_difference() {
+        let other = RunRecord { seed: 2, ..run("faba", 0.5, &[]) };
+        assert!(differences(&[run("red", 0.5, &[]), other], "red").is_empty());
     }
 
     #[test]

@@ -63,10 +63,12 @@ pub use control::{
 pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
+/// Who watches a run, and what is shown.
+pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
 pub use place::Place;
-pub use run::{Outcome, RunError, report, run_all};
+pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed};
 pub use schema::schema;
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};

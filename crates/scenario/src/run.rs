@@ -9,6 +9,7 @@ use fairwire_disciplines::BuildError;
 use fairwire_metrics::fairness::{self, Way};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
+use fairwire_sim::Observer;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -46,6 +47,43 @@ pub fn run_all(
     progress: &(dyn Fn(f64) + Sync),
     stop: &AtomicBool,
 ) -> Result<Outcome, RunError> {
+    run_all_observed(scenario, jobs, progress, stop, &Unobserved)
+}
+
+/// Which run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Which<'a> {
+    /// Its place among all runs of the scenario.
+    pub index: usize,
+    /// The discipline, by label or else by name.
+    pub discipline: &'a str,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Who gives each run its observer, from the thread of that run.
+pub trait Observers: Sync {
+    /// Runs `go` with the observer of `which`, or without one, and tells what `go` did: was the run finished?
+    fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
+}
+
+/// Nobody watches.
+struct Unobserved;
+
+impl Observers for Unobserved {
+    fn observe(&self, _: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+        go(None);
+    }
+}
+
+/// As [`run_all`], with observers. The records are the same, bit for bit.
+pub fn run_all_observed(
+    scenario: &Scenario,
+    jobs: usize,
+    progress: &(dyn Fn(f64) + Sync),
+    stop: &AtomicBool,
+    observers: &dyn Observers,
+) -> Result<Outcome, RunError> {
     let spec = scenario.spec();
     let seeds = spec.seeds.as_slice();
     let pairs: Vec<(&Compared, u64)> = spec
@@ -56,9 +94,12 @@ pub fn run_all(
     let meter =
         Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(jobs, pairs.len())).build()?;
-    let one = |&(compared, seed): &(&Compared, u64)| run_one(scenario, compared, seed, &meter);
+    let one = |(index, &(compared, seed)): (usize, &(&Compared, u64))| {
+        let which = Which { index, discipline: compared.label(), seed };
+        run_one(scenario, compared, which, &Surroundings { meter: &meter, observers })
+    };
     let runs: Vec<Option<RunRecord>> =
-        pool.install(|| pairs.par_iter().map(one).collect::<Result<_, _>>())?;
+        pool.install(|| pairs.par_iter().enumerate().map(one).collect::<Result<_, _>>())?;
     let interrupted = runs.iter().any(Option::is_none);
     Ok(Outcome { runs: runs.into_iter().flatten().collect(), interrupted })
 }
@@ -86,6 +127,8 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
         },
         summary: summary::summarize(&outcome.runs),
         runs: outcome.runs,
+        differences: Vec::new(),
+        delays: Vec::new(),
     }
 }
 
@@ -114,23 +157,38 @@ impl Meter<'_> {
     }
 }
 
+/// What a run is told, and who watches it.
+struct Surroundings<'a> {
+    meter: &'a Meter<'a>,
+    observers: &'a dyn Observers,
+}
+
 /// One run; `None` when it was stopped.
 fn run_one(
     scenario: &Scenario,
     compared: &Compared,
-    seed: u64,
-    meter: &Meter<'_>,
+    which: Which<'_>,
+    Surroundings { meter, observers }: &Surroundings<'_>,
 ) -> Result<Option<RunRecord>, BuildError> {
     if meter.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let spec = scenario.spec();
+    let (spec, seed) = (scenario.spec(), which.seed);
     let settings = build::settings(spec, Seed(seed));
-    let network = build::network(spec, scenario.topology(), compared, Seed(seed))?;
+    let mut network = Some(build::network(spec, scenario.topology(), compared, Seed(seed))?);
     let mut reached = Time::ZERO;
-    let measured = fairwire_sim::run(network, &settings, &mut |now| {
+    let mut measured = None;
+    let mut watch = |now| {
         let before = std::mem::replace(&mut reached, now);
         meter.advance(before, now)
+    };
+    observers.observe(which, &mut |observer| {
+        let Some(network) = network.take() else { return false };
+        measured = match observer {
+            None => fairwire_sim::run(network, &settings, &mut watch),
+            Some(observer) => fairwire_sim::run_observed(network, &settings, &mut watch, observer),
+        };
+        measured.is_some()
     });
     if measured.is_some() {
         // What is finished is kept, so whether to go on is not the question here.

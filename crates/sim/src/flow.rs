@@ -4,6 +4,7 @@ use crate::app::datagram::{self, Emission, Generator, cbr};
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
+use crate::observe::Window;
 use crate::plan::{GroupPlan, Source};
 use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, rng};
@@ -199,9 +200,14 @@ impl Group {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
+    /// Bytes on the wire of its packets with data.
+    pub(crate) fn data_bytes(&self) -> u32 {
+        self.data_bytes
+    }
+
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
-    fn wire_bytes(&self, frame: Frame) -> u32 {
+    pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
         if self.sizes_vary {
             return frame.datagram_bytes();
         }
@@ -298,6 +304,12 @@ impl Flow {
     #[inline]
     pub(crate) fn group(&self) -> u32 {
         self.way.group
+    }
+
+    /// What its sender thinks of the network, where it does.
+    pub(crate) fn window(&self) -> Option<Window> {
+        let Endpoint::Tcp(Tcp { sender, .. }) = &self.endpoint else { return None };
+        Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
     /// What a queue is told of the packet that `frame`, kept in `slot`, is.
@@ -463,6 +475,7 @@ impl Outlet<'_, '_> {
         let leg = &legs[group.forward as usize];
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
+        frames.stamp(slot, *now);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),

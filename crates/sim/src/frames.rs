@@ -1,6 +1,7 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
-use fairwire_core::Ecn;
+use crate::observe::Content;
+use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
 
 /// One packet, or the acknowledgement that it turned into.
@@ -81,6 +82,16 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
+    /// What it carries, for those who watch.
+    pub(crate) fn content(&self) -> Content {
+        let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
+        match (is_ack, is_syn) {
+            (true, is_for_syn) => Content::Ack { next: seq, is_for_syn, ece: flag },
+            (false, true) => Content::Syn,
+            (false, false) => Content::Data { seq, is_retransmission: is_special, cwr: flag },
+        }
+    }
+
     pub(crate) fn segment(&self) -> Segment {
         let Frame { seq, is_syn, is_special, flag, ecn, .. } = *self;
         Segment { seq, is_syn, is_retransmission: is_special, ecn, cwr: flag }
@@ -94,6 +105,8 @@ pub(crate) struct Frames {
     free: Vec<u32>,
     /// By slot, as far as there were any: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
+    /// By slot: when its packet was sent. Kept only for those who watch.
+    sent: Option<Vec<Time>>,
 }
 
 impl Frames {
@@ -105,6 +118,27 @@ impl Frames {
         }
         self.slots.push(frame);
         (self.slots.len() - 1) as u32
+    }
+
+    /// Keeps from now on when packets are sent.
+    pub(crate) fn keep_stamps(&mut self) {
+        self.sent = Some(Vec::new());
+    }
+
+    /// The packet in `slot` is sent `now`.
+    #[inline]
+    pub(crate) fn stamp(&mut self, slot: u32, now: Time) {
+        if let Some(sent) = &mut self.sent {
+            if sent.len() < self.slots.len() {
+                sent.resize(self.slots.len(), Time::ZERO);
+            }
+            sent[slot as usize] = now;
+        }
+    }
+
+    /// When the packet in `slot` was sent, where that is kept.
+    pub(crate) fn sent(&self, slot: u32) -> Time {
+        self.sent.as_ref().and_then(|sent| sent.get(slot as usize)).copied().unwrap_or(Time::ZERO)
     }
 
     /// Turns the frame in `slot` into an acknowledgement, and returns it.

@@ -11,10 +11,12 @@ mod lanes;
 mod line;
 mod link;
 mod network;
+mod observe;
 mod plan;
 mod route;
 
 pub use link::{Departure, Link};
+pub use observe::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
 pub use plan::{GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
 
 use fairwire_core::Time;
@@ -32,6 +34,20 @@ pub fn run(
     settings: &Settings,
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Option<Measured> {
-    let mut run = network::Run::new(network, settings);
+    let mut run = network::Run::new(network, settings, observe::Unwatched);
+    run.go(watch).then(|| run.measured())
+}
+
+/// As [`run`], with an observer. What is measured is the same, bit for bit.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_observed(
+    network: Network,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    observer: &mut dyn Observer,
+) -> Option<Measured> {
+    let mut run = network::Run::new(network, settings, observe::Watch::new(observer));
     run.go(watch).then(|| run.measured())
 }

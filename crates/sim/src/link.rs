@@ -2,10 +2,10 @@
 
 use crate::plan::LinkPlan;
 use fairwire_core::{
-    Backlog, Cause, Duration, Packet, Rate, RateLaw, Server, Service, Signals, Time, Transmitter,
+    Backlog, Cause, Discipline, Duration, Packet, Rate, RateLaw, Server, Service, Signals, Time, Transmitter,
 };
-use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
+use fairwire_metrics::{DelayHistogram, LinkMeter};
 
 /// A queued link. What a [`Server`] is, with its measures taken and its propagation delay added.
 pub struct Link {
@@ -63,6 +63,26 @@ impl Link {
     /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
     pub fn asks_at(&self) -> Time {
         self.server.asks_at()
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its rate.
+    pub(crate) fn rate(&self) -> Rate {
+        self.server.rate()
+    }
+
+    /// Its discipline, to be inspected.
+    pub(crate) fn discipline(&self) -> &dyn Discipline {
+        self.server.discipline()
+    }
+
+    /// How long packets waited, since the warm-up.
+    pub(crate) fn sojourn(&self) -> &DelayHistogram {
+        self.meter.sojourn()
     }
 
     /// Packets waiting, without the one in transmission.

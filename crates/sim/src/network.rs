@@ -9,6 +9,7 @@ use crate::event::{Event, EventQueue, Lane};
 use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::{Frame, Frames};
 use crate::link::{Departure, Link};
+use crate::observe::{self, About, State, Tap, What};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use fairwire_core::{Cause, Packet, Seed, Signals, Time};
@@ -17,12 +18,12 @@ use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-pub(crate) struct Run {
+pub(crate) struct Run<T> {
     events: EventQueue,
     links: Vec<Queued>,
     legs: Vec<Leg>,
     groups: Vec<Group>,
-    ledger: Ledger,
+    ledger: Ledger<T>,
     sessions: Vec<Session>,
     steps: Vec<Step>, // of one session, while they are taken
     timed: BTreeMap<u32, Timed>,
@@ -40,22 +41,29 @@ struct Timed {
 }
 
 /// A link, and the lane of its questions.
-struct Queued {
+pub(crate) struct Queued {
     link: Link,
     lane: Lane,
 }
 
-/// Frames and flows: all that a discipline's signals touch.
-struct Ledger {
+impl Queued {
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+}
+
+/// Frames and flows, and who watches: all that a discipline's signals touch.
+struct Ledger<T> {
     frames: Frames,
     flows: Vec<Flow>,
+    tap: T,
 }
 
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
 
-impl Run {
-    pub(crate) fn new(plan: Network, settings: &Settings) -> Self {
+impl<T: Tap> Run<T> {
+    pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
         assert!(
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
@@ -66,7 +74,7 @@ impl Run {
             links: links.collect(),
             legs: Vec::new(),
             groups: Vec::new(),
-            ledger: Ledger { frames: Frames::default(), flows: Vec::new() },
+            ledger: Ledger { frames: Frames::default(), flows: Vec::new(), tap },
             sessions: Vec::new(),
             steps: Vec::new(),
             timed: BTreeMap::new(),
@@ -76,6 +84,9 @@ impl Run {
             handled: 0,
             events,
         };
+        if T::IS_ON {
+            run.ledger.frames.keep_stamps();
+        }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
@@ -122,7 +133,30 @@ impl Run {
 
     /// Handles every event up to the end; false when the watcher stopped it.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        while let Some((now, event)) = self.events.pop_until(self.end) {
+        self.tell(T::start, Time::ZERO);
+        loop {
+            let until = self.end.min(self.ledger.tap.next_sample());
+            if !self.go_until(until, watch) {
+                return false;
+            }
+            if until == self.ledger.tap.next_sample() {
+                self.tell(T::sample, until);
+            }
+            if until == self.end {
+                break;
+            }
+        }
+        if !self.is_measuring {
+            self.start_measuring(); // nothing happened after the warm-up
+        }
+        self.tell(T::finish, self.end);
+        true
+    }
+
+    /// Handles every event up to `until`; false when the watcher stopped it.
+    #[inline]
+    fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        while let Some((now, event)) = self.events.pop_until(until) {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
             }
@@ -132,10 +166,29 @@ impl Run {
                 return false;
             }
         }
-        if !self.is_measuring {
-            self.start_measuring(); // nothing happened after the warm-up
-        }
         true
+    }
+
+    /// Shows the state to whoever watches.
+    fn tell(&mut self, what: impl FnOnce(&mut T, State<'_>), now: Time) {
+        let Ledger { flows, tap, .. } = &mut self.ledger;
+        what(tap, State { now, flows, groups: &self.groups, links: &self.links });
+    }
+
+    /// Tells whoever watches what happened to the packet in `slot` at `link`.
+    #[inline]
+    fn note(&mut self, what: What, slot: u32, link: Option<u32>, now: Time) {
+        if T::IS_ON {
+            let about = self.about(slot);
+            self.ledger.tap.set_place(now, link);
+            self.ledger.tap.happened(what, about);
+        }
+    }
+
+    fn about(&self, slot: u32) -> About {
+        let frame = self.ledger.frames.at(slot);
+        let group = &self.groups[self.ledger.flows[frame.flow as usize].group() as usize];
+        About { slot, frame, wire_bytes: group.wire_bytes(frame), sent: self.ledger.frames.sent(slot) }
     }
 
     #[inline]
@@ -178,6 +231,7 @@ impl Run {
         };
         let flow = &self.ledger.flows[frame.flow as usize];
         let packet = flow.packet(frame, slot, &self.groups[flow.group() as usize], now);
+        self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, .. } = &mut self.links[link as usize];
         let asked_at = queued.asks_at();
         let departure = queued.offer(packet, now, &mut self.ledger);
@@ -190,6 +244,7 @@ impl Run {
         if queued.asks_at() != now {
             return; // put off or brought forward since this was scheduled
         }
+        self.ledger.tap.set_place(now, Some(link));
         let departure = queued.ask(now, &mut self.ledger);
         self.go_on(link, departure, now, now);
     }
@@ -203,16 +258,17 @@ impl Run {
             self.events.push(asks_at, Event::LinkFree(link), *lane);
         }
         if let Some(departure) = departure {
-            self.on_departure(departure, now);
+            self.on_departure(departure, link, now);
         }
     }
 
     #[inline]
-    fn on_departure(&mut self, departure: Departure, now: Time) {
+    fn on_departure(&mut self, departure: Departure, link: u32, now: Time) {
         let slot = departure.packet.frame;
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
+        self.note(What::Depart, slot, Some(link), now);
         let (flow, mut stage) = self.stage(frame.flow, now);
         if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
             self.deliver(frame, slot, at, now);
@@ -225,6 +281,13 @@ impl Run {
         let (measured_from, end) = (self.measured_from, self.end);
         let (flow, mut stage) = self.stage(frame.flow, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
+        let (flow, mut stage) = if T::IS_ON {
+            let about = self.about(slot);
+            self.ledger.tap.delivers(delivery.at, delivery.packets, about);
+            self.stage(frame.flow, now)
+        } else {
+            (flow, stage)
+        };
         if delivery.at >= measured_from && delivery.at <= end {
             flow.counts.delivered += delivery.packets;
             flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
@@ -254,6 +317,7 @@ impl Run {
 
     #[inline]
     fn on_ack(&mut self, slot: u32, now: Time) {
+        self.note(What::Deliver, slot, None, now);
         let frame = self.ledger.frames.at(slot);
         let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
@@ -395,21 +459,30 @@ fn connections(plan: &GroupPlan) -> usize {
     }
 }
 
-impl Signals for Ledger {
-    fn dropped(&mut self, packet: Packet, _cause: Cause) {
-        let flow = self.frames.at(packet.frame).flow;
-        self.flows[flow as usize].counts.dropped += 1;
+impl<T: Tap> Signals for Ledger<T> {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        let frame = self.frames.at(packet.frame);
+        self.flows[frame.flow as usize].counts.dropped += 1;
+        if T::IS_ON {
+            let about = observe::about(&packet, frame, self.frames.sent(packet.frame));
+            self.tap.happened(What::Drop(cause), about);
+        }
         self.frames.release(packet.frame);
     }
-    fn marked(&mut self, packet: &Packet, _cause: Cause) {
-        let flow = self.frames.at(packet.frame).flow;
-        self.flows[flow as usize].counts.marked += 1;
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        let frame = self.frames.at(packet.frame);
+        self.flows[frame.flow as usize].counts.marked += 1;
+        if T::IS_ON {
+            let about = observe::about(packet, frame, self.frames.sent(packet.frame));
+            self.tap.happened(What::Mark(cause), about);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::Unwatched;
     use crate::plan::{LinkPlan, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
@@ -462,8 +535,8 @@ mod tests {
         }
     }
 
-    fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Run {
-        let mut run = Run::new(Network::dumbbell(bottleneck(packets), flows), settings);
+    fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Run<Unwatched> {
+        let mut run = Run::new(Network::dumbbell(bottleneck(packets), flows), settings, Unwatched);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         run
     }

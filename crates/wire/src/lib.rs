@@ -39,6 +39,7 @@ pub mod ecn;
 pub mod flow_key;
 pub mod headers;
 pub mod pcap;
+pub mod pcapng;
 mod segment;
 pub mod split;
 pub mod vnet;

@@ -30,6 +30,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-gateway",
             "fairwire-metrics",
             "fairwire-scenario",
+            "fairwire-wire",
         ],
     ),
     (

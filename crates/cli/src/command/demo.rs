@@ -1,7 +1,7 @@
 //! `fairwire demo`: the product in under two minutes.
 
 use super::{lab, run};
-use crate::args::{Cli, Command, Format, LabCommand, ShareArgs};
+use crate::args::{Cli, Command, Format, LabCommand, OutputArgs, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::report;
@@ -31,7 +31,8 @@ pub fn demo(quiet: bool) -> Result<Ending, Failure> {
 fn simulated(quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
     let out = Path::new(OUT).join("simulated");
-    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out) };
+    let output = OutputArgs::default();
+    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out), output: &output };
     let ending = run::carry_out(&scenario, &order, quiet)?;
     print_place(&out)?;
     Ok(ending)

@@ -167,6 +167,8 @@ fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {
         },
         summary: summarize(&runs),
         runs,
+        differences: Vec::new(),
+        delays: Vec::new(),
     }
 }
 

@@ -1,14 +1,15 @@
 //! `fairwire run`.
 
-use crate::args::{Format, RunArgs};
+use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::output::Outputs;
 use crate::progress::Progress;
 use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
 use fairwire_disciplines::catalogue;
 use fairwire_metrics::record::Report;
-use fairwire_scenario::{Judgement, Links, Overrides, Scenario, judge, load, run_all};
+use fairwire_scenario::{Judgement, Links, Overrides, Scenario, judge, load, run_all_observed};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,8 +18,12 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let overrides =
         Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
     let scenario = load(&args.scenario, &overrides)?;
-    let order =
-        Order { jobs: usize::from(args.jobs.unwrap_or(0)), format: args.format, out: args.out.as_deref() };
+    let order = Order {
+        jobs: usize::from(args.jobs.unwrap_or(0)),
+        format: args.format,
+        out: args.out.as_deref(),
+        output: &args.output,
+    };
     carry_out(&scenario, &order, quiet)
 }
 
@@ -31,23 +36,28 @@ pub struct Order<'a> {
     pub format: Format,
     /// A folder for them, too.
     pub out: Option<&'a Path>,
+    /// What is written beside the report.
+    pub output: &'a OutputArgs,
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
 pub fn carry_out(scenario: &Scenario, order: &Order<'_>, quiet: bool) -> Result<Ending, Failure> {
     let folder = order.out.map(|path| Folder::prepare(path, extent(scenario))).transpose()?;
-    let report = simulate(scenario, order.jobs, quiet)?;
+    let outputs = Outputs::prepare(order.output, scenario)?;
+    let mut report = simulate(scenario, order.jobs, quiet, &outputs)?;
+    let closed = outputs.close(&mut report);
     let destination = Destination { format: order.format, folder: folder.as_ref() };
-    destination.take(&report, &headline(scenario), || ending(scenario, &report))
+    let taken = destination.take(&report, &headline(scenario), || ending(scenario, &report));
+    closed.and(taken)
 }
 
 /// Runs the scenario under a progress bar.
-fn simulate(scenario: &Scenario, jobs: usize, quiet: bool) -> Result<Report, Failure> {
+fn simulate(scenario: &Scenario, jobs: usize, quiet: bool, outputs: &Outputs<'_>) -> Result<Report, Failure> {
     let runs = runs(scenario);
     let stop = interrupt::flag();
     let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
     let progress = Progress::new(&what, 4, quiet);
-    let outcome = run_all(scenario, jobs, &|fraction| progress.reach(fraction), stop);
+    let outcome = run_all_observed(scenario, jobs, &|fraction| progress.reach(fraction), stop, outputs);
     drop(progress);
     let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
     if outcome.interrupted {

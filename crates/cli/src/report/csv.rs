@@ -25,6 +25,26 @@ pub fn summary(report: &Report) -> Result<String, Failure> {
     text(std::iter::once(head).chain(rows))
 }
 
+/// One row per pair of disciplines and measure.
+pub fn differences(report: &Report) -> Result<String, Failure> {
+    let head = ["first", "second", "runs", "measure", "difference", "half_width_95", "min", "max"];
+    let rows = report.differences.iter().flat_map(|difference| {
+        difference.measures.iter().map(|(measure, estimate)| {
+            vec![
+                difference.first.clone(),
+                difference.second.clone(),
+                difference.runs.to_string(),
+                measure.clone(),
+                estimate.mean.to_string(),
+                estimate.half_width_95.map_or(String::new(), |half| half.to_string()),
+                estimate.min.to_string(),
+                estimate.max.to_string(),
+            ]
+        })
+    });
+    text(std::iter::once(head.map(String::from).to_vec()).chain(rows))
+}
+
 /// One row per run, one column per measure of the summary.
 pub fn runs(report: &Report) -> Result<String, Failure> {
     let measures: BTreeSet<&String> =

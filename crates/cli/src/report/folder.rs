@@ -51,6 +51,9 @@ const MOST_PROBED: u64 = 256 << 20;
 
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
+/// Written where differences were asked for.
+const DIFFERENCES: &str = "differences.csv";
+
 /// The picture in a folder of results.
 pub const PICTURE: &str = "shares.svg";
 
@@ -103,7 +106,15 @@ impl Folder {
                 Failure::Ours(format!("`{}` could not be written: {error}", self.path.join(name).display()))
             })?;
         }
-        let places = FILES.map(|name| self.path.join(name).display().to_string());
+        let mut places = FILES.map(|name| self.path.join(name).display().to_string()).to_vec();
+        if !report.differences.is_empty() {
+            let path = self.path.join(DIFFERENCES);
+            let content = csv::differences(report)?;
+            self.replace(DIFFERENCES, content.as_bytes()).map_err(|error| {
+                Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
+            })?;
+            places.push(path.display().to_string());
+        }
         tell(format_args!("results: {}", places.join(", ")));
         Ok(())
     }

@@ -53,6 +53,7 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
     let text = match format {
         Format::Table => table::text(report, headline),
         Format::Json => json(report),
+        Format::Csv if !report.differences.is_empty() => csv::differences(report)?,
         Format::Csv => csv::summary(report)?,
     };
     print(text.as_bytes())

@@ -33,7 +33,7 @@ const KEY_LETTER: f64 = 8.0;
 const VALUE_WIDTH: f64 = 36.0;
 
 /// Colours that people with any colour vision tell apart (Okabe and Ito, "Color universal design", 2008), for light and dark.
-const COLOURS: [(&str, &str); 6] = [
+pub const COLOURS: [(&str, &str); 6] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
     ("#009e73", "#35c7a0"),
@@ -42,7 +42,7 @@ const COLOURS: [(&str, &str); 6] = [
     ("#5a5a5a", "#b8b8b8"),
 ];
 
-const STYLE: &str = "
+pub const STYLE: &str = "
   .ground { fill: #ffffff; stroke: #d9dde3 }
   text { font-family: system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2530 }
   .title { font-size: 20px; font-weight: 650 }
@@ -55,7 +55,7 @@ const STYLE: &str = "
   .whisker { stroke: #1f2530; stroke-width: 1.5; fill: none }
   .fairname { font-size: 12.5px; font-weight: 600 }";
 
-const DARK_STYLE: &str = "
+pub const DARK_STYLE: &str = "
     .ground { fill: #161a21; stroke: #2c323d }
     text { fill: #e8ebf0 }
     .detail, .tick, .axis { fill: #a3acba }
@@ -147,7 +147,7 @@ fn highest(report: &Report, groups: &[&str]) -> f64 {
 }
 
 /// The distance of the grid's lines: 1, 2 or 5 times a power of ten, for at most eight lines.
-fn step(highest: f64) -> f64 {
+pub fn step(highest: f64) -> f64 {
     let power = 10f64.powf((highest / 8.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -381,7 +381,7 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 /// Text for XML, in which control characters have no place: white space becomes a space, any other a replacement mark.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',

@@ -21,7 +21,14 @@ pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
         "seeds": [1, 2, 3], "tie_rule": "random", "duration_s": 2.0, "warm_up_s": 0.5, "interrupted": false
     });
     let manifest = serde_json::from_value(manifest).expect("a manifest");
-    Report { schema_version: 1, manifest, summary: summarize(&runs), runs }
+    Report {
+        schema_version: 1,
+        manifest,
+        summary: summarize(&runs),
+        runs,
+        differences: Vec::new(),
+        delays: Vec::new(),
+    }
 }
 
 /// A headline.

@@ -2,7 +2,7 @@
 
 use super::{Headline, groups};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
-use fairwire_metrics::record::{Estimate, Report, Summary};
+use fairwire_metrics::record::{Difference, Estimate, Report, Summary};
 use std::io::IsTerminal;
 
 /// A number's look: `value * scale` with so many digits after the point.
@@ -10,12 +10,23 @@ use std::io::IsTerminal;
 struct Look {
     scale: f64,
     digits: usize,
+    /// Behind the number, where no heading has it.
+    unit: &'static str,
 }
 
-const SHARE: Look = Look { scale: 1.0, digits: 3 };
-const COUNT: Look = Look { scale: 1.0, digits: 0 };
-const MILLISECONDS: Look = Look { scale: 1e3, digits: 1 };
-const PERCENT: Look = Look { scale: 100.0, digits: 2 };
+const SHARE: Look = Look { scale: 1.0, digits: 3, unit: "" };
+const COUNT: Look = Look { scale: 1.0, digits: 0, unit: " packets" };
+const MILLISECONDS: Look = Look { scale: 1e3, digits: 1, unit: " ms" };
+const PERCENT: Look = Look { scale: 100.0, digits: 2, unit: " %" };
+
+/// What every run has, beside the shares.
+const PLAIN: [(&str, Look); 5] = [
+    ("jain", SHARE),
+    ("drops", COUNT),
+    ("sojourn_mean_s", MILLISECONDS),
+    ("sojourn_p99_s", MILLISECONDS),
+    ("utilization", PERCENT),
+];
 
 /// The whole text: headline, table, and what the columns mean.
 pub fn text(report: &Report, headline: &Headline) -> String {
@@ -35,6 +46,25 @@ fn text_within(report: &Report, headline: &Headline, columns: Option<usize>) -> 
     let fits = columns.is_none_or(|columns| width(&upright) <= columns);
     let table = if fits { upright } else { table(&transposed(&rows)) };
     out += &format!("{table}\n\n{}\n", legend(report));
+    out + &differences(report)
+}
+
+/// Paired differences, a line each: `share.tcp: faba - red = 0.104 ± 0.012`.
+fn differences(report: &Report) -> String {
+    let mut out = String::new();
+    for difference in &report.differences {
+        let Difference { first, second, runs, measures } = difference;
+        out +=
+            &format!("\n{first} - {second}, paired over {runs} seed{}:\n", if *runs == 1 { "" } else { "s" });
+        let shares =
+            measures.keys().filter(|name| name.starts_with("share.")).map(|name| (name.as_str(), SHARE));
+        let plain = PLAIN.iter().map(|(measure, look)| (*measure, *look));
+        for (measure, look) in shares.chain(plain) {
+            let unit = look.unit;
+            out +=
+                &format!("  {measure}: {first} - {second} = {}{unit}\n", shown(measures.get(measure), look));
+        }
+    }
     out
 }
 
@@ -103,14 +133,7 @@ fn legend(report: &Report) -> String {
 fn row(summary: &Summary, groups: &[&str]) -> Vec<Cell> {
     let mut row = vec![Cell::new(&summary.discipline).add_attribute(Attribute::Bold)];
     row.extend(groups.iter().map(|group| share(summary.measures.get(&format!("share.{group}")))));
-    let plain = [
-        ("jain", SHARE),
-        ("drops", COUNT),
-        ("sojourn_mean_s", MILLISECONDS),
-        ("sojourn_p99_s", MILLISECONDS),
-        ("utilization", PERCENT),
-    ];
-    row.extend(plain.map(|(measure, look)| Cell::new(shown(summary.measures.get(measure), look))));
+    row.extend(PLAIN.map(|(measure, look)| Cell::new(shown(summary.measures.get(measure), look))));
     row
 }
 
@@ -127,7 +150,7 @@ fn share(estimate: Option<&Estimate>) -> Cell {
 
 fn shown(estimate: Option<&Estimate>, look: Look) -> String {
     let Some(estimate) = estimate else { return "-".into() };
-    let Look { scale, digits } = look;
+    let Look { scale, digits, .. } = look;
     let mean = format!("{:.digits$}", estimate.mean * scale);
     match estimate.half_width_95 {
         Some(half) => format!("{mean} ± {:.digits$}", half * scale),

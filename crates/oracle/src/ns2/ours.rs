@@ -40,6 +40,7 @@ fn network(cell: &Cell, seed: u64) -> Result<Network, String> {
     let rate = mbps(cell.mbps);
     let bottleneck = LinkPlan {
         name: "bottleneck".into(),
+        law: fairwire_core::RateLaw::Fixed,
         rate,
         delay: Duration::from_ms(DELAY_MS),
         discipline: discipline(cell, rate, seed)?,

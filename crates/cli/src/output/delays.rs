@@ -1,0 +1,92 @@
+//! Delays as tables of percentiles.
+
+use crate::failure::Failure;
+use crate::report::csv;
+use fairwire_core::Time;
+use fairwire_metrics::DelayHistogram;
+use fairwire_metrics::record::{DelayRecord, Percentile};
+use fairwire_scenario::{Content, PacketEvent, View, What, Which};
+
+/// Counts the delays of one run.
+#[derive(Debug)]
+pub struct Delays {
+    discipline: String,
+    seed: u64,
+    from: Time,
+    /// By flow: from source to receiver, where that is asked for.
+    one_way: Option<Vec<DelayHistogram>>,
+}
+
+impl Delays {
+    /// From `from` on, the end of the warm-up.
+    pub fn new(which: Which<'_>, from: Time, has_one_way: bool) -> Self {
+        let one_way = has_one_way.then(Vec::new);
+        Delays { discipline: which.discipline.into(), seed: which.seed, from, one_way }
+    }
+
+    /// Is it to be told of packets?
+    pub fn wants_packets(&self) -> bool {
+        self.one_way.is_some()
+    }
+
+    pub fn start(&mut self, view: &View<'_>) {
+        if let Some(one_way) = &mut self.one_way {
+            one_way.resize(view.flows().count(), DelayHistogram::new());
+        }
+    }
+
+    /// Data that was delivered, first or again: all of it was on the way.
+    pub fn packet(&mut self, event: &PacketEvent) {
+        let is_data = matches!((event.what, event.content), (What::Deliver, Content::Data { .. }));
+        if let Some(one_way) = &mut self.one_way
+            && is_data
+            && event.at >= self.from
+        {
+            one_way[event.flow as usize].record(event.at.since(event.sent));
+        }
+    }
+
+    /// The tables.
+    pub fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
+        let links = view.links().map(|link| self.record("queueing", link.name.into(), link.sojourn));
+        let one_way = self.one_way.as_deref().unwrap_or_default();
+        let flows = view
+            .flows()
+            .zip(one_way)
+            .map(|(flow, delays)| self.record("one-way", format!("{}.{}", flow.group, flow.number), delays));
+        links.chain(flows).collect()
+    }
+
+    fn record(&self, kind: &str, of: String, delays: &DelayHistogram) -> DelayRecord {
+        DelayRecord {
+            discipline: self.discipline.clone(),
+            seed: self.seed,
+            kind: kind.into(),
+            of,
+            packets: delays.count(),
+            mean_s: delays.sojourn().mean_s,
+            percentiles: if delays.count() == 0 { Vec::new() } else { delays.percentiles() },
+        }
+    }
+}
+
+/// The tables as CSV: a row for each percentile.
+pub fn text(records: &[DelayRecord]) -> Result<String, Failure> {
+    let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
+        .map(String::from)
+        .to_vec();
+    let row = |record: &DelayRecord, at: &Percentile| {
+        vec![
+            record.discipline.clone(),
+            record.seed.to_string(),
+            record.kind.clone(),
+            record.of.clone(),
+            record.packets.to_string(),
+            record.mean_s.to_string(),
+            at.percent.to_string(),
+            at.delay_s.to_string(),
+        ]
+    };
+    let rows = records.iter().flat_map(|record| record.percentiles.iter().map(move |at| row(record, at)));
+    csv::text(std::iter::once(head).chain(rows))
+}

@@ -1,0 +1,121 @@
+//! Files that are there whole or not at all.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is written beside its place, under a hidden name, and moved there when it is whole. Dropped before, it is gone.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    hidden: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Scratch {
+    /// Begins the file at `path`; `part` tells apart what is written for one path at the same time.
+    pub fn begin(path: &Path, part: &str) -> io::Result<Self> {
+        interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let hidden = path.with_file_name(format!(".{name}.{}{part}", std::process::id()));
+        Ok(Scratch { path: path.into(), file: BufWriter::new(File::create(&hidden)?), hidden })
+    }
+
+    /// Moves it to its place, and tells that.
+    pub fn finish(mut self) -> io::Result<PathBuf> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        fs::rename(&self.hidden, &self.path)?;
+        Ok(std::mem::take(&mut self.path))
+    }
+
+    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of parts.
+    pub fn close(mut self) -> io::Result<Part> {
+        self.file.flush()?;
+        Ok(Part { hidden: std::mem::take(&mut self.hidden) })
+    }
+}
+
+/// A part of a file, written and closed. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Part {
+    hidden: PathBuf,
+}
+
+impl Part {
+    /// Copies it into `out`.
+    pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
+        io::copy(&mut File::open(&self.hidden)?, out).map(|_| ())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.hidden); // a hidden file that stays does no harm
+    }
+}
+
+impl Write for Scratch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.hidden.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.hidden); // moved away already, or of no use
+        }
+    }
+}
+
+/// Proves, before any time is spent, that `path`, given for `flag`, ends in one of `endings` and can be written. Tells its ending.
+pub fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
+    let shown = path.display();
+    let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+    let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
+    let Some(ending) = endings.iter().find(|ending| **ending == given) else {
+        let given = if given.is_empty() { "no ending".into() } else { format!("the ending `.{given}`") };
+        return Err(Failure::user(
+            format!("{flag} `{shown}`: {given}"),
+            format!("allowed: a file that ends in {allowed}"),
+        ));
+    };
+    let refuse = |problem: String| {
+        Failure::user(
+            format!("{flag} `{shown}`: {problem}"),
+            "allowed: a file in a folder that is there and can be written",
+        )
+    };
+    if path.is_dir() {
+        return Err(refuse("a folder stands in the way".into()));
+    }
+    Scratch::begin(path, ".probe").map_err(|error| refuse(format!("it cannot be written: {error}")))?;
+    Ok(ending)
+}
+
+/// `path` with `part` before its ending: `trace.pcapng` becomes `trace.faba.1.pcapng`.
+pub fn with_part(path: &Path, part: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}.{part}.{ending}"))
+}
+
+/// Writes `content` to `path`, whole or not at all.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let written = Scratch::begin(path, "").and_then(|mut file| {
+        file.write_all(content)?;
+        file.finish()
+    });
+    written.map(|_| ()).map_err(|error| fault(path, &error))
+}
+
+/// A file that was proven writable could not be written.
+pub fn fault(path: &Path, error: &io::Error) -> Failure {
+    Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
+}

@@ -1,0 +1,189 @@
+//! Packet traces: NDJSON, or pcapng with made-up headers.
+
+use super::file::Scratch;
+use super::series::quoted;
+use fairwire_core::Ecn;
+use fairwire_scenario::{Content, PacketEvent, View, What, Which};
+use fairwire_wire::pcapng::{self, CWR, ECE, MadeUp, SYN, Transport};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// How packets are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Pcapng,
+    Ndjson,
+}
+
+/// Bytes of IPv4 and TCP headers without options: what a made-up segment has around its data.
+const TCP_IP: u32 = 40;
+
+/// Writes the packets of one run.
+#[derive(Debug)]
+pub struct Trace {
+    out: Scratch,
+    form: Form,
+    title: String,
+    links: Vec<String>,
+    flows: Vec<Flow>,
+    /// Marked, and not yet sent: its causes, by frame.
+    marked: BTreeMap<u32, &'static str>,
+    block: Vec<u8>,
+    failed: Option<io::Error>,
+}
+
+#[derive(Debug)]
+struct Flow {
+    name: String,
+    dscp: u8,
+    is_tcp: bool,
+    data_bytes: u32,
+}
+
+impl Trace {
+    pub fn new(out: Scratch, form: Form, which: Which<'_>) -> Self {
+        let title = format!("discipline {}, seed {}", which.discipline, which.seed);
+        let (links, flows, marked, block) = (Vec::new(), Vec::new(), BTreeMap::new(), Vec::new());
+        Trace { out, form, title, links, flows, marked, block, failed: None }
+    }
+
+    /// What was written, or why it could not be.
+    pub fn finish(self) -> io::Result<Scratch> {
+        self.failed.map_or(Ok(self.out), Err)
+    }
+
+    /// Reads the names of links and flows, and writes what stands before packets.
+    pub fn start(&mut self, view: &View<'_>) {
+        self.links = view.links().map(|link| link.name.to_string()).collect();
+        self.flows = view
+            .flows()
+            .map(|flow| Flow {
+                name: format!("{}.{}", flow.group, flow.number),
+                dscp: flow.dscp,
+                is_tcp: flow.is_tcp,
+                data_bytes: flow.data_bytes,
+            })
+            .collect();
+        if self.form == Form::Pcapng {
+            let program = concat!("fairwire ", env!("CARGO_PKG_VERSION"));
+            pcapng::section(&mut self.block, program, &self.title);
+            for link in &self.links {
+                for place in ["in", "out", "drop"] {
+                    pcapng::interface(&mut self.block, &format!("{link} {place}"));
+                }
+            }
+            pcapng::interface(&mut self.block, "delivered");
+            self.write();
+        }
+    }
+
+    pub fn packet(&mut self, event: &PacketEvent) {
+        match self.form {
+            Form::Ndjson => self.line(event),
+            Form::Pcapng => self.frame(event),
+        }
+        self.write();
+    }
+
+    fn write(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(&self.block).err();
+        }
+        self.block.clear();
+    }
+
+    fn line(&mut self, event: &PacketEvent) {
+        let (what, cause) = named(event.what);
+        let mut line = format!("{{\"time_ns\":{},\"event\":\"{what}\"", event.at.ns());
+        if let Some(cause) = cause {
+            line += &format!(",\"cause\":\"{cause}\"");
+        }
+        if let Some(link) = event.link.and_then(|link| self.links.get(link as usize)) {
+            line += &format!(",\"link\":{}", quoted(link));
+        }
+        line += &format!(",\"flow\":{}", quoted(&self.flows[event.flow as usize].name));
+        line += &match event.content {
+            Content::Syn => String::from(",\"packet\":\"syn\""),
+            Content::Data { seq, is_retransmission, cwr } => {
+                format!(
+                    ",\"packet\":\"data\",\"number\":{seq},\"retransmission\":{is_retransmission},\"cwr\":{cwr}"
+                )
+            }
+            Content::Ack { next, is_for_syn: _, ece } => {
+                format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece}")
+            }
+        };
+        line += &format!(",\"bytes\":{},\"ecn\":\"{}\"}}\n", event.wire_bytes, ecn(event.ecn));
+        self.block.extend(line.as_bytes());
+    }
+
+    fn frame(&mut self, event: &PacketEvent) {
+        let place = match event.what {
+            What::Mark(cause) => {
+                self.marked.insert(event.frame, cause.name());
+                return; // told of when it leaves
+            }
+            What::Arrive => 0,
+            What::Depart => 1,
+            What::Drop(_) => 2,
+            What::Deliver => 0,
+        };
+        let interface = event.link.map_or(3 * self.links.len() as u32, |link| 3 * link + place);
+        let comment = match event.what {
+            What::Drop(cause) => {
+                self.marked.remove(&event.frame);
+                Some(format!("drop: {}", cause.name()))
+            }
+            What::Depart => self.marked.remove(&event.frame).map(|cause| format!("mark: {cause}")),
+            What::Arrive | What::Mark(_) | What::Deliver => None,
+        };
+        let headers = self.made_up(event).headers();
+        pcapng::packet(&mut self.block, interface, event.at, &headers, comment.as_deref());
+    }
+
+    /// The frame of a packet. Its data begins at sequence number 1, behind the opening of the connection, and every segment has as
+    /// much as fits between the headers.
+    fn made_up(&self, event: &PacketEvent) -> MadeUp {
+        let flow = &self.flows[event.flow as usize];
+        let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
+        let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)
+        let tcp = |seq, ack, flags| Transport::Tcp { seq, ack, flags };
+        let transport = match event.content {
+            _ if !flow.is_tcp => Transport::Udp,
+            Content::Syn => tcp(0, None, SYN),
+            Content::Data { seq, cwr, .. } => tcp(at(seq), Some(1), if cwr { CWR } else { 0 }),
+            Content::Ack { next, is_for_syn, ece } => {
+                let seq = u32::from(!is_for_syn);
+                tcp(seq, Some(at(next)), if is_for_syn { SYN } else { 0 } | if ece { ECE } else { 0 })
+            }
+        };
+        let is_reverse = matches!(event.content, Content::Ack { .. });
+        MadeUp {
+            flow: event.flow,
+            is_reverse,
+            ip_bytes: event.wire_bytes,
+            dscp: flow.dscp,
+            ecn: event.ecn,
+            transport,
+        }
+    }
+}
+
+fn named(what: What) -> (&'static str, Option<&'static str>) {
+    match what {
+        What::Arrive => ("arrive", None),
+        What::Drop(cause) => ("drop", Some(cause.name())),
+        What::Mark(cause) => ("mark", Some(cause.name())),
+        What::Depart => ("depart", None),
+        What::Deliver => ("deliver", None),
+    }
+}
+
+fn ecn(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "not-ect",
+        Ecn::Ect0 => "ect0",
+        Ecn::Ect1 => "ect1",
+        Ecn::Ce => "ce",
+    }
+}

@@ -1,0 +1,104 @@
+//! How much of a run's start belongs to the warm-up: MSER-5.
+//!
+//! Source: White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for simulation", Winter Simulation
+//! Conference 2000: take means of batches of five, and cut where the standard error of the rest is smallest. White, "An effective
+//! truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997: a cut in the second half says that
+//! the run is too short to tell.
+
+/// Samples in a batch: the 5 in MSER-5.
+pub const BATCH: usize = 5;
+
+/// Fewest batches for which a cut means anything: with fewer, the first half is a handful of numbers.
+const FEWEST_BATCHES: usize = 10;
+
+/// What MSER-5 says of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncation {
+    /// Leave out so many samples at the start.
+    Samples(usize),
+    /// The best cut is in the second half: the run is too short to tell.
+    TooShort,
+}
+
+/// Where to cut `series`; `None` when it has fewer than 50 samples. Samples beyond the last whole batch are left out.
+pub fn mser5(series: &[f64]) -> Option<Truncation> {
+    let (batches, _) = series.as_chunks::<BATCH>();
+    let means: Vec<f64> = batches.iter().map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
+    if means.len() < FEWEST_BATCHES {
+        return None;
+    }
+    let cut = best_cut(&means);
+    Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
+}
+
+/// The cut with the smallest squared standard error of what is left; of equal ones the first. The last five batches are always
+/// left, since a few values may agree by chance (White, Cobb and Spratt).
+fn best_cut(means: &[f64]) -> usize {
+    let overall = means.iter().sum::<f64>() / means.len() as f64; // taken off first: squares of large numbers would cancel
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut best = (f64::INFINITY, 0);
+    for (cut, mean) in means.iter().enumerate().rev() {
+        let from_overall = mean - overall;
+        sum += from_overall;
+        squares += from_overall * from_overall;
+        let left = (means.len() - cut) as f64;
+        let error = (squares - sum * sum / left).max(0.0) / (left * left);
+        if left >= 5.0 && error <= best.0 {
+            best = (error, cut);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition, straight from the paper: no running sums.
+    fn by_definition(means: &[f64]) -> usize {
+        let error = |cut: usize| {
+            let rest = &means[cut..];
+            let mean = rest.iter().sum::<f64>() / rest.len() as f64;
+            rest.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
+        };
+        (0..=means.len() - 5).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap()
+    }
+
+    #[test]
+    fn a_ramp_before_an_even_part_is_cut_off() {
+        // 100 samples that climb, then 400 that go between 10 and 11.
+        let series: Vec<f64> =
+            (0..500).map(|i| if i < 100 { f64::from(i) / 10.0 } else { 10.0 + f64::from(i % 2) }).collect();
+        assert_eq!(mser5(&series), Some(Truncation::Samples(100)));
+    }
+
+    #[test]
+    fn an_even_series_is_left_whole_and_one_that_only_climbs_is_too_short() {
+        let even: Vec<f64> = (0..200).map(|i| f64::from(i * 7 % 5)).collect();
+        assert_eq!(mser5(&even), Some(Truncation::Samples(0)));
+        let late: Vec<f64> =
+            (0..200).map(|i| f64::from((i - 150).max(-1) + 150 - i).abs() * f64::from(200 - i)).collect();
+        assert_eq!(mser5(&late), Some(Truncation::TooShort));
+    }
+
+    #[test]
+    fn fewer_than_fifty_samples_tell_nothing() {
+        assert_eq!(mser5(&[1.0; 49]), None);
+        assert_eq!(mser5(&[1.0; 50]), Some(Truncation::Samples(0)));
+    }
+
+    #[test]
+    fn running_sums_give_the_cut_of_the_definition() {
+        let mut state = 1u64;
+        for length in 10..60 {
+            let means: Vec<f64> = (0..length)
+                .map(|i| {
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    1e7 + (state >> 40) as f64 - 1e7 * f64::from(-i).exp()
+                })
+                .collect();
+            assert_eq!(best_cut(&means), by_definition(&means), "{length}");
+        }
+    }
+}

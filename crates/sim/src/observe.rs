@@ -1,0 +1,431 @@
+//! Watching a run: samples at exact multiples of an interval, and each packet's way.
+//!
+//! An observer reads and changes nothing, so a run gives the same bits with and without one. Without one, the engine is compiled
+//! without the hooks: they cost nothing.
+//!
+//! A sample at `t` knows every event up to `t`, and `t` itself is included. It is taken between two events: no event is made for
+//! it. Deliveries are worked out before their time; they are held back until then, so that events are told in the order of
+//! their times.
+
+use crate::flow::{Flow, Group};
+use crate::frames::Frame;
+use crate::link::Link;
+use crate::network::Queued;
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Packet, Rate, Time};
+use fairwire_metrics::DelayHistogram;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Who watches a run. Every method but the two questions does nothing unless it is written.
+pub trait Observer {
+    /// Samples are taken at every multiple of this; without it there are none. Zero is none.
+    fn interval(&self) -> Option<Duration> {
+        None
+    }
+    /// Is it to be told of each packet?
+    fn wants_packets(&self) -> bool {
+        false
+    }
+    /// Nothing has happened yet: what takes part can be read from `view`.
+    fn started(&mut self, _view: &View<'_>) {}
+    /// It is a multiple of the interval.
+    fn sample(&mut self, _view: &View<'_>) {}
+    /// Something happened to a packet. Times never decrease.
+    fn packet(&mut self, _event: &PacketEvent) {}
+    /// The run is over, at its end and not before. It was not stopped.
+    fn finished(&mut self, _view: &View<'_>) {}
+}
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEvent {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: What,
+    /// The queued link, by its place in the plan; `None` at the ends of the way.
+    pub link: Option<u32>,
+    /// The flow, by its place in the plan.
+    pub flow: u32,
+    /// The packet's number while it is in flight; it is given again afterwards.
+    pub frame: u32,
+    /// Bytes on the wire.
+    pub wire_bytes: u32,
+    /// What it carries.
+    pub content: Content,
+    /// Its ECN codepoint, after the event.
+    pub ecn: Ecn,
+    /// When its source handed it to its own link. Of an acknowledgement it means nothing.
+    pub sent: Time,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It reached a queue.
+    Arrive,
+    /// A discipline dropped it.
+    Drop(Cause),
+    /// A discipline marked it.
+    Mark(Cause),
+    /// It began to be sent by a link.
+    Depart,
+    /// All of it reached its receiver; of an acknowledgement, the sender of the data.
+    Deliver,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The opening of a connection.
+    Syn,
+    /// Data, in a segment or a datagram.
+    Data {
+        /// Its number, from 0.
+        seq: u64,
+        /// Was it sent before?
+        is_retransmission: bool,
+        /// Does it say that the window was reduced (CWR)?
+        cwr: bool,
+    },
+    /// An acknowledgement.
+    Ack {
+        /// The next segment expected.
+        next: u64,
+        /// Does it answer the opening of the connection?
+        is_for_syn: bool,
+        /// Does it echo a mark (ECE)?
+        ece: bool,
+    },
+}
+
+/// The state of a run, to be read. What is counted is since the last sample, or since the start.
+pub struct View<'a> {
+    now: Time,
+    flows: &'a [Flow],
+    groups: &'a [Group],
+    links: &'a [Queued],
+    since: &'a Since,
+}
+
+/// One flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowView<'a> {
+    /// Its group's name.
+    pub group: &'a str,
+    /// Its number in the group, from 1.
+    pub number: u32,
+    /// The differentiated-services codepoint of its packets.
+    pub dscp: u8,
+    /// Is it TCP? UDP otherwise.
+    pub is_tcp: bool,
+    /// Bytes on the wire of its packets with data.
+    pub data_bytes: u32,
+    /// What reached its receiver in order and once, in bytes on the wire.
+    pub delivered_bytes: u64,
+    /// Its packets dropped.
+    pub dropped: u64,
+    /// Its packets marked.
+    pub marked: u64,
+    /// Its congestion control, where it has one.
+    pub window: Option<Window>,
+}
+
+/// What a TCP sender thinks of the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// The congestion window, segments.
+    pub cwnd: f64,
+    /// The slow-start threshold, segments.
+    pub ssthresh: f64,
+    /// The smoothed round-trip time, once one was measured.
+    pub srtt: Option<Duration>,
+}
+
+/// One queued link.
+pub struct LinkView<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its rate.
+    pub rate: Rate,
+    /// What waits.
+    pub backlog: Backlog,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Its discipline, to be inspected.
+    pub discipline: &'a dyn Discipline,
+    /// How long packets waited, after the warm-up.
+    pub sojourn: &'a DelayHistogram,
+}
+
+impl<'a> View<'a> {
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The flows, in the order of the plan.
+    pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
+        let (groups, since) = (self.groups, self.since);
+        let mut last = (u32::MAX, 0);
+        self.flows.iter().enumerate().map(move |(at, flow)| {
+            let number = if last.0 == flow.group() { last.1 + 1 } else { 1 };
+            last = (flow.group(), number);
+            let group = &groups[flow.group() as usize];
+            let count = since.flows.get(at).copied().unwrap_or_default();
+            FlowView {
+                group: &group.plan.name,
+                number,
+                dscp: group.plan.dscp,
+                is_tcp: group.is_acknowledged(),
+                data_bytes: group.data_bytes(),
+                delivered_bytes: count.delivered * u64::from(group.data_bytes()),
+                dropped: count.dropped,
+                marked: count.marked,
+                window: flow.window(),
+            }
+        })
+    }
+
+    /// The queued links, in the order of the plan.
+    pub fn links(&self) -> impl Iterator<Item = LinkView<'a>> + use<'a> {
+        let since = self.since;
+        self.links.iter().enumerate().map(move |(at, queued)| {
+            let link: &Link = queued.link();
+            let count = since.links.get(at).copied().unwrap_or_default();
+            LinkView {
+                name: link.name(),
+                rate: link.rate(),
+                backlog: link.backlog(),
+                dropped: count.dropped,
+                marked: count.marked,
+                discipline: link.discipline(),
+                sojourn: link.sojourn(),
+            }
+        })
+    }
+}
+
+/// What the engine tells while it works. The one that does nothing is compiled away.
+pub(crate) trait Tap {
+    /// Is anybody there?
+    const IS_ON: bool;
+    /// The engine is at `link`, or at the ends of a way.
+    fn set_place(&mut self, now: Time, link: Option<u32>);
+    /// Something happened to a packet at that place.
+    fn happened(&mut self, what: What, about: About);
+    /// A packet will have reached its receiver at `at`, and with it `packets` are in order and new.
+    fn delivers(&mut self, at: Time, packets: u64, about: About);
+    /// When the engine is to stop between events.
+    fn next_sample(&self) -> Time;
+    /// It is the start.
+    fn start(&mut self, state: State<'_>);
+    /// It is [`next_sample`](Tap::next_sample).
+    fn sample(&mut self, state: State<'_>);
+    /// It is the end.
+    fn finish(&mut self, state: State<'_>);
+}
+
+/// What an event is about.
+#[derive(Clone, Copy)]
+pub(crate) struct About {
+    pub(crate) slot: u32,
+    pub(crate) frame: Frame,
+    pub(crate) wire_bytes: u32,
+    pub(crate) sent: Time,
+}
+
+/// The parts of the engine that a view shows.
+#[derive(Clone, Copy)]
+pub(crate) struct State<'a> {
+    pub(crate) now: Time,
+    pub(crate) flows: &'a [Flow],
+    pub(crate) groups: &'a [Group],
+    pub(crate) links: &'a [Queued],
+}
+
+/// Nobody watches.
+pub(crate) struct Unwatched;
+
+impl Tap for Unwatched {
+    const IS_ON: bool = false;
+    fn set_place(&mut self, _: Time, _: Option<u32>) {}
+    fn happened(&mut self, _: What, _: About) {}
+    fn delivers(&mut self, _: Time, _: u64, _: About) {}
+    fn next_sample(&self) -> Time {
+        Time::MAX
+    }
+    fn start(&mut self, _: State<'_>) {}
+    fn sample(&mut self, _: State<'_>) {}
+    fn finish(&mut self, _: State<'_>) {}
+}
+
+/// Counts since the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    delivered: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+#[derive(Default)]
+struct Since {
+    flows: Vec<Count>,
+    links: Vec<Count>,
+}
+
+/// A delivery that lies ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ahead {
+    packets: u64,
+    event: PacketEvent,
+}
+
+/// Feeds an observer.
+pub(crate) struct Watch<'a> {
+    observer: &'a mut dyn Observer,
+    interval: Option<Duration>,
+    next_sample: Time,
+    wants_packets: bool,
+    now: Time,
+    link: Option<u32>,
+    since: Since,
+    /// By time, and at one time in the order in which they were worked out.
+    ahead: BinaryHeap<Reverse<Due>>,
+    held: u64,
+}
+
+#[derive(PartialEq, Eq)]
+struct Due {
+    at: Time,
+    number: u64,
+    ahead: Ahead,
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(observer: &'a mut dyn Observer) -> Self {
+        let interval = observer.interval().filter(|interval| *interval > Duration::ZERO);
+        Watch {
+            next_sample: interval.map_or(Time::MAX, |interval| Time::ZERO + interval),
+            wants_packets: observer.wants_packets(),
+            interval,
+            observer,
+            now: Time::ZERO,
+            link: None,
+            since: Since::default(),
+            ahead: BinaryHeap::new(),
+            held: 0,
+        }
+    }
+
+    /// Tells of what was held back, up to `now`.
+    fn release(&mut self, now: Time) {
+        while self.ahead.peek().is_some_and(|Reverse(due)| due.at <= now) {
+            let Some(Reverse(Due { ahead, .. })) = self.ahead.pop() else { return };
+            self.since.flows[ahead.event.flow as usize].delivered += ahead.packets;
+            if self.wants_packets {
+                self.observer.packet(&ahead.event);
+            }
+        }
+    }
+
+    fn event(&self, at: Time, what: What, about: About) -> PacketEvent {
+        let About { slot, frame, wire_bytes, sent } = about;
+        let content = frame.content();
+        PacketEvent {
+            at,
+            what,
+            link: self.link,
+            flow: frame.flow,
+            frame: slot,
+            wire_bytes,
+            content,
+            ecn: frame.ecn,
+            sent,
+        }
+    }
+
+    fn forget(&mut self) {
+        self.since.flows.fill(Count::default());
+        self.since.links.fill(Count::default());
+    }
+
+    fn view<'b>(since: &'b Since, state: State<'b>) -> View<'b> {
+        let State { now, flows, groups, links } = state;
+        View { now, flows, groups, links, since }
+    }
+}
+
+impl Tap for Watch<'_> {
+    const IS_ON: bool = true;
+
+    fn set_place(&mut self, now: Time, link: Option<u32>) {
+        self.release(now);
+        (self.now, self.link) = (now, link);
+    }
+
+    fn happened(&mut self, what: What, about: About) {
+        let flow = &mut self.since.flows[about.frame.flow as usize];
+        let mut nobody = Count::default();
+        let link = self.link.map_or(&mut nobody, |link| &mut self.since.links[link as usize]);
+        match what {
+            What::Drop(_) => (flow.dropped, link.dropped) = (flow.dropped + 1, link.dropped + 1),
+            What::Mark(_) => (flow.marked, link.marked) = (flow.marked + 1, link.marked + 1),
+            What::Arrive | What::Depart | What::Deliver => {}
+        }
+        if self.wants_packets {
+            let event = self.event(self.now, what, about);
+            self.observer.packet(&event);
+        }
+    }
+
+    fn delivers(&mut self, at: Time, packets: u64, about: About) {
+        let link = self.link.take();
+        let event = self.event(at, What::Deliver, about);
+        self.link = link;
+        self.held += 1;
+        self.ahead.push(Reverse(Due { at, number: self.held, ahead: Ahead { packets, event } }));
+    }
+
+    fn next_sample(&self) -> Time {
+        self.next_sample
+    }
+
+    fn start(&mut self, state: State<'_>) {
+        self.since.flows = vec![Count::default(); state.flows.len()];
+        self.since.links = vec![Count::default(); state.links.len()];
+        self.observer.started(&Self::view(&self.since, state));
+    }
+
+    fn sample(&mut self, state: State<'_>) {
+        self.release(state.now);
+        self.observer.sample(&Self::view(&self.since, state));
+        self.forget();
+        self.next_sample = self.interval.map_or(Time::MAX, |interval| self.next_sample + interval);
+    }
+
+    fn finish(&mut self, state: State<'_>) {
+        self.release(state.now);
+        self.observer.finished(&Self::view(&self.since, state));
+    }
+}
+
+/// What a discipline did to `packet`, which stands for `frame`.
+pub(crate) fn about(packet: &Packet, mut frame: Frame, sent: Time) -> About {
+    frame.ecn = packet.ecn;
+    About { slot: packet.frame, frame, wire_bytes: packet.len, sent }
+}

@@ -1,0 +1,168 @@
+//! A run that is watched: the same bits as without, and what is shown against values worked out by hand.
+
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
+use fairwire_sim::{
+    Content, GroupPlan, LinkPlan, Measured, Member, Network, Observer, PacketEvent, Settings, Source,
+    TieRule, View, What, run, run_observed,
+};
+use fairwire_tcp::{Config, Profile};
+use std::ops::ControlFlow;
+
+struct TailDrop;
+impl Dropper for TailDrop {}
+
+fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).expect("not zero")
+}
+
+fn group(name: &str, source: Source, access_bps: u64) -> GroupPlan {
+    GroupPlan {
+        name: name.into(),
+        source,
+        forward: Vec::new(),
+        back: Vec::new(),
+        access_rate: rate(access_bps),
+        class: 0,
+        dscp: 0,
+        members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
+    }
+}
+
+fn network(link_bps: u64, packets: u32, groups: Vec<GroupPlan>) -> Network {
+    let bottleneck = LinkPlan {
+        name: "bottleneck".into(),
+        rate: rate(link_bps),
+        delay: Duration::from_ms(5),
+        discipline: Box::new(Queue::new(Limit::packets(packets), Fcfs, TailDrop)),
+    };
+    Network::dumbbell(bottleneck, groups)
+}
+
+/// 1000 bytes each millisecond, over access links that take 0.1 ms for each.
+fn cbr() -> GroupPlan {
+    let source = Source::Cbr { rate: rate(8_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
+    group("udp", source, 80_000_000)
+}
+
+fn settings(ms: u64) -> Settings {
+    let (duration, warm_up) = (Duration::from_ms(ms), Duration::ZERO);
+    Settings { duration, warm_up, seed: Seed(1), tie_rule: TieRule::Fifo }
+}
+
+#[derive(Default)]
+struct Log {
+    every: Option<Duration>,
+    /// Time in us, bytes delivered, dropped, backlog in packets.
+    samples: Vec<(u64, u64, u64, u32)>,
+    windows: Vec<f64>,
+    events: Vec<PacketEvent>,
+    finished_at: Vec<Time>,
+}
+
+impl Observer for Log {
+    fn interval(&self) -> Option<Duration> {
+        self.every
+    }
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    fn sample(&mut self, view: &View<'_>) {
+        let (delivered, dropped) = view
+            .flows()
+            .fold((0, 0), |(bytes, drops), flow| (bytes + flow.delivered_bytes, drops + flow.dropped));
+        let backlog = view.links().map(|link| link.backlog.packets).sum();
+        self.samples.push((view.now().ns() / 1000, delivered, dropped, backlog));
+        self.windows.extend(view.flows().filter_map(|flow| flow.window).map(|window| window.cwnd));
+    }
+    fn packet(&mut self, event: &PacketEvent) {
+        self.events.push(*event);
+    }
+    fn finished(&mut self, view: &View<'_>) {
+        self.finished_at.push(view.now());
+    }
+}
+
+fn watched(network: Network, settings: &Settings, every: Option<Duration>) -> (Measured, Log) {
+    let mut log = Log { every, ..Log::default() };
+    let go_on = &mut |_| ControlFlow::Continue(());
+    (run_observed(network, settings, go_on, &mut log).expect("nobody stops it"), log)
+}
+
+fn contest() -> Network {
+    let tcp = Config::new(Profile::Ns2In2002, 512);
+    let tcps = group("tcp", Source::Bulk { tcp }, 100_000_000);
+    network(10_000_000, 20, vec![GroupPlan { members: vec![tcps.members[0]; 3], ..tcps }, cbr()])
+}
+
+#[test]
+fn a_run_gives_the_same_bits_with_and_without_an_observer() {
+    for tie_rule in [TieRule::Fifo, TieRule::Random] {
+        let settings = Settings { tie_rule, warm_up: Duration::from_secs(1), ..settings(5000) };
+        let plain = run(contest(), &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
+        for every in [None, Some(Duration::from_ns(777_777)), Some(Duration::from_secs(1))] {
+            let (measured, log) = watched(contest(), &settings, every);
+            assert_eq!(format!("{measured:?}"), format!("{plain:?}"));
+            assert!(!log.events.is_empty());
+        }
+    }
+}
+
+#[test]
+fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
+    // A packet takes 0.1 ms on its access link, 1 ms there, 1 ms at the link of 8 Mbit/s, 5 ms over it, 0.1 + 1 ms at the end:
+    // the n-th of them (from 0) is delivered at n + 8.2 ms. Up to 10 ms these are 0 and 1, up to 20 ms ten more.
+    let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
+    assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
+    assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);
+}
+
+#[test]
+fn a_sample_that_falls_on_an_event_or_on_the_end_knows_of_it() {
+    // The first packet is delivered at 8.2 ms.
+    let (_, log) =
+        watched(network(8_000_000, 10, vec![cbr()]), &settings(9), Some(Duration::from_ns(4_100_000)));
+    assert_eq!(log.samples, [(4100, 0, 0, 0), (8200, 1000, 0, 0)]);
+    let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), Some(Duration::from_ms(10)));
+    assert_eq!(log.samples.last(), Some(&(20_000, 10_000, 0, 0)));
+}
+
+#[test]
+fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
+    let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
+    let is_first = |event: &&PacketEvent| matches!(event.content, Content::Data { seq: 0, .. });
+    let told: Vec<_> =
+        log.events.iter().filter(is_first).map(|e| (e.what, e.at.ns() / 1000, e.link)).collect();
+    let expected =
+        [(What::Arrive, 1100, Some(0)), (What::Depart, 1100, Some(0)), (What::Deliver, 8200, None)];
+    assert_eq!(told, expected);
+    assert!(log.events.iter().all(|event| event.wire_bytes == 1000 && event.flow == 0));
+    assert!(log.samples.is_empty());
+}
+
+#[test]
+fn drops_are_told_with_their_cause_and_add_up() {
+    // Twice what the link carries, and room for three.
+    let (measured, log) =
+        watched(network(4_000_000, 3, vec![cbr()]), &settings(100), Some(Duration::from_ms(50)));
+    let count = |what: What| log.events.iter().filter(|event| event.what == what).count() as u64;
+    let link = &measured.links[0];
+    assert_eq!(count(What::Drop(Cause::Overflow)), link.drops["overflow"]);
+    assert!(link.drops["overflow"] > 40);
+    assert_eq!((count(What::Arrive), count(What::Depart)), (link.packets_in, link.packets_out));
+    assert_eq!(log.samples.iter().map(|sample| sample.2).sum::<u64>(), link.drops["overflow"]);
+    assert_eq!(log.samples[1].3, 3, "the buffer is full");
+}
+
+#[test]
+fn times_never_decrease_and_every_delivery_was_a_departure() {
+    let (_, log) = watched(contest(), &settings(5000), Some(Duration::from_ms(100)));
+    assert!(log.events.is_sorted_by_key(|event| event.at));
+    let of_data = |what: What| {
+        log.events.iter().filter(|e| e.what == what && !matches!(e.content, Content::Ack { .. })).count()
+    };
+    let (departed, delivered) = (of_data(What::Depart), of_data(What::Deliver));
+    assert!(departed >= delivered && departed - delivered < 30, "{departed} {delivered}");
+    assert!(log.windows.iter().any(|cwnd| *cwnd > 2.0), "windows are shown");
+    assert_eq!(log.windows.len(), 3 * 50);
+}
