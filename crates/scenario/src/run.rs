@@ -142,6 +142,7 @@ fn run_one(
         fairness: fairness::assess(&measured.flows, spec.link.rate.0.bps() as f64),
         flows: measured.flows,
         links: measured.links,
+        events: Some(measured.events),
     }))
 }
 

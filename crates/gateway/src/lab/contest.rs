@@ -48,7 +48,14 @@ pub fn share(
     let flows = flow_records(contest, &counted, &arrived);
     let link = with_losses(counted.link, &counted.losses, wire.left.health());
     let fairness = assess(&flows, contest.rate.bps() as f64);
-    Ok(RunRecord { discipline: name.to_owned(), seed: contest.seed, flows, links: vec![link], fairness })
+    Ok(RunRecord {
+        discipline: name.to_owned(),
+        seed: contest.seed,
+        flows,
+        links: vec![link],
+        fairness,
+        events: None,
+    })
 }
 
 /// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
