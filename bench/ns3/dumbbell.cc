@@ -35,7 +35,15 @@ struct Asked
     double starts = 1;
 };
 
-static void SetConstants()
+// Bytes that an application hands to its TCP ahead: four times a flow's share of the buffer and of what is on the way, so that it never
+// limits a flow for long. A sender fills it at once, which takes memory and time.
+static uint32_t BytesAhead(const Asked& asked)
+{
+    double onTheWay = asked.rate / 8 * 0.032 + asked.buffer * 512.0;
+    return std::max(65536u, uint32_t(4 * onTheWay / asked.flows));
+}
+
+static void SetConstants(const Asked& asked)
 {
     GlobalValue::Bind("SchedulerType", StringValue("ns3::PriorityQueueScheduler")); // the fastest of its schedulers here
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
@@ -46,7 +54,7 @@ static void SetConstants()
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(472));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8 << 20));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(BytesAhead(asked)));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8 << 20));
 }
 
@@ -180,7 +188,7 @@ int main(int argc, char* argv[])
     line.AddValue("duration", "simulated seconds", asked.duration);
     line.AddValue("starts", "flows start at random before this many seconds", asked.starts);
     line.Parse(argc, argv);
-    SetConstants();
+    SetConstants(asked);
 
     Dumbbell network(asked);
     uint32_t all = asked.flows + asked.cbr;

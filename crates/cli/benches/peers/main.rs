@@ -153,7 +153,7 @@ fn take_turns(case: &Case, peers: &[Contestant], rounds: u32, root: &Path) -> Re
 }
 
 fn slower_of_two(case: &Case, root: &Path) -> Result<Took, Failure> {
-    let mut run = || Contestant::Fairwire.run(case, root);
+    let run = || Contestant::Fairwire.run(case, root);
     let both = [run()?, run()?].into_iter().flatten();
     both.max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).ok_or_else(|| "ours can run every case".into())
 }
