@@ -32,7 +32,17 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-scenario",
         ],
     ),
-    ("fairwire-oracle", &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-wire"]),
+    (
+        "fairwire-oracle",
+        &[
+            "fairwire-core",
+            "fairwire-disciplines",
+            "fairwire-gateway",
+            "fairwire-sim",
+            "fairwire-tcp",
+            "fairwire-wire",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
