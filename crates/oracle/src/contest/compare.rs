@@ -211,3 +211,62 @@ impl Comparison {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contest::find;
+
+    const CONTEST: &str = "cubic-reno"; // two classes of four flows
+
+    fn tally(first: u64, wait_ms: u64) -> Tally {
+        let mut delivered_bytes = vec![1_000_000; 8];
+        delivered_bytes[..4].fill(first);
+        Tally { delivered_bytes, arrived: 100, waits_ns: vec![wait_ms * 1_000_000; 20], ..Tally::default() }
+    }
+
+    fn row(kernel: &[Tally], ours: &[Tally], allowed: f64) -> Row {
+        let because = "a test";
+        let tolerances = Box::leak(Box::new([Tolerance { figure: Figure::Share, allowed, because }]));
+        let contest = Contest { tolerances, ..*find(CONTEST).expect("there is one") };
+        Row::new(&contest, Figure::Share, kernel, ours)
+    }
+
+    #[test]
+    fn another_share_is_outside_and_the_same_is_not() {
+        let (even, greedy) = ([tally(1_000_000, 5)], [tally(3_000_000, 5)]);
+        assert!(row(&even, &even, 0.0).holds());
+        let apart = row(&even, &greedy, 24.9);
+        assert_eq!((apart.kernel, apart.ours), (50.0, 75.0));
+        assert!(!apart.holds() && row(&even, &greedy, 25.1).holds());
+    }
+
+    #[test]
+    fn the_spread_of_runs_is_allowed_and_no_more() {
+        // Shares of 50 % and 75 %: a mean of 62.5 % with a standard error of 12.5 points.
+        let spread = [tally(1_000_000, 5), tally(3_000_000, 5)];
+        let row = row(&spread, &[tally(1_000_000, 5)], 1.0);
+        assert!((row.error - 12.5).abs() < 1e-9, "{}", row.error);
+        assert_eq!(row.allowed, Some(1.0 + DEVIATIONS * row.error));
+    }
+
+    #[test]
+    fn what_is_not_a_number_does_not_hold() {
+        let nothing = [Tally { delivered_bytes: vec![0; 8], ..Tally::default() }];
+        assert!(!row(&nothing, &nothing, 1e9).holds());
+    }
+
+    #[test]
+    fn a_comparison_tells_a_share_only_of_several_classes_and_marks_only_with_ecn() {
+        let figures = |name: &str| -> Vec<Figure> {
+            let contest = find(name).expect("there is one");
+            let tallies = [tally(1_000_000, 5)];
+            Comparison::new(contest, &tallies, &tallies).rows.iter().map(|row| row.figure).collect()
+        };
+        assert!(figures(CONTEST).contains(&Figure::Share) && !figures(CONTEST).contains(&Figure::Marked));
+        assert!(
+            figures("dctcp-step").contains(&Figure::Marked)
+                && !figures("dctcp-step").contains(&Figure::Share)
+        );
+    }
+}

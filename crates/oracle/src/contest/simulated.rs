@@ -133,3 +133,29 @@ impl Discipline for Watched {
         self.inner.inspect(probe);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contest::find;
+
+    #[test]
+    fn a_source_above_the_rate_of_the_link_loses_what_is_too_much_and_the_rest_waits_for_the_whole_queue() {
+        let tally = simulate(find("udp").expect("there is one"), 1).expect("it can be built");
+        let dropped = tally.percent(tally.dropped);
+        assert!((dropped - 100.0 / 6.0).abs() < 0.02, "{dropped}"); // 12 into 10 Mbit/s; one packet in 25 000 is 0.004
+        let full = 66.0 * 1514.0 * 8.0 / 10e6 * 1e3;
+        let longest = tally.long_wait_ms();
+        assert!(longest > full - 1.3 && longest <= full, "{longest} ms of {full}"); // the last place: one transmission
+    }
+
+    #[test]
+    fn a_contest_has_a_flow_for_each_member_and_comes_out_the_same_again() {
+        let contest = find("cubic-reno").expect("there is one");
+        let tally = simulate(contest, 1).expect("it can be built");
+        assert_eq!(tally.delivered_bytes.len(), 8);
+        assert!(tally.delivered_bytes.iter().all(|&bytes| bytes > 0), "{:?}", tally.delivered_bytes);
+        assert_eq!(simulate(contest, 1).expect("as before"), tally);
+        assert_ne!(simulate(contest, 2).expect("as before"), tally);
+    }
+}

@@ -374,3 +374,67 @@ fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_wire::set_ecn;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn seen() -> Seen {
+        let (waiting, tally) = (BTreeMap::new(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
+        Seen { flows: 2, measured: at(10)..at(100), waiting, tally }
+    }
+
+    /// A frame with `port` as its source and the IPv4 identification `number`.
+    fn frame(port: u16, number: u16) -> Vec<u8> {
+        let arrival = crate::trace::Arrival { at_ns: 0, flow: 0, bytes: 128, ecn: Ecn::Ect0 };
+        let mut frame = crate::frame::frame(0, &arrival);
+        frame[18..20].copy_from_slice(&number.to_be_bytes());
+        frame[34..36].copy_from_slice(&port.to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 7), at(20));
+        seen.came(&frame(FIRST_PORT + 1, 7), at(21)); // the same number of another flow
+        seen.left(&frame(FIRST_PORT + 1, 7), at(24));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.marked), (2, 1, 0));
+        assert_eq!(tally.waits_ns, [3_000_000]);
+    }
+
+    #[test]
+    fn a_number_that_comes_again_tells_that_the_first_was_dropped() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 7), at(20));
+        seen.came(&frame(FIRST_PORT, 7), at(30));
+        seen.left(&frame(FIRST_PORT, 7), at(31));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.waits_ns), (2, 1, vec![1_000_000]));
+    }
+
+    #[test]
+    fn what_comes_in_the_warm_up_or_is_not_ours_does_not_count() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 1), at(9));
+        seen.came(&frame(FIRST_PORT + 2, 2), at(20));
+        assert_eq!(seen.finish(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
+    }
+
+    #[test]
+    fn a_mark_is_seen_where_the_packet_leaves() {
+        let mut seen = seen();
+        let mut frame = frame(FIRST_PORT, 1);
+        seen.came(&frame, at(20));
+        let headers = fairwire_wire::parse(&frame);
+        set_ecn(&mut frame, &headers, Ecn::Ce);
+        seen.left(&frame, at(20));
+        assert_eq!(seen.finish().marked, 1);
+    }
+}
