@@ -142,8 +142,13 @@ impl Arguments {
         }
         let file = self.write("contests.json", &comparisons)?;
         let bad: Vec<&str> = comparisons.iter().filter(|c| !c.holds()).map(|c| c.contest).collect();
-        let agree = comparisons.len() - bad.len();
-        println!("\n{agree} contests agree, {} do not {bad:?}; written to {}", bad.len(), file.display());
+        let shown = comparisons.iter().filter(|comparison| comparison.is_shown()).count();
+        let agree = comparisons.len() - bad.len() - shown;
+        println!(
+            "\n{agree} contests agree, {} do not {bad:?}; {shown} for information; written to {}",
+            bad.len(),
+            file.display()
+        );
         Ok(bad.is_empty())
     }
 

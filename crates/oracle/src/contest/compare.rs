@@ -182,10 +182,19 @@ impl Comparison {
         self.rows.iter().all(Row::holds)
     }
 
+    /// Has no figure a tolerance, so that it is shown for information only?
+    pub fn is_shown(&self) -> bool {
+        self.rows.iter().all(|row| row.allowed.is_none())
+    }
+
     /// The comparison as lines of text. Reasons stand under the figures.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let verdict = if self.holds() { "agrees" } else { "DIFFERS" };
+        let verdict = match (self.is_shown(), self.holds()) {
+            (true, _) => "for information",
+            (false, true) => "agrees",
+            (false, false) => "DIFFERS",
+        };
         let _ = writeln!(text, "{}: {verdict}", self.contest);
         let _ = writeln!(text, "  {} over {}; {} runs on each side", self.flows, self.kernel, self.runs);
         let _ = writeln!(
