@@ -67,8 +67,8 @@ const BBR_STANDS: &str = "the kernel's BBR holds 2.7 packets more in the queue t
                           away, the one known difference, would make that more";
 const BBR_LOSES: &str = "our BBR loses half as much again for the same share; a pace 1 % lower, as the kernel has it, takes a quarter off \
                          the excess of waits and a tenth off that of losses; the rest is open";
-const DCTCP_WHOLE: &str =
-    "the kernel's windows are whole segments and grow on marked acknowledgements too; guesses, not tested";
+const DCTCP_GROWS: &str = "the kernel's window seems to grow on marked acknowledgements too; with that put into ours 29.3 % are marked, where it was \
+                           24.9 (kernel 30.5)";
 const CODEL_AND_CUBIC: &str =
     "CUBIC as for cubic-pie; besides, the kernel's CoDel takes its roots coarsely, see the case codel";
 const FQ_AND_BBR: &str = "BBR stands higher in the kernel (see bbr) and pays with CoDel's drops in a queue of its own, where ours stays nearer the \
@@ -215,11 +215,11 @@ pub static CONTESTS: &[Contest] = &[
         parameters: STEP.0,
         kernel: STEP.1,
         tolerances: &[
-            within(Used, 0.1, DCTCP_WHOLE),
-            within(MeanWait, 0.3, DCTCP_WHOLE),
-            within(LongWait, 0.6, DCTCP_WHOLE),
+            within(Used, 0.1, DCTCP_GROWS),
+            within(MeanWait, 0.3, DCTCP_GROWS),
+            within(LongWait, 0.6, DCTCP_GROWS),
             within(Dropped, 0.01, ECN_SPARES),
-            within(Marked, 5.0, DCTCP_WHOLE),
+            within(Marked, 5.0, DCTCP_GROWS),
         ],
         ..OVER_CODEL
     },
