@@ -59,7 +59,7 @@ bench-disciplines: rust ## measure each discipline: nanoseconds, instructions an
 	@cargo bench --locked -p fairwire-disciplines --bench disciplines -- $(ARGS)
 
 .PHONY: oracle-linux
-oracle-linux: rust ## hold our disciplines against Linux's own, in User Mode Linux (two or three minutes)
+oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (up to ten minutes)
 	@cargo build --release --locked -p fairwire-oracle --bins --examples
 	@$(target)/release/fairwire-oracle
 

@@ -2,6 +2,7 @@
 //! trace into it, and writes down what comes out.
 
 use crate::cases::{self, Case};
+use crate::contest;
 use crate::frame;
 use crate::modules::Modules;
 use crate::outcome::{Fate, Outcome};
@@ -42,7 +43,7 @@ pub struct Job {
 /// One run: a case under a seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// The name of the case.
+    /// The name of the case or the contest.
     pub case: String,
     /// The seed of its traffic.
     pub seed: u64,
@@ -64,7 +65,7 @@ impl Run {
     }
 }
 
-type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
+pub(crate) type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
@@ -87,24 +88,34 @@ fn try_run(file: &Path) -> std::result::Result<(), (PathBuf, Box<dyn Error>)> {
         let job: Job = serde_json::from_slice(&fs::read(file)?)?;
         let modules = set_up(&job, &folder)?;
         for run in &job.runs {
-            let case = cases::find(&run.case).ok_or_else(|| format!("no case {}", run.case))?;
-            let result =
-                measure(case, run.seed, &modules).map_err(|error| format!("{}: {error}", run.case))?;
-            fs::write(job.folder.join(run.file()), serde_json::to_vec(&result)?)?;
+            let result = answer(run, &modules).map_err(|error| format!("{}: {error}", run.case))?;
+            fs::write(job.folder.join(run.file()), result)?;
         }
         Ok(())
     };
     all().map_err(|error| (folder, error))
 }
 
+/// What `run` gave, as JSON: a [`Result`] of a case, or a [`Tally`](contest::Tally) of a contest.
+fn answer(run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
+    if let Some(case) = cases::find(&run.case) {
+        return Ok(serde_json::to_vec(&measure(case, run.seed, modules)?)?);
+    }
+    let contest = contest::find(&run.case).ok_or("there is neither a case nor a contest of that name")?;
+    Ok(serde_json::to_vec(&contest::hold(contest, run.seed, modules)?)?)
+}
+
 fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     command("mount", "-t proc proc /proc")?;
+    command("mount", "-t tmpfs tmpfs /run")?; // names of namespaces are the guest's own
     let modules = Modules::read(&job.modules)?;
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
     // All that waits in a discipline is charged to the one socket that sent it.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
+    // Pages that all TCPs may hold. By default they go by the guest's memory, which is small.
+    fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 100000 100000")?;
     let (sender, receiver) = (address(frame::SENDER), address(frame::RECEIVER));
     command(
         "ip",
@@ -186,7 +197,7 @@ fn receive_until(
 }
 
 /// Runs a program of the host's file system and returns what it printed.
-fn command(program: &str, line: &str) -> Fallible<String> {
+pub(crate) fn command(program: &str, line: &str) -> Fallible<String> {
     let output = Command::new(program)
         .args(line.split_whitespace())
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")

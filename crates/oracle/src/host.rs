@@ -1,10 +1,11 @@
 //! The host's side: finds User Mode Linux, starts it with a job, and waits.
 
-use crate::guest::{self, FAILURE, JOB_VARIABLE, Job, Run};
+use crate::guest::{FAILURE, JOB_VARIABLE, Job, Run};
 use crate::outcome::Outcome;
 use crate::trace::Arrival;
 use fairwire_gateway::clock;
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,13 +38,16 @@ pub enum HostError {
     /// The guest gave up, or nothing was heard of it.
     #[error("the guest failed: {0}")]
     Guest(String),
+    /// Our side of a contest cannot be built.
+    #[error("{0}")]
+    Contest(String),
 }
 
 /// Where Debian's package puts the modules.
 const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
-/// The guests together take about a minute on an idle machine.
-const PATIENCE_NS: u64 = 300_000_000_000;
+/// The guests together take a few minutes on an idle machine.
+const PATIENCE_NS: u64 = 900_000_000_000;
 /// A guest keeps one processor busy.
 const GUESTS: usize = 2;
 const CONSOLE: &str = "console.txt";
@@ -79,7 +83,7 @@ impl Uml {
             guests.into_iter().filter_map(|guest| guest.finish(ends_ns).err()).collect();
         match failed.into_iter().next() {
             Some(error) => Err(error),
-            None => runs.iter().try_for_each(|run| result(folder, run).map(drop)),
+            None => runs.iter().try_for_each(|run| result::<IgnoredAny>(folder, run).map(drop)),
         }
     }
 
@@ -124,7 +128,7 @@ impl Uml {
 }
 
 /// The result of a run that the guest did.
-pub fn result(folder: &Path, run: &Run) -> Result<guest::Result, HostError> {
+pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, HostError> {
     let file = folder.join(run.file());
     let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
     serde_json::from_slice(&text).map_err(|error| HostError::Guest(format!("{}: {error}", run.file())))

@@ -10,6 +10,7 @@
 
 pub mod cases;
 pub mod compare;
+pub mod contest;
 pub mod frame;
 pub mod guest;
 pub mod host;

@@ -4,21 +4,23 @@
 use fairwire_disciplines::catalogue;
 use fairwire_oracle::cases::{self, Case};
 use fairwire_oracle::compare::Pair;
+use fairwire_oracle::contest::{self, Comparison, Contest, Tally};
 use fairwire_oracle::guest::{self, JOB_VARIABLE, Run};
 use fairwire_oracle::host::{self, HostError, Uml};
 use fairwire_oracle::replay::replay;
 use fairwire_oracle::report::{Finding, Verdict};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
 
-Usage: fairwire-oracle [--out FOLDER] [--list] [CASE]...
+Usage: fairwire-oracle [--out FOLDER] [--list] [CASE | CONTEST]...
 
-  CASE           only these cases; without any, all
+  CASE, CONTEST  only these; without any, all
   --out FOLDER   where results and the kernel's raw answers go (default: out/oracle-linux)
-  --list         lists the cases
+  --list         lists the cases and the contests
 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
 oracle failed; 2 wrong arguments.";
@@ -51,28 +53,35 @@ fn main() -> ExitCode {
 struct Arguments {
     out: PathBuf,
     cases: Vec<&'static Case>,
+    contests: Vec<&'static Contest>,
     is_question: bool,
 }
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut read =
-            Arguments { out: PathBuf::from("out/oracle-linux"), cases: Vec::new(), is_question: false };
+        let mut read = Arguments {
+            out: PathBuf::from("out/oracle-linux"),
+            cases: Vec::new(),
+            contests: Vec::new(),
+            is_question: false,
+        };
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--out" => read.out = words.next().ok_or("--out needs a folder")?.into(),
                 "--list" | "--help" | "-h" => {
-                    println!("{USAGE}\n\nCases:");
-                    cases::CASES
-                        .iter()
-                        .for_each(|case| println!("  {:<16} {} | {}", case.name, case.ours, case.kernel));
+                    list();
                     read.is_question = true;
                 }
-                name => read.cases.push(cases::find(name).ok_or_else(|| format!("there is no case {name}"))?),
+                name => match (cases::find(name), contest::find(name)) {
+                    (Some(case), _) => read.cases.push(case),
+                    (None, Some(contest)) => read.contests.push(contest),
+                    (None, None) => return Err(format!("there is neither a case nor a contest {name}")),
+                },
             }
         }
-        if read.cases.is_empty() {
+        if read.cases.is_empty() && read.contests.is_empty() {
             read.cases = cases::CASES.iter().collect();
+            read.contests = contest::CONTESTS.iter().collect();
         }
         Ok(read)
     }
@@ -85,19 +94,28 @@ impl Arguments {
         let folder = fresh(&self.out.join("guest"))
             .map_err(|error| HostError::System("making the folder of results".into(), error))?;
         let wanted = |case: &&&Case| catalogue::find(case.ours).is_ok();
-        let runs: Vec<Run> = self.cases.iter().filter(wanted).flat_map(|case| runs(case)).collect();
+        let of_cases = self.cases.iter().filter(wanted).flat_map(|case| runs(case.name, case.runs));
+        let of_contests = self.contests.iter().flat_map(|contest| runs(contest.name, contest::cases::RUNS));
+        let runs: Vec<Run> = of_cases.chain(of_contests).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
         uml.run(&folder, &runs)?;
+        let do_cases_agree = self.judge_cases(&folder)?;
+        let do_contests_agree = self.judge_contests(&folder)?;
+        Ok(if do_cases_agree && do_contests_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Compares all cases; do they agree?
+    fn judge_cases(&self, folder: &Path) -> Result<bool, HostError> {
+        if self.cases.is_empty() {
+            return Ok(true);
+        }
         let mut findings = Vec::new();
         for case in &self.cases {
-            let finding = judge(case, &folder)?;
+            let finding = judge(case, folder)?;
             println!("\n{}", finding.text().trim_end());
             findings.push(finding);
         }
-        let file = self.out.join("findings.json");
-        let text = serde_json::to_string_pretty(&findings).expect("plain data");
-        std::fs::write(&file, text)
-            .map_err(|error| HostError::System("writing the findings".into(), error))?;
+        let file = self.write("findings.json", &findings)?;
         let bad: Vec<&str> =
             findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.case).collect();
         let count = |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
@@ -108,13 +126,67 @@ impl Arguments {
             bad.len(),
             file.display()
         );
-        Ok(if bad.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(bad.is_empty())
+    }
+
+    /// Holds all contests on our side, and compares; do they agree?
+    fn judge_contests(&self, folder: &Path) -> Result<bool, HostError> {
+        if self.contests.is_empty() {
+            return Ok(true);
+        }
+        let mut comparisons = Vec::new();
+        for contest in &self.contests {
+            let comparison = compare(contest, folder)?;
+            println!("\n{}", comparison.text().trim_end());
+            comparisons.push(comparison);
+        }
+        let file = self.write("contests.json", &comparisons)?;
+        let bad: Vec<&str> = comparisons.iter().filter(|c| !c.holds()).map(|c| c.contest).collect();
+        let shown = comparisons.iter().filter(|comparison| comparison.is_shown()).count();
+        let agree = comparisons.len() - bad.len() - shown;
+        println!(
+            "\n{agree} contests agree, {} do not {bad:?}; {shown} for information; written to {}",
+            bad.len(),
+            file.display()
+        );
+        Ok(bad.is_empty())
+    }
+
+    fn write<T: Serialize>(&self, name: &str, what: &T) -> Result<PathBuf, HostError> {
+        let file = self.out.join(name);
+        let text = serde_json::to_string_pretty(what).expect("plain data");
+        match std::fs::write(&file, text + "\n") {
+            Ok(()) => Ok(file),
+            Err(error) => Err(HostError::System(format!("writing {}", file.display()), error)),
+        }
     }
 }
 
-fn runs(case: &Case) -> impl Iterator<Item = Run> {
-    let name = case.name.to_owned();
-    (1..=case.runs).map(move |seed| Run { case: name.clone(), seed })
+fn list() {
+    println!("{USAGE}\n\nCases:");
+    for case in cases::CASES {
+        println!("  {:<20} {} | {}", case.name, case.ours, case.kernel);
+    }
+    println!("\nContests:");
+    for contest in contest::CONTESTS {
+        println!("  {:<20} {} | {}", contest.name, contest.flows(), contest.kernel);
+    }
+}
+
+/// Runs of the case or contest called `name`, seeded 1 to `count`.
+fn runs(name: &'static str, count: u64) -> impl Iterator<Item = Run> {
+    (1..=count).map(move |seed| Run { case: name.to_owned(), seed })
+}
+
+/// Holds `contest` on our side as often as the guest has, and compares.
+fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, HostError> {
+    let (mut kernel, mut ours): (Vec<Tally>, Vec<Tally>) = Default::default();
+    for run in runs(contest.name, contest::cases::RUNS) {
+        kernel.push(host::result(folder, &run)?);
+        let simulated = contest::simulate(contest, run.seed);
+        ours.push(simulated.map_err(|why| HostError::Contest(format!("{}: {why}", contest.name)))?);
+    }
+    Ok(Comparison::new(contest, &kernel, &ours))
 }
 
 /// Compares the runs of `case`, which the guest has done.
@@ -123,8 +195,8 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, HostError> {
         return Ok(Finding::new(case, Err(Verdict::NotInTheCatalogue)));
     }
     let mut pairs = Vec::new();
-    for run in runs(case) {
-        let kernel = host::result(folder, &run)?.outcome;
+    for run in runs(case.name, case.runs) {
+        let kernel = host::result::<guest::Result>(folder, &run)?.outcome;
         let arrivals = case.traffic.arrivals(run.seed);
         match case.discipline(run.seed) {
             Ok(mut discipline) => {

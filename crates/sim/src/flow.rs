@@ -300,6 +300,11 @@ impl Flow {
         frame.connection != self.way.connection && self.session != NO_SESSION
     }
 
+    /// Is it a TCP flow, rather than one of datagrams?
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Tcp(_))
+    }
+
     /// Its group.
     #[inline]
     pub(crate) fn group(&self) -> u32 {

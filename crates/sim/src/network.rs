@@ -188,7 +188,8 @@ impl<T: Tap> Run<T> {
     fn about(&self, slot: u32) -> About {
         let frame = self.ledger.frames.at(slot);
         let group = &self.groups[self.ledger.flows[frame.flow as usize].group() as usize];
-        About { slot, frame, wire_bytes: group.wire_bytes(frame), sent: self.ledger.frames.sent(slot) }
+        let (wire_bytes, is_tcp) = (group.wire_bytes(frame), group.is_acknowledged());
+        About { slot, frame, wire_bytes, is_tcp, sent: self.ledger.frames.sent(slot) }
     }
 
     #[inline]
@@ -464,7 +465,8 @@ impl<T: Tap> Signals for Ledger<T> {
         let frame = self.frames.at(packet.frame);
         self.flows[frame.flow as usize].counts.dropped += 1;
         if T::IS_ON {
-            let about = observe::about(&packet, frame, self.frames.sent(packet.frame));
+            let is_tcp = self.flows[frame.flow as usize].is_tcp();
+            let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));
             self.tap.happened(What::Drop(cause), about);
         }
         self.frames.release(packet.frame);
@@ -473,7 +475,8 @@ impl<T: Tap> Signals for Ledger<T> {
         let frame = self.frames.at(packet.frame);
         self.flows[frame.flow as usize].counts.marked += 1;
         if T::IS_ON {
-            let about = observe::about(packet, frame, self.frames.sent(packet.frame));
+            let is_tcp = self.flows[frame.flow as usize].is_tcp();
+            let about = observe::about(packet, frame, is_tcp, self.frames.sent(packet.frame));
             self.tap.happened(What::Mark(cause), about);
         }
     }

@@ -79,7 +79,9 @@ pub enum What {
 pub enum Content {
     /// The opening of a connection.
     Syn,
-    /// Data, in a segment or a datagram.
+    /// A datagram.
+    Datagram,
+    /// Data, in a segment.
     Data {
         /// Its number, from 0.
         seq: u64,
@@ -234,6 +236,7 @@ pub(crate) struct About {
     pub(crate) slot: u32,
     pub(crate) frame: Frame,
     pub(crate) wire_bytes: u32,
+    pub(crate) is_tcp: bool,
     pub(crate) sent: Time,
 }
 
@@ -344,8 +347,8 @@ impl<'a> Watch<'a> {
     }
 
     fn event(&self, at: Time, what: What, about: About) -> PacketEvent {
-        let About { slot, frame, wire_bytes, sent } = about;
-        let content = frame.content();
+        let About { slot, frame, wire_bytes, is_tcp, sent } = about;
+        let content = if is_tcp { frame.content() } else { Content::Datagram };
         PacketEvent {
             at,
             what,
@@ -425,7 +428,7 @@ impl Tap for Watch<'_> {
 }
 
 /// What a discipline did to `packet`, which stands for `frame`.
-pub(crate) fn about(packet: &Packet, mut frame: Frame, sent: Time) -> About {
+pub(crate) fn about(packet: &Packet, mut frame: Frame, is_tcp: bool, sent: Time) -> About {
     frame.ecn = packet.ecn;
-    About { slot: packet.frame, frame, wire_bytes: packet.len, sent }
+    About { slot: packet.frame, frame, wire_bytes: packet.len, is_tcp, sent }
 }

@@ -37,7 +37,8 @@ impl Delays {
 
     /// Data that was delivered, first or again: all of it was on the way.
     pub fn packet(&mut self, event: &PacketEvent) {
-        let is_data = matches!((event.what, event.content), (What::Deliver, Content::Data { .. }));
+        let is_data =
+            matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
         if let Some(one_way) = &mut self.one_way
             && is_data
             && event.at >= self.from

@@ -104,6 +104,7 @@ impl Trace {
         line += &format!(",\"flow\":{}", quoted(&self.flows[event.flow as usize].name));
         line += &match event.content {
             Content::Syn => String::from(",\"packet\":\"syn\""),
+            Content::Datagram => String::from(",\"packet\":\"datagram\""),
             Content::Data { seq, is_retransmission, cwr } => {
                 format!(
                     ",\"packet\":\"data\",\"number\":{seq},\"retransmission\":{is_retransmission},\"cwr\":{cwr}"
@@ -149,7 +150,7 @@ impl Trace {
         let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)
         let tcp = |seq, ack, flags| Transport::Tcp { seq, ack, flags };
         let transport = match event.content {
-            _ if !flow.is_tcp => Transport::Udp,
+            Content::Datagram => Transport::Udp,
             Content::Syn => tcp(0, None, SYN),
             Content::Data { seq, cwr, .. } => tcp(at(seq), Some(1), if cwr { CWR } else { 0 }),
             Content::Ack { next, is_for_syn, ece } => {

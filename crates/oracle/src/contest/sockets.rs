@@ -1,0 +1,440 @@
+//! The guest's part of a contest: it sends with the kernel's TCPs, and watches both ends of the bottleneck.
+//!
+//! One thread does everything, because the virtual clock stands while it works: what it sees has just happened.
+
+use super::network::{ARRIVALS, Namespaces, RECEIVER, from_senders, sender};
+use super::{Contest, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, Tally, WARM_UP};
+use crate::guest::Fallible;
+use fairwire_core::{Duration, Ecn, Time, Transmitter};
+use fairwire_gateway::clock;
+use fairwire_gateway::io::Port;
+use fairwire_gateway::io::af_packet::AfPacket;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType, accept_with, bind, connect,
+    getpeername, listen, recvfrom, send, socket_with, sockopt,
+};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+/// Headers of a UDP packet, Ethernet's 14 included.
+pub const UDP_HEADER_BYTES: u32 = 14 + 20 + 8;
+/// The source port of flow 0; the others follow.
+const FIRST_PORT: u16 = 10_001;
+/// The port to which class 0 sends; the others follow.
+const SERVICE: u16 = 5_001;
+/// After the run: what came in it has left by then, or was dropped. Longer than the longest queue.
+const DRAIN: Duration = Duration::from_secs(2);
+const CHUNK: usize = 1 << 16;
+
+/// Holds `contest` in `network`; its flows start at `starts`.
+pub fn contest(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Tally> {
+    let mut hall = Hall::open(contest, network, starts)?;
+    let mut alarm = Alarm::new()?;
+    while !hall.is_over() {
+        let ready = hall.wait(&mut alarm)?;
+        hall.watch(&ready)?;
+        hall.receive(&ready)?;
+        hall.accept(&ready)?;
+        hall.send(contest, network, &ready)?;
+    }
+    hall.tally()
+}
+
+/// All sockets, and what was seen.
+struct Hall {
+    began: Time,
+    entries: Vec<AfPacket>,
+    exit: AfPacket,
+    sources: Vec<Source>,
+    listeners: Vec<OwnedFd>,
+    /// Where datagrams come in.
+    datagrams: OwnedFd,
+    /// Connections by flow, at the receiver.
+    connections: Vec<(usize, OwnedFd)>,
+    /// For whatever is sent or read.
+    chunk: Vec<u8>,
+    seen: Seen,
+}
+
+struct Source {
+    sends: Sends,
+    class: usize,
+    start: Time,
+    socket: Option<OwnedFd>,
+    /// Of a source of datagrams.
+    pace: Option<Transmitter>,
+}
+
+/// What went by.
+struct Seen {
+    flows: u16,
+    measured: std::ops::Range<Time>,
+    /// When a packet came, by its source port and its IPv4 identification, which no two in the network share.
+    waiting: BTreeMap<(u16, u16), Time>,
+    tally: Tally,
+}
+
+impl Hall {
+    fn open(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Hall> {
+        network.router.enter()?;
+        let entries = (0..contest.classes.len())
+            .map(|class| AfPacket::open(&from_senders(class)))
+            .collect::<Result<_, _>>()?;
+        network.receiver.enter()?;
+        let exit = AfPacket::open(ARRIVALS)?;
+        let services = contest.classes.iter().enumerate();
+        let listeners =
+            services.map(|(class, group)| listener(class, group.sends)).collect::<Fallible<_>>()?;
+        let datagrams = socket(SocketType::DGRAM)?;
+        bind(&datagrams, &address(RECEIVER, SERVICE))?;
+        let began = clock::now();
+        let members = (0..).zip(contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
+        let source = |((class, group), start): ((usize, &super::Class), &Duration)| Source {
+            sends: group.sends,
+            class,
+            start: began + *start,
+            socket: None,
+            pace: match group.sends {
+                Sends::Udp(bps) => fairwire_core::Rate::from_bps(bps).map(Transmitter::new),
+                _ => None,
+            },
+        };
+        let sources: Vec<Source> = members.zip(starts).map(source).collect();
+        let seen = Seen {
+            flows: sources.len() as u16,
+            measured: began + WARM_UP..began + DURATION,
+            waiting: BTreeMap::new(),
+            tally: Tally { delivered_bytes: vec![0; sources.len()], ..Tally::default() },
+        };
+        let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
+        Ok(Hall { began, entries, exit, sources, listeners, datagrams, connections, chunk, seen })
+    }
+
+    fn is_over(&self) -> bool {
+        clock::now() >= self.began + DURATION + DRAIN
+    }
+
+    /// Waits until something is there to be done, and says what. A system call is dear in the guest, so none is made in vain.
+    fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
+        let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
+        alarm.set(next.min(self.began + DURATION + DRAIN))?;
+        let mut waits = vec![
+            PollFd::new(&self.exit, PollFlags::IN),
+            PollFd::new(&self.datagrams, PollFlags::IN),
+            PollFd::new(&alarm.timer, PollFlags::IN),
+        ];
+        waits.extend(self.entries.iter().map(|entry| PollFd::new(entry, PollFlags::IN)));
+        waits.extend(self.listeners.iter().map(|listener| PollFd::new(listener, PollFlags::IN)));
+        waits.extend(self.connections.iter().map(|(_, socket)| PollFd::new(socket, PollFlags::IN)));
+        let streams = self.sources.iter().filter_map(Source::stream);
+        waits.extend(streams.map(|socket| PollFd::new(socket, PollFlags::OUT)));
+        poll(&mut waits, None)?;
+        let mut told = waits.iter().map(|wait| !wait.revents().is_empty());
+        let exit = told.next() == Some(true);
+        let datagrams = told.next() == Some(true);
+        let _alarm = told.next();
+        Ok(Ready {
+            exit,
+            datagrams,
+            entries: told.by_ref().take(self.entries.len()).collect(),
+            listeners: told.by_ref().take(self.listeners.len()).collect(),
+            connections: told.by_ref().take(self.connections.len()).collect(),
+            sources: self
+                .sources
+                .iter()
+                .map(|source| source.stream().is_some() && told.next() == Some(true))
+                .collect(),
+        })
+    }
+
+    /// Sees what came to the bottleneck and what left it.
+    fn watch(&mut self, ready: &Ready) -> Fallible<()> {
+        let now = clock::now();
+        for (entry, _) in self.entries.iter_mut().zip(&ready.entries).filter(|(_, is_ready)| **is_ready) {
+            entry.receive(&mut |frame, _| self.seen.came(frame, now))?;
+        }
+        if ready.exit {
+            self.exit.receive(&mut |frame, _| self.seen.left(frame, now))?;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, ready: &Ready) -> Fallible<()> {
+        for (listener, _) in self.listeners.iter().zip(&ready.listeners).filter(|(_, is_ready)| **is_ready) {
+            while let Some(socket) = unless_busy(accept_with(listener, SocketFlags::NONBLOCK))? {
+                sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO))?;
+                let flow = flow_of(Some(getpeername(&socket)?.ok_or("a connection without a peer")?));
+                self.connections.push((flow.ok_or("a connection of a stranger")?, socket));
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, ready: &Ready) -> Fallible<()> {
+        let is_measured = self.seen.measured.contains(&clock::now());
+        let delivered = &mut self.seen.tally.delivered_bytes;
+        let mut count = |flow: usize, bytes: usize| {
+            if is_measured {
+                delivered[flow] += bytes as u64;
+            }
+        };
+        for ((flow, socket), _) in self.connections.iter().zip(&ready.connections).filter(|(_, is)| **is) {
+            match unless_busy(rustix::io::read(socket, &mut self.chunk))? {
+                Some(0) => return Err(format!("flow {flow} ended early").into()),
+                bytes => count(*flow, bytes.unwrap_or(0)),
+            }
+        }
+        if ready.datagrams
+            && let Some((bytes, _, from)) =
+                unless_busy(recvfrom(&self.datagrams, &mut self.chunk, RecvFlags::empty()))?
+        {
+            count(flow_of(from).ok_or("a datagram of a stranger")?, bytes);
+        }
+        Ok(())
+    }
+
+    /// Starts sources whose time has come, and lets each send what it may.
+    fn send(&mut self, contest: &Contest, network: &Namespaces, ready: &Ready) -> Fallible<()> {
+        let now = clock::now();
+        for (flow, source) in self.sources.iter_mut().enumerate() {
+            if source.socket.is_none() && source.start <= now {
+                network.senders[source.class].enter()?;
+                source.socket = Some(opened(contest, source, flow)?);
+            }
+            let Some(socket) = &source.socket else { continue };
+            let Some(pace) = &mut source.pace else {
+                if ready.sources[flow] {
+                    unless_busy(rustix::io::write(socket, &self.chunk))?;
+                }
+                continue;
+            };
+            while pace.is_free(now) {
+                let payload = &self.chunk[..(SEGMENT_BYTES + HEADER_BYTES - UDP_HEADER_BYTES) as usize];
+                let _ = unless_busy(send(socket, payload, SendFlags::empty()))?;
+                pace.start(SEGMENT_BYTES + HEADER_BYTES, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn tally(mut self) -> Fallible<Tally> {
+        if self.exit.health().overflows + self.entries.iter_mut().map(|e| e.health().overflows).sum::<u64>()
+            > 0
+        {
+            return Err("a socket that watches overflowed".into());
+        }
+        Ok(self.seen.finish())
+    }
+}
+
+/// What can go on without waiting: which of the sockets in each of the hall's lists.
+struct Ready {
+    exit: bool,
+    datagrams: bool,
+    entries: Vec<bool>,
+    listeners: Vec<bool>,
+    connections: Vec<bool>,
+    sources: Vec<bool>,
+}
+
+/// Rings at a time of the guest's clock.
+struct Alarm {
+    timer: OwnedFd,
+    rings: Time,
+}
+
+impl Alarm {
+    fn new() -> Fallible<Alarm> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)?;
+        Ok(Alarm { timer, rings: Time::ZERO })
+    }
+
+    fn set(&mut self, rings: Time) -> Fallible<()> {
+        if rings == self.rings {
+            return Ok(());
+        }
+        self.rings = rings;
+        let (s, ns) = (rings.ns() / 1_000_000_000, rings.ns() % 1_000_000_000);
+        let it_value = Timespec { tv_sec: s as i64, tv_nsec: ns as _ };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+        Ok(timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).map(drop)?)
+    }
+}
+
+impl Source {
+    /// Its connection, where it has one.
+    fn stream(&self) -> Option<&OwnedFd> {
+        self.socket.as_ref().filter(|_| self.pace.is_none())
+    }
+
+    /// When it has to be asked next, if time alone decides.
+    fn due(&self) -> Option<Time> {
+        match (&self.socket, &self.pace) {
+            (None, _) => Some(self.start),
+            (Some(_), Some(pace)) => Some(pace.free_at()),
+            (Some(_), None) => None,
+        }
+    }
+}
+
+impl Seen {
+    /// The name of a data packet of ours.
+    fn name(&self, frame: &[u8]) -> Option<((u16, u16), Ecn)> {
+        let headers = fairwire_wire::parse(frame);
+        let ip = headers.network.as_ref()?.offset;
+        let port = headers.transport.as_ref()?.ports.source;
+        let identification = u16::from_be_bytes(*frame.get(ip + 4..)?.first_chunk()?);
+        let is_ours = (FIRST_PORT..FIRST_PORT + self.flows).contains(&port);
+        is_ours.then(|| ((port, identification), headers.ecn()))
+    }
+
+    /// A packet came to the bottleneck.
+    fn came(&mut self, frame: &[u8], now: Time) {
+        let Some((name, _)) = self.name(frame) else { return };
+        self.tally.arrived += u64::from(self.measured.contains(&now));
+        // One of this name that is still there was dropped 65 536 packets ago.
+        if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
+            self.tally.dropped += 1;
+        }
+    }
+
+    /// A packet began to leave it.
+    fn left(&mut self, frame: &[u8], now: Time) {
+        let Some((name, ecn)) = self.name(frame) else { return };
+        let Some(came) = self.waiting.remove(&name) else { return };
+        if self.measured.contains(&now) {
+            self.tally.waits_ns.push(now.since(came).ns());
+            self.tally.marked += u64::from(ecn == Ecn::Ce);
+        }
+    }
+
+    /// What has not left was dropped.
+    fn finish(mut self) -> Tally {
+        let lost = self.waiting.values().filter(|came| self.measured.contains(came)).count();
+        self.tally.dropped += lost as u64;
+        self.tally
+    }
+}
+
+fn listener(class: usize, sends: Sends) -> Fallible<OwnedFd> {
+    let listener = socket(SocketType::STREAM)?;
+    // DCTCP's receiver tells of each mark, so it has to be DCTCP too. To the others it does not matter.
+    if !matches!(sends, Sends::Udp(_)) {
+        sockopt::set_tcp_congestion(&listener, sends.name())?;
+    }
+    bind(&listener, &address(RECEIVER, SERVICE + class as u16))?;
+    listen(&listener, 64)?;
+    Ok(listener)
+}
+
+/// The socket of the flow numbered `flow`, opened in its namespace and on its way to the receiver.
+fn opened(contest: &Contest, source: &Source, flow: usize) -> Fallible<OwnedFd> {
+    let own = address(sender(source.class), FIRST_PORT + flow as u16);
+    if source.pace.is_some() {
+        let socket = socket(SocketType::DGRAM)?;
+        bind(&socket, &own)?;
+        connect(&socket, &address(RECEIVER, SERVICE))?;
+        return Ok(socket);
+    }
+    let socket = socket(SocketType::STREAM)?;
+    sockopt::set_tcp_congestion(&socket, source.sends.name())?;
+    sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO))?;
+    bind(&socket, &own)?;
+    match connect(&socket, &address(RECEIVER, SERVICE + source.class as u16)) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(format!("{}: connecting: {error}", contest.name).into()),
+    }
+}
+
+fn socket(kind: SocketType) -> Fallible<OwnedFd> {
+    Ok(socket_with(AddressFamily::INET, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
+}
+
+fn address(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
+    SocketAddrV4::new(ip, port)
+}
+
+/// The number of the flow that comes from `peer`.
+fn flow_of(peer: Option<SocketAddrAny>) -> Option<usize> {
+    let peer = SocketAddr::try_from(peer?).ok()?;
+    peer.port().checked_sub(FIRST_PORT).map(usize::from)
+}
+
+/// `None` where it would have to wait.
+fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_wire::set_ecn;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn seen() -> Seen {
+        let (waiting, tally) = (BTreeMap::new(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
+        Seen { flows: 2, measured: at(10)..at(100), waiting, tally }
+    }
+
+    /// A frame with `port` as its source and the IPv4 identification `number`.
+    fn frame(port: u16, number: u16) -> Vec<u8> {
+        let arrival = crate::trace::Arrival { at_ns: 0, flow: 0, bytes: 128, ecn: Ecn::Ect0 };
+        let mut frame = crate::frame::frame(0, &arrival);
+        frame[18..20].copy_from_slice(&number.to_be_bytes());
+        frame[34..36].copy_from_slice(&port.to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 7), at(20));
+        seen.came(&frame(FIRST_PORT + 1, 7), at(21)); // the same number of another flow
+        seen.left(&frame(FIRST_PORT + 1, 7), at(24));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.marked), (2, 1, 0));
+        assert_eq!(tally.waits_ns, [3_000_000]);
+    }
+
+    #[test]
+    fn a_number_that_comes_again_tells_that_the_first_was_dropped() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 7), at(20));
+        seen.came(&frame(FIRST_PORT, 7), at(30));
+        seen.left(&frame(FIRST_PORT, 7), at(31));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.waits_ns), (2, 1, vec![1_000_000]));
+    }
+
+    #[test]
+    fn what_comes_in_the_warm_up_or_is_not_ours_does_not_count() {
+        let mut seen = seen();
+        seen.came(&frame(FIRST_PORT, 1), at(9));
+        seen.came(&frame(FIRST_PORT + 2, 2), at(20));
+        assert_eq!(seen.finish(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
+    }
+
+    #[test]
+    fn a_mark_is_seen_where_the_packet_leaves() {
+        let mut seen = seen();
+        let mut frame = frame(FIRST_PORT, 1);
+        seen.came(&frame, at(20));
+        let headers = fairwire_wire::parse(&frame);
+        set_ecn(&mut frame, &headers, Ecn::Ce);
+        seen.left(&frame, at(20));
+        assert_eq!(seen.finish().marked, 1);
+    }
+}
