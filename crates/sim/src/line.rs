@@ -38,6 +38,18 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
+    /// Something of it, for its memory to be there.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.free_at.ns()
+    }
+
+    /// Is nothing being sent at `now`?
+    #[inline]
+    pub(crate) fn is_free(&self, now: Time) -> bool {
+        self.free_at <= now
+    }
+
     /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are
     /// carried, so the rate is exact.
     #[inline]

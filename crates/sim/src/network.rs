@@ -30,6 +30,8 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
+    /// Are there so many flows that waiting for memory is what takes the time?
+    looks_ahead: bool,
     handled: u64,
 }
 
@@ -59,6 +61,9 @@ struct Ledger<T> {
     tap: T,
 }
 
+/// The records of so many flows stay in a cache close by.
+const FEW_FLOWS: usize = 2000;
+
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
 
@@ -81,6 +86,7 @@ impl<T: Tap> Run<T> {
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
+            looks_ahead: false,
             handled: 0,
             events,
         };
@@ -88,6 +94,7 @@ impl<T: Tap> Run<T> {
             run.ledger.frames.keep_stamps();
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
+        run.looks_ahead = count > FEW_FLOWS;
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
@@ -159,6 +166,9 @@ impl<T: Tap> Run<T> {
         while let Some((now, event)) = self.events.pop_until(until) {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
+            }
+            if self.looks_ahead && let Some(soon) = self.events.ahead() {
+                std::hint::black_box(self.ledger.touch(soon));
             }
             self.handle(event, now);
             self.handled += 1;
@@ -456,6 +466,20 @@ fn connections(plan: &GroupPlan) -> usize {
     match &plan.source {
         Source::Tcp { load, .. } => usize::from(load.connections()),
         _ => 1,
+    }
+}
+
+impl<T> Ledger<T> {
+    /// Reads from the frames of `events`, and then from their flows: what is missing comes from memory all at once.
+    #[inline(never)]
+    fn touch(&self, events: impl Iterator<Item = Event> + Clone) -> u64 {
+        let slots = events.filter_map(|event| match event {
+            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => Some(slot),
+            _ => None,
+        });
+        let frames = slots.clone().fold(0, |sum, slot| sum ^ self.frames.at(slot).flow);
+        let flows = slots.map(|slot| self.flows[self.frames.at(slot).flow as usize].touch());
+        flows.fold(u64::from(std::hint::black_box(frames)), |sum, flow| sum ^ flow)
     }
 }
 
