@@ -46,9 +46,13 @@ reference: build ## write the reference page of each discipline into docs/refere
 	@git --no-pager diff --stat -- docs/reference
 
 .PHONY: bench
-bench: build ## measure: cost per packet, and the simulator against ns-2 where it is installed
+bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
 	@cargo bench --locked -p fairwire-disciplines --bench packet
-	@cargo bench --locked -p fairwire --bench peers
+	@cargo bench --locked -p fairwire --bench peers -- --only nine
+
+.PHONY: bench-peers
+bench-peers: rust ## measure the simulator from 10 to a million flows, against ns-2 and ns-3 (half an hour)
+	@cargo bench --locked -p fairwire --bench peers -- $(ARGS)
 
 .PHONY: bench-disciplines
 bench-disciplines: rust ## measure each discipline: nanoseconds, instructions and state, from 10 to a million flows (minutes)

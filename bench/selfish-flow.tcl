@@ -2,7 +2,7 @@
 #
 #   ns selfish-flow.tcl ?-queue red|drop-tail? ?-duration SECONDS? ?-warm-up SECONDS? ?-seed NUMBER?
 #
-# The same contest as scenarios/selfish-flow.toml, for `make bench` and as a yardstick for our results.
+# The same contest as scenarios/selfish-flow.toml, a yardstick for our results.
 # Prints one fact a line on standard output: "flow NAME throughput_bps VALUE" and "link NAME VALUE".
 # All counts are of the time from the warm-up to the end. Throughput is in wire bytes that arrived in order, once.
 

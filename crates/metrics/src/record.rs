@@ -79,6 +79,9 @@ pub struct RunRecord {
     pub transfers: Vec<TransferRecord>,
     /// How fair it was.
     pub fairness: Fairness,
+    /// Events that the simulator handled, warm-up included; absent for a live contest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub events: Option<u64>,
 }
 
 /// What one flow got, measured after the warm-up.

@@ -201,6 +201,7 @@ mod tests {
                 group_share: BTreeMap::from([("tcp".into(), share)]),
                 group_fraction: BTreeMap::from([("tcp".into(), 1.0)]),
             },
+            events: None,
         }
     }
 

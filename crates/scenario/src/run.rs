@@ -201,6 +201,7 @@ fn run_one(
         flows: measured.flows,
         links: measured.links,
         transfers: measured.transfers,
+        events: Some(measured.events),
     }))
 }
 

@@ -1,32 +1,44 @@
 //! What one child process took: CPU time and peak memory, as the kernel counted them.
 //!
 //! The kernel tells the sum of the CPU time and the maximum of the memory of *all* children that a process waited for.
-//! So each program runs under a process of its own, which is this benchmark again and waits for that program only.
+//! So each program runs under a process of its own, which is this benchmark again and waits for that program only. That process
+//! also reads what the program says, since a report on a million flows is long.
 
-use crate::contest::Failure;
+use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 
+/// Something broke.
+pub type Failure = Box<dyn std::error::Error>;
+
 /// The hidden subcommand that runs one program and tells what it took.
 pub const MEASURE: &str = "measure";
 
 /// What a program took, and what it said.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Took {
     /// Seconds of CPU, user and system, from exec to exit.
     pub cpu_s: f64,
     /// Peak resident memory, bytes.
     pub peak_rss_bytes: u64,
-    /// What it printed.
-    pub stdout: String,
+    /// What it counted.
+    pub answer: Answer,
 }
 
-/// Runs `command` to its end under a process of its own.
-pub fn measured(command: &[String]) -> Result<Took, Failure> {
+impl Took {
+    /// Bottleneck packets per CPU second.
+    pub fn speed(&self) -> f64 {
+        self.answer.packets_out as f64 / self.cpu_s
+    }
+}
+
+/// Runs `command` to its end under a process of its own, which reads its answer in `dialect`.
+pub fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
-    let output = Command::new(this).arg(MEASURE).arg("--").args(command).stderr(Stdio::inherit()).output()?;
+    let arguments = [MEASURE, dialect.name(), "--"];
+    let output = Command::new(this).args(arguments).args(command).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         return Err(format!("`{}` failed; it says why above", command.join(" ")).into());
     }
@@ -34,7 +46,7 @@ pub fn measured(command: &[String]) -> Result<Took, Failure> {
 }
 
 /// Runs `command` to its end as the only child, and prints a [`Took`] as JSON.
-pub fn measure_and_print(command: &[String]) -> Result<(), Failure> {
+pub fn measure_and_print(command: &[String], dialect: Dialect) -> Result<(), Failure> {
     let output = Command::new(&command[0]).args(&command[1..]).output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -45,7 +57,7 @@ pub fn measure_and_print(command: &[String]) -> Result<(), Failure> {
     let took = Took {
         cpu_s: cpu_us as f64 * 1e-6,
         peak_rss_bytes: usage.max_rss() as u64 * 1024, // Linux counts it in KiB
-        stdout: String::from_utf8(output.stdout)?,
+        answer: dialect.read(&String::from_utf8(output.stdout)?)?,
     };
     println!("{}", serde_json::to_string(&took)?);
     Ok(())

@@ -55,6 +55,7 @@ pub fn share(
         links: vec![link],
         transfers: Vec::new(),
         fairness,
+        events: None,
     })
 }
 
