@@ -70,7 +70,14 @@ impl Transmitter {
 
     /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a real clock.
     pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
-        Transmitter { rate, free_at: Time::ZERO, remainder: 0, catch_up, last: [(0, 0, 0); 2], changing: None }
+        Transmitter {
+            rate,
+            free_at: Time::ZERO,
+            remainder: 0,
+            catch_up,
+            last: [(0, 0, 0); 2],
+            changing: None,
+        }
     }
 
     /// The same transmitter, with a rate that changes as `law` says.

@@ -116,7 +116,14 @@ impl EventQueue {
             TieRule::Random => Some(seed.stream("ties")),
             TieRule::Fifo => None,
         };
-        EventQueue { lanes: Lanes::new(), looks_ahead: None, calendar: Calendar::new(), now: Time::ZERO, scheduled: 0, ties }
+        EventQueue {
+            lanes: Lanes::new(),
+            looks_ahead: None,
+            calendar: Calendar::new(),
+            now: Time::ZERO,
+            scheduled: 0,
+            ties,
+        }
     }
 
     /// A new lane, as long as there are few.
@@ -135,7 +142,7 @@ impl EventQueue {
     }
 
     /// Takes the next event, unless it is later than `end`.
-    #[inline]
+    #[inline(always)] // into the loop of either kind of run
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
         let first = self.lanes.first();
         let (time, event) = if self.calendar.comes_before(first.order, self.now) {

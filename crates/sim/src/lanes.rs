@@ -60,7 +60,7 @@ impl<T: Copy> Lanes<T> {
     }
 
     /// The first entry, or [`NEVER`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn first(&self) -> First {
         let [few, rest] = &self.fronts;
         let first = First { order: NEVER, lane: 0 };

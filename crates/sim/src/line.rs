@@ -44,10 +44,13 @@ impl Line {
         self.free_at.ns()
     }
 
-    /// Is nothing being sent at `now`?
+    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent.
     #[inline]
-    pub(crate) fn is_free(&self, now: Time) -> bool {
-        self.free_at <= now
+    pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
+        match self.free_at.since(now).ns() {
+            0 => 0,
+            waits => waits.div_ceil(pace.whole.ns().max(1)) as usize,
+        }
     }
 
     /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are

@@ -106,14 +106,17 @@ impl<T: Tap> Run<T> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
-        let group = Group::new(plan, salt, &mut self.legs, events);
+        let group = Group::new(number, plan, salt, &mut self.legs, events);
+        if self.looks_ahead {
+            self.legs[group.last_forward()].lane = events.lane();
+        }
         let mut lanes = BTreeMap::new();
         let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
-            let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
-                out: events.lane(),
-                home: if group.is_acknowledged() { events.lane() } else { Lane::NONE },
-                wake: events.lane(),
+            let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
+                let mut of_tcp = || if group.is_acknowledged() { events.lane() } else { Lane::NONE };
+                let (waited, home) = (of_tcp(), [of_tcp(), of_tcp()]);
+                Lanes { out: [events.lane(), waited], home, wake: events.lane() }
             });
             let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
@@ -167,7 +170,9 @@ impl<T: Tap> Run<T> {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
             }
-            if self.looks_ahead && let Some(soon) = self.events.ahead() {
+            if self.looks_ahead
+                && let Some(soon) = self.events.ahead()
+            {
                 std::hint::black_box(self.ledger.touch(soon));
             }
             self.handle(event, now);
@@ -278,11 +283,29 @@ impl<T: Tap> Run<T> {
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
+        if self.looks_ahead && !frame.is_ack() {
+            return self.put_off(frame, slot, departure.reaches, link, now);
+        }
         self.note(What::Depart, slot, Some(link), now);
         let (flow, mut stage) = self.stage(frame.flow, now);
         if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
             self.deliver(frame, slot, at, now);
         }
+    }
+
+    /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
+    /// others whose turn it is.
+    fn put_off(&mut self, frame: Frame, slot: u32, reaches: Time, link: u32, now: Time) {
+        *self.ledger.frames.at_mut(slot) = frame;
+        self.note(What::Depart, slot, Some(link), now);
+        let leg = &self.legs[frame.leg as usize];
+        let group = &self.groups[leg.group as usize];
+        let there = reaches + group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        let event = match leg.to {
+            Target::Queue(_) => Event::Arrival(slot),
+            Target::End => Event::Sink(slot),
+        };
+        self.events.push(there, event, leg.lane);
     }
 
     /// `frame`, kept in `slot`, reaches the sink's access link at `at`.
