@@ -57,7 +57,8 @@ pub struct Transmitter {
     free_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
-    last: (u32, u64, u64), // bytes, whole ns, remainder of the latest packet size: sizes repeat, divisions are slow
+    /// Bytes, whole ns and remainder of the two latest packet sizes: sizes repeat, divisions are slow.
+    last: [(u32, u64, u64); 2],
     changing: Option<Box<Changing>>,
 }
 
@@ -69,7 +70,14 @@ impl Transmitter {
 
     /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a real clock.
     pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
-        Transmitter { rate, free_at: Time::ZERO, remainder: 0, catch_up, last: (0, 0, 0), changing: None }
+        Transmitter {
+            rate,
+            free_at: Time::ZERO,
+            remainder: 0,
+            catch_up,
+            last: [(0, 0, 0); 2],
+            changing: None,
+        }
     }
 
     /// The same transmitter, with a rate that changes as `law` says.
@@ -128,13 +136,15 @@ impl Transmitter {
     }
 
     fn serialization(&mut self, bytes: u32) -> Duration {
-        if self.last.0 != bytes {
-            let scaled = u128::from(bytes) * 8_000_000_000;
-            let rate = u128::from(self.rate.bps());
-            let ns = u64::try_from(scaled / rate).unwrap_or(u64::MAX);
-            self.last = (bytes, ns, (scaled % rate) as u64);
-        }
-        let (_, ns, remainder) = self.last;
+        let (_, ns, remainder) = match self.last {
+            [latest, _] if latest.0 == bytes => latest,
+            [_, other] if other.0 == bytes => other,
+            [latest, _] => {
+                let (ns, remainder) = self.divided(bytes);
+                self.last = [(bytes, ns, remainder), latest];
+                self.last[0]
+            }
+        };
         let missing = self.rate.bps() - self.remainder; // compared, not added: rates go up to 2^64
         if remainder < missing {
             self.remainder += remainder;
@@ -142,6 +152,18 @@ impl Transmitter {
         }
         self.remainder = remainder - missing;
         Duration::from_ns(ns) + Duration::from_ns(1)
+    }
+
+    /// Whole nanoseconds to send `bytes`, and what is left of the division by the rate.
+    fn divided(&self, bytes: u32) -> (u64, u64) {
+        let (rate, scaled) = (self.rate.bps(), u128::from(bytes) * 8_000_000_000);
+        match u64::try_from(scaled) {
+            Ok(scaled) => (scaled / rate, scaled % rate),
+            Err(_) => {
+                let rate = u128::from(rate);
+                (u64::try_from(scaled / rate).unwrap_or(u64::MAX), (scaled % rate) as u64)
+            }
+        }
     }
 }
 

@@ -60,6 +60,7 @@ impl Lane {
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     lanes: Lanes<Event>,
+    looks_ahead: Option<usize>, // the lane whose next events are to be looked at
     calendar: Calendar,
     now: Time,
     scheduled: u64,
@@ -115,7 +116,14 @@ impl EventQueue {
             TieRule::Random => Some(seed.stream("ties")),
             TieRule::Fifo => None,
         };
-        EventQueue { lanes: Lanes::new(), calendar: Calendar::new(), now: Time::ZERO, scheduled: 0, ties }
+        EventQueue {
+            lanes: Lanes::new(),
+            looks_ahead: None,
+            calendar: Calendar::new(),
+            now: Time::ZERO,
+            scheduled: 0,
+            ties,
+        }
     }
 
     /// A new lane, as long as there are few.
@@ -134,7 +142,7 @@ impl EventQueue {
     }
 
     /// Takes the next event, unless it is later than `end`.
-    #[inline]
+    #[inline(always)] // into the loop of either kind of run
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
         let first = self.lanes.first();
         let (time, event) = if self.calendar.comes_before(first.order, self.now) {
@@ -145,10 +153,19 @@ impl EventQueue {
             if time > end {
                 return None;
             }
-            (time, self.lanes.pop(first)?)
+            let event = self.lanes.pop(first)?;
+            self.looks_ahead = self.lanes.looks_ahead(first);
+            (time, event)
         };
         self.now = time;
         Some((time, event))
+    }
+
+    /// Now and then some of the events that are soon to come: all at once, so that memory that they need can be asked for all at once.
+    #[inline]
+    pub(crate) fn ahead(&mut self) -> Option<impl Iterator<Item = Event> + Clone + '_> {
+        let lane = self.looks_ahead.take()?;
+        Some(self.lanes.ahead(lane))
     }
 
     /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.

@@ -83,16 +83,18 @@ struct Way {
     lanes: Lanes,
     up: Line,
     down: Line,
+    /// How many others the latest packet waited for on the way down.
+    queued: u8,
     access_delay: Duration,
 }
 
 /// The lanes of a flow's events: shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Its packets' arrivals at the first queue.
-    pub(crate) out: Lane,
-    /// Its acknowledgements' arrivals at the sender.
-    pub(crate) home: Lane,
+    /// Its packets' arrivals at the first queue: of those that did not wait on its own link, and of those that waited for one.
+    pub(crate) out: [Lane; 2],
+    /// Its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that waited for one.
+    pub(crate) home: [Lane; 2],
     /// Its own timers.
     pub(crate) wake: Lane,
 }
@@ -147,7 +149,13 @@ pub(crate) struct Delivery {
 }
 
 impl Group {
-    pub(crate) fn new(plan: GroupPlan, salt: u64, legs: &mut Vec<Leg>, events: &mut EventQueue) -> Self {
+    pub(crate) fn new(
+        number: u32,
+        plan: GroupPlan,
+        salt: u64,
+        legs: &mut Vec<Leg>,
+        events: &mut EventQueue,
+    ) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
                 (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
@@ -177,10 +185,15 @@ impl Group {
             },
             data_bytes,
             ack_bytes,
-            forward: route::lay(&plan.forward, sizes, legs, events),
-            back: route::lay(&plan.back, sizes, legs, events),
+            forward: route::lay(&plan.forward, number, sizes, legs, events),
+            back: route::lay(&plan.back, number, sizes, legs, events),
             plan,
         }
+    }
+
+    /// The last leg of the way there.
+    pub(crate) fn last_forward(&self) -> usize {
+        self.back as usize - 1
     }
 
     /// Do acknowledgements come back?
@@ -196,7 +209,7 @@ impl Group {
 
     /// How long a packet takes on the wires of `leg`; `bytes` is asked only where sizes vary.
     #[inline]
-    fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
+    pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
@@ -243,9 +256,21 @@ impl Flow {
             }
         };
         let (up, down) = (Line::default(), Line::default());
-        let way = Way { index, group: number, connection: 0, lanes, up, down, access_delay };
+        let way = Way { index, group: number, connection: 0, lanes, up, down, queued: 0, access_delay };
         let (hash, counts) = (group.hash(index, 0), Counts::default());
         Flow { hash, counts, way, endpoint, session, wakes_at: Time::MAX }
+    }
+
+    /// Reads from each part that an event needs, so that all of it is on its way from memory at once. The number means nothing.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        let Flow { hash, counts, way, endpoint, .. } = self;
+        let of_way = way.up.touch() ^ way.down.touch() ^ u64::from(way.group);
+        let of_end = match endpoint {
+            Endpoint::Tcp(tcp) => tcp.sender.touch() ^ tcp.receiver.delivered(),
+            Endpoint::Datagrams(_) => 0,
+        };
+        hash.0 ^ counts.sent ^ counts.marked ^ of_way ^ of_end
     }
 
     /// The session that it is a connection of, if any.
@@ -357,7 +382,7 @@ impl Flow {
     }
 
     /// An acknowledgement reached the sender.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_>) {
         let Endpoint::Tcp(tcp) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
@@ -367,10 +392,11 @@ impl Flow {
 
     /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
     /// nothing but this flow's own packets can touch its sink, and they come in order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, stage: &mut Stage<'_>) -> Delivery {
         let group = stage.group;
         let bytes = group.wire_bytes(frame);
+        self.way.queued = self.way.down.queued(at, &group.pace).min(usize::from(u8::MAX)) as u8;
         let sent = self.way.down.start(bytes, at, &group.pace);
         let at = sent + self.way.access_delay;
         if self.is_stale(frame) {
@@ -413,7 +439,7 @@ impl Flow {
 
     /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`. When it gets to the sink's access link, where that is
     /// where the leg ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) -> Option<Time> {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
@@ -424,7 +450,9 @@ impl Flow {
             }
             Target::End if frame.is_ack() => {
                 let home = there + stage.group.ack_on_access + self.way.access_delay;
-                stage.events.push(home, Event::Ack(slot), self.way.lanes.home);
+                let lane =
+                    self.way.lanes.home.get(usize::from(self.way.queued)).copied().unwrap_or(Lane::NONE);
+                stage.events.push(home, Event::Ack(slot), lane);
             }
             Target::End => return Some(there),
         }
@@ -481,12 +509,15 @@ impl Outlet<'_, '_> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
+        // Who waits for a packet of its own comes after others that set out later, but mostly in the order of those that wait too.
+        let queued = self.way.up.queued(*now, &group.pace);
+        let lane = self.way.lanes.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),
         };
-        events.push(there, event, self.way.lanes.out);
+        events.push(there, event, lane);
         self.counts.sent += 1;
     }
 }

@@ -5,6 +5,13 @@ use fairwire_core::Time;
 /// How many lanes there can be: each costs a compare for each entry taken.
 pub(crate) const MOST_LANES: usize = 16;
 
+/// So many entries of a lane are looked at before their time, all at once.
+pub(crate) const AHEAD: usize = 16;
+
+/// How many are compared at once.
+const HALF: usize = MOST_LANES / 2;
+const _: () = assert!(HALF == 8);
+
 /// When an entry is due, and who goes first among those due at the same time. No two are alike.
 pub(crate) type Order = (Time, u64);
 /// After every entry.
@@ -15,7 +22,7 @@ pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 pub(crate) struct Lanes<T> {
     queues: Vec<Ring<T>>,
     /// [`Time::MAX`] where nothing waits.
-    fronts: Vec<Time>,
+    fronts: [[Time; HALF]; 2],
 }
 
 /// The first entry of all lanes.
@@ -27,7 +34,7 @@ pub(crate) struct First {
 
 impl<T: Copy> Lanes<T> {
     pub(crate) fn new() -> Self {
-        Lanes { queues: Vec::new(), fronts: Vec::new() }
+        Lanes { queues: Vec::new(), fronts: [[Time::MAX; HALF]; 2] }
     }
 
     /// A new lane, as long as there are few.
@@ -36,7 +43,6 @@ impl<T: Copy> Lanes<T> {
             return None;
         }
         self.queues.push(Ring::new());
-        self.fronts.push(Time::MAX);
         Some(self.queues.len() - 1)
     }
 
@@ -45,7 +51,7 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if queue.len == 0 {
-            self.fronts[lane] = order.0;
+            self.fronts[lane / HALF][lane % HALF] = order.0;
         } else if order <= queue.last {
             return false;
         }
@@ -54,25 +60,46 @@ impl<T: Copy> Lanes<T> {
     }
 
     /// The first entry, or [`NEVER`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn first(&self) -> First {
-        let (mut time, mut lane, mut is_shared) = (Time::MAX, 0, false);
-        for (at, &front) in self.fronts.iter().enumerate() {
-            is_shared = front == time || (is_shared && front > time);
-            lane = if front < time { at } else { lane };
-            time = time.min(front);
+        let [few, rest] = &self.fronts;
+        let first = First { order: NEVER, lane: 0 };
+        let mut time = least(few);
+        if self.queues.len() > HALF {
+            time = time.min(least(rest));
         }
-        if is_shared {
+        if time == Time::MAX {
+            return first;
+        }
+        let mut there = holders(few, time);
+        if self.queues.len() > HALF {
+            there |= holders(rest, time) << HALF;
+        }
+        if there & (there - 1) != 0 {
             return self.first_of_tied(time);
         }
-        First { order: self.queues.get(lane).map_or(NEVER, Ring::front), lane }
+        let lane = there.trailing_zeros() as usize % MOST_LANES;
+        self.queues.get(lane).map_or(first, |queue| First { order: queue.front(), lane })
     }
 
     #[cold]
     fn first_of_tied(&self, time: Time) -> First {
-        let tied = (0..self.queues.len()).filter(|&lane| self.fronts[lane] == time);
+        let tied = (0..self.queues.len()).filter(|&lane| self.fronts[lane / HALF][lane % HALF] == time);
         let firsts = tied.map(|lane| First { order: self.queues[lane].front(), lane });
         firsts.min_by_key(|first| first.order).unwrap_or(First { order: NEVER, lane: 0 })
+    }
+
+    /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
+    #[inline]
+    pub(crate) fn looks_ahead(&self, first: First) -> Option<usize> {
+        let queue = self.queues.get(first.lane)?;
+        queue.head.is_multiple_of(AHEAD).then_some(first.lane)
+    }
+
+    /// The next [`AHEAD`] entries of a lane.
+    pub(crate) fn ahead(&self, lane: usize) -> impl Iterator<Item = T> + Clone + '_ {
+        let queue = &self.queues[lane];
+        (0..queue.len.min(AHEAD)).map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
     /// Takes the first entry out.
@@ -80,9 +107,25 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn pop(&mut self, first: First) -> Option<T> {
         let queue = self.queues.get_mut(first.lane)?;
         let entry = queue.pop()?;
-        self.fronts[first.lane] = queue.front().0;
+        self.fronts[first.lane / HALF % 2][first.lane % HALF] = queue.front().0;
         Some(entry)
     }
+}
+
+/// The least of [`HALF`] times, without a branch and without waiting for one after the other.
+#[inline]
+fn least(times: &[Time; HALF]) -> Time {
+    let at = |n: usize| times[n];
+    let (a, b) = (at(0).min(at(1)), at(2).min(at(3)));
+    let (c, d) = (at(4).min(at(5)), at(6).min(at(7)));
+    a.min(b).min(c.min(d))
+}
+
+/// A bit for each of [`HALF`] times that is `time`.
+#[inline]
+fn holders(times: &[Time; HALF], time: Time) -> u32 {
+    let bit = |n: usize| u32::from(times[n] == time) << n;
+    (bit(0) | bit(1)) | (bit(2) | bit(3)) | (bit(4) | bit(5)) | (bit(6) | bit(7))
 }
 
 /// A queue in a ring whose length is a power of two.

@@ -38,6 +38,21 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
+    /// Something of it, for its memory to be there.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.free_at.ns()
+    }
+
+    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent.
+    #[inline]
+    pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
+        match self.free_at.since(now).ns() {
+            0 => 0,
+            waits => waits.div_ceil(pace.whole.ns().max(1)) as usize,
+        }
+    }
+
     /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are
     /// carried, so the rate is exact.
     #[inline]

@@ -30,6 +30,8 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
+    /// Are there so many flows that waiting for memory is what takes the time?
+    looks_ahead: bool,
     handled: u64,
 }
 
@@ -59,6 +61,9 @@ struct Ledger<T> {
     tap: T,
 }
 
+/// The records of so many flows stay in a cache close by.
+const FEW_FLOWS: usize = 2000;
+
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
 
@@ -81,6 +86,7 @@ impl<T: Tap> Run<T> {
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
+            looks_ahead: false,
             handled: 0,
             events,
         };
@@ -88,6 +94,7 @@ impl<T: Tap> Run<T> {
             run.ledger.frames.keep_stamps();
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
+        run.looks_ahead = count > FEW_FLOWS;
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
@@ -99,14 +106,17 @@ impl<T: Tap> Run<T> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
-        let group = Group::new(plan, salt, &mut self.legs, events);
+        let group = Group::new(number, plan, salt, &mut self.legs, events);
+        if self.looks_ahead {
+            self.legs[group.last_forward()].lane = events.lane();
+        }
         let mut lanes = BTreeMap::new();
         let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
-            let lanes = *lanes.entry(*access_delay).or_insert_with(|| Lanes {
-                out: events.lane(),
-                home: if group.is_acknowledged() { events.lane() } else { Lane::NONE },
-                wake: events.lane(),
+            let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
+                let mut of_tcp = || if group.is_acknowledged() { events.lane() } else { Lane::NONE };
+                let (waited, home) = (of_tcp(), [of_tcp(), of_tcp()]);
+                Lanes { out: [events.lane(), waited], home, wake: events.lane() }
             });
             let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
@@ -159,6 +169,11 @@ impl<T: Tap> Run<T> {
         while let Some((now, event)) = self.events.pop_until(until) {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
+            }
+            if self.looks_ahead
+                && let Some(soon) = self.events.ahead()
+            {
+                std::hint::black_box(self.ledger.touch(soon));
             }
             self.handle(event, now);
             self.handled += 1;
@@ -269,11 +284,29 @@ impl<T: Tap> Run<T> {
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
+        if self.looks_ahead && !frame.is_ack() {
+            return self.put_off(frame, slot, departure.reaches, link, now);
+        }
         self.note(What::Depart, slot, Some(link), now);
         let (flow, mut stage) = self.stage(frame.flow, now);
         if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
             self.deliver(frame, slot, at, now);
         }
+    }
+
+    /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
+    /// others whose turn it is.
+    fn put_off(&mut self, frame: Frame, slot: u32, reaches: Time, link: u32, now: Time) {
+        *self.ledger.frames.at_mut(slot) = frame;
+        self.note(What::Depart, slot, Some(link), now);
+        let leg = &self.legs[frame.leg as usize];
+        let group = &self.groups[leg.group as usize];
+        let there = reaches + group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        let event = match leg.to {
+            Target::Queue(_) => Event::Arrival(slot),
+            Target::End => Event::Sink(slot),
+        };
+        self.events.push(there, event, leg.lane);
     }
 
     /// `frame`, kept in `slot`, reaches the sink's access link at `at`.
@@ -457,6 +490,20 @@ fn connections(plan: &GroupPlan) -> usize {
     match &plan.source {
         Source::Tcp { load, .. } => usize::from(load.connections()),
         _ => 1,
+    }
+}
+
+impl<T> Ledger<T> {
+    /// Reads from the frames of `events`, and then from their flows: what is missing comes from memory all at once.
+    #[inline(never)]
+    fn touch(&self, events: impl Iterator<Item = Event> + Clone) -> u64 {
+        let slots = events.filter_map(|event| match event {
+            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => Some(slot),
+            _ => None,
+        });
+        let frames = slots.clone().fold(0, |sum, slot| sum ^ self.frames.at(slot).flow);
+        let flows = slots.map(|slot| self.flows[self.frames.at(slot).flow as usize].touch());
+        flows.fold(u64::from(std::hint::black_box(frames)), |sum, flow| sum ^ flow)
     }
 }
 

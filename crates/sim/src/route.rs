@@ -16,6 +16,8 @@ pub(crate) struct Leg {
     pub(crate) to: Target,
     /// For arrivals there from the link before; those from a source have the lane of their flow.
     pub(crate) lane: Lane,
+    /// The group whose way it is part of.
+    pub(crate) group: u32,
 }
 
 /// Where a leg leads.
@@ -54,7 +56,13 @@ pub(crate) struct Sizes {
 }
 
 /// Adds the legs of a way to `legs`, one after the other, and tells the place of the first.
-pub(crate) fn lay(hops: &[Hop], sizes: Sizes, legs: &mut Vec<Leg>, events: &mut EventQueue) -> u32 {
+pub(crate) fn lay(
+    hops: &[Hop],
+    group: u32,
+    sizes: Sizes,
+    legs: &mut Vec<Leg>,
+    events: &mut EventQueue,
+) -> u32 {
     let first = legs.len() as u32;
     let (mut takes, mut wires) = ([Duration::ZERO; 2], Vec::new());
     for hop in hops {
@@ -69,11 +77,11 @@ pub(crate) fn lay(hops: &[Hop], sizes: Sizes, legs: &mut Vec<Leg>, events: &mut 
             Hop::Link(link) => {
                 let lane = if legs.len() as u32 == first { Lane::NONE } else { events.lane() };
                 let (takes, wires) = (std::mem::take(&mut takes), std::mem::take(&mut wires).into());
-                legs.push(Leg { takes, wires, to: Target::Queue(link), lane });
+                legs.push(Leg { takes, wires, to: Target::Queue(link), lane, group });
             }
         }
     }
-    legs.push(Leg { takes, wires: wires.into(), to: Target::End, lane: Lane::NONE });
+    legs.push(Leg { takes, wires: wires.into(), to: Target::End, lane: Lane::NONE, group });
     first
 }
 
@@ -91,7 +99,7 @@ mod tests {
         };
         let hops = [wire(10, 2), wire(7, 3), Hop::Link(0), wire(3, 5), Hop::Link(1)];
         let (mut legs, mut events) = (Vec::new(), EventQueue::new(TieRule::Fifo, Seed(1)));
-        lay(&hops, Sizes { data: 1500, ack: 40, vary: true }, &mut legs, &mut events);
+        lay(&hops, 0, Sizes { data: 1500, ack: 40, vary: true }, &mut legs, &mut events);
         assert_eq!(legs.len(), 3);
         for leg in &legs {
             assert_eq!((leg.takes_bytes(1500), leg.takes_bytes(40)), (leg.takes(true), leg.takes(false)));
