@@ -36,7 +36,6 @@ pub struct Trace {
 struct Flow {
     name: String,
     dscp: u8,
-    is_tcp: bool,
     data_bytes: u32,
 }
 
@@ -60,7 +59,6 @@ impl Trace {
             .map(|flow| Flow {
                 name: format!("{}.{}", flow.group, flow.number),
                 dscp: flow.dscp,
-                is_tcp: flow.is_tcp,
                 data_bytes: flow.data_bytes,
             })
             .collect();
