@@ -298,7 +298,7 @@ fn rates_that_make_no_sense_are_refused() {
     says(&refused("changes = []"), &["link.changes", "is missing"]);
     says(
         &refused("changes = [{ at = \"0 s\", rate = \"1 Mbit/s\" }]"),
-        &["link.changes.0.at", "later than 0 s"],
+        &["link.changes.0.at", "later than 0 ns"],
     );
     let back = "changes = [{ at = \"2 s\", rate = \"1 Mbit/s\" }, { at = \"1 s\", rate = \"1 Mbit/s\" }]";
     says(&refused(back), &["link.changes.1.at", "later than 2 s"]);
