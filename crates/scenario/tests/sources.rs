@@ -1,7 +1,7 @@
 //! Every source that a scenario can name is parsed, built and run; what makes no sense is refused.
 
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Overrides, Scenario, ScenarioError, load, parse, run_all};
+use fairwire_scenario::{Overrides, Scenario, ScenarioError, judge, load, parse, report, run_all};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -336,4 +336,18 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
     assert_eq!(network("back = { rate = \"1 Mbit/s\" }"), [30, 10]);
     let own = "back = { rate = \"1 Mbit/s\", changes = [{ at = \"2 s\", rate = \"3 Mbit/s\" }] }";
     assert_eq!(network(own), [30, 20]);
+}
+
+#[test]
+fn the_examples_show_what_they_expect() {
+    for name in ["web-beside-bulk", "changing-rate"] {
+        let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let scenario = load(Path::new(&path), &Overrides::default()).expect("a good one");
+        let outcome = run_all(&scenario, 0, &|_| (), &AtomicBool::new(false)).expect("it can be built");
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome).summary);
+        assert!(judgements.len() >= 3, "{name}");
+        for judgement in judgements {
+            assert!(judgement.is_met(), "{name}: {judgement}");
+        }
+    }
 }
