@@ -33,6 +33,10 @@ const LONGEST_GAP: Duration = Duration::from_secs(1_000_000);
 /// A browser has six, and each takes the memory of a flow.
 const MOST_CONNECTIONS: u16 = 1024;
 
+/// About the mean bytes of the frames of a video whose sizes are not given.
+const I_FRAME: f64 = 45_455.0;
+const P_FRAME: f64 = 11_364.0;
+
 /// What a group sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Sends {
@@ -111,10 +115,10 @@ pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends,
             Ok(Sends { source, packet_bytes })
         }
         SourceKind::OnOff => at.on_off(at.table(flow.on_off.as_ref())?, flow).and_then(datagrams),
-        SourceKind::Poisson => at.poisson(at.table(flow.poisson.as_ref())?).and_then(datagrams),
-        SourceKind::Voip => at.voip(&flow.voip.unwrap_or_default(), header).and_then(datagrams),
-        SourceKind::Video => at.video(&flow.video.unwrap_or_default()).and_then(datagrams),
-        SourceKind::Replay => datagrams(replay(at.table(flow.replay.as_ref())?, files)),
+        SourceKind::Poisson => at.poisson(at.table(flow.poisson.as_ref())?, flow).and_then(datagrams),
+        SourceKind::Voip => at.voip(&flow.voip.unwrap_or_default(), header, flow).and_then(datagrams),
+        SourceKind::Video => at.video(&flow.video.unwrap_or_default(), flow).and_then(datagrams),
+        SourceKind::Replay => at.replay(at.table(flow.replay.as_ref())?, files, flow).and_then(datagrams),
         SourceKind::Transfers => {
             at.transfers(at.table(flow.transfers.as_ref())?).and_then(|l| at.load(flow, l))
         }
@@ -201,26 +205,34 @@ impl Table<'_> {
         Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Tcp { tcp, load } })
     }
 
-    fn on_off(self, spec: &OnOffSpec, flow: &FlowSpec) -> Datagrams {
-        let (rate, most) = (spec.rate.0, flow.access.rate);
-        if rate > most.0 {
-            let why = format!("the flow's own link, `access`, sends only {most}");
-            return Err(self.refuse("rate", &rate.to_string(), &why, &format!("1 bit/s to {most}")));
+    /// What comes faster than its own link sends would wait in front of it without end.
+    fn carried(self, key: &str, bps: f64, flow: &FlowSpec) -> Result<(), Fault> {
+        let most = flow.access.rate;
+        if bps <= most.0.bps() as f64 {
+            return Ok(());
         }
+        let why = format!("the flow's own link, `access`, sends only {most}");
+        Err(self.refuse(key, &format!("{bps:.0} bit/s in the mean"), &why, &format!("at most {most}")))
+    }
+
+    fn on_off(self, spec: &OnOffSpec, flow: &FlowSpec) -> Datagrams {
+        let rate = spec.rate.0;
+        self.carried("rate", rate.bps() as f64, flow)?;
         let packet_bytes = bytes(spec.packet, PACKET);
         let burst = self.law("burst", Some(&spec.burst), Law::Fixed(1.0))?;
         let idle = self.law("idle", Some(&spec.idle), Law::Fixed(0.0))?;
         Ok((Traffic::OnOff(OnOff { rate, packet_bytes, burst, idle }), packet_bytes))
     }
 
-    fn poisson(self, spec: &PoissonSpec) -> Datagrams {
+    fn poisson(self, spec: &PoissonSpec, flow: &FlowSpec) -> Datagrams {
         let mean_gap = self.gap("mean_gap", Some(spec.mean_gap), SHORTEST_GAP)?;
         let size = self.law("size", spec.size.as_ref(), Law::Fixed(PACKET.into()))?;
         let about = spec.size.as_ref().map_or(f64::from(PACKET), LawSpec::about);
+        self.carried("mean_gap", about * 8.0 / mean_gap.secs(), flow)?;
         Ok((Traffic::Poisson(Poisson { mean_gap, size }), whole_bytes(about)))
     }
 
-    fn voip(self, spec: &VoipSpec, header: u32) -> Datagrams {
+    fn voip(self, spec: &VoipSpec, header: u32, flow: &FlowSpec) -> Datagrams {
         let default = Voip::default();
         let frame = self.gap("frame", spec.frame, default.frame)?;
         let payload_bytes = bytes(spec.payload, default.payload_bytes);
@@ -245,11 +257,13 @@ impl Table<'_> {
                 &format!("together {SHORTEST_GAP} or more"),
             ));
         }
+        let packet_bytes = payload_bytes.saturating_add(header);
+        self.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs(), flow)?;
         let plan = Voip { frame, payload_bytes, talk: (!spec.continuous).then_some(talk) };
-        Ok((Traffic::Voip(plan), payload_bytes.saturating_add(header)))
+        Ok((Traffic::Voip(plan), packet_bytes))
     }
 
-    fn video(self, spec: &VideoSpec) -> Datagrams {
+    fn video(self, spec: &VideoSpec, flow: &FlowSpec) -> Datagrams {
         let default = Video::default();
         let plan = Video {
             frame: self.gap("frame", spec.frame, default.frame)?,
@@ -259,8 +273,25 @@ impl Table<'_> {
             packet_bytes: bytes(spec.packet, default.packet_bytes),
             is_paced: spec.paced,
         };
+        let about = |given: &Option<LawSpec<Size>>, usual: f64| given.as_ref().map_or(usual, LawSpec::about);
+        let [i, p] = [about(&spec.i_frame, I_FRAME), about(&spec.p_frame, P_FRAME)];
+        let group = f64::from(plan.group.max(1));
+        self.carried("frame", (i + (group - 1.0) * p) / group * 8.0 / plan.frame.secs(), flow)?;
         let packet_bytes = plan.packet_bytes;
         Ok((Traffic::Video(plan), packet_bytes))
+    }
+
+    /// The capture, and its mean packet.
+    fn replay(self, spec: &ReplaySpec, files: &Files, flow: &FlowSpec) -> Datagrams {
+        let (packets, speed) = (files.capture(&spec.file), spec.speed.unwrap_or(1.0));
+        let total: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
+        let seconds = packets.last().map_or(0.0, |last| last.at.secs());
+        let bps = total as f64 * 8.0 / seconds * speed;
+        if spec.repeats && bps.is_finite() {
+            self.carried("speed", bps, flow)?;
+        }
+        let mean = total / (packets.len() as u64).max(1);
+        Ok((Traffic::Replay(Replay { packets, speed, repeats: spec.repeats }), mean as u32))
     }
 
     fn transfers(self, spec: &TransfersSpec) -> Loaded {
@@ -318,14 +349,6 @@ impl Table<'_> {
             is_persistent: spec.persistent.unwrap_or(default.is_persistent),
         })))
     }
-}
-
-/// The capture, and its mean packet.
-fn replay(spec: &ReplaySpec, files: &Files) -> (Traffic, u32) {
-    let packets = files.capture(&spec.file);
-    let total: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
-    let mean = (total / (packets.len() as u64).max(1)) as u32;
-    (Traffic::Replay(Replay { packets, speed: spec.speed.unwrap_or(1.0), repeats: spec.repeats }), mean)
 }
 
 /// A full data packet on the wire.

@@ -175,7 +175,7 @@ fn values_out_of_range_are_refused() {
     says(&message("source = \"video\"\nvideo = { packet = \"28 B\" }"), &["headers alone carry no video"]);
     says(&message("source = \"video\"\nvideo = { group = 0 }"), &["flow.0.video", "a group has no frames"]);
     says(
-        &message("source = \"voip\"\nvoip = { payload = \"1 MB\" }"),
+        &message("source = \"voip\"\nvoip = { payload = \"1 MB\", frame = \"1 s\" }"),
         &["flow.0.voip", "none that IP could carry"],
     );
     let both = "source = \"voip\"\nvoip = { continuous = true, spurt = { fixed = \"1 s\" } }";
@@ -183,7 +183,12 @@ fn values_out_of_range_are_refused() {
     let instant = "source = \"voip\"\nvoip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } }";
     says(&message(instant), &["flow.0.voip.spurt", "days"]);
     let fast = "source = \"on-off\"\non-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } }";
-    says(&message(fast), &["flow.0.on-off.rate", "1 bit/s to 100 Mbit/s"]);
+    says(&message(fast), &["flow.0.on-off.rate", "at most 100 Mbit/s"]);
+    let large = "source = \"video\"\nvideo = { p_frame = { exponential = \"1 GB\" } }";
+    says(&message(large), &["flow.0.video.frame", "bit/s in the mean", "at most 100 Mbit/s"]);
+    let dense = "source = \"poisson\"\npoisson = { mean_gap = \"1 us\" }";
+    says(&message(dense), &["flow.0.poisson.mean_gap", "4096000000 bit/s in the mean"]);
+    says(&message("source = \"voip\"\nvoip = { frame = \"1 us\" }"), &["flow.0.voip.frame"]);
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
 
@@ -259,6 +264,11 @@ fn a_capture_that_is_none_is_refused_at_its_key() {
     says(&refused(Folder::new().file("a.pcap", &capture(1)), REPLAY), &["without length cannot repeat"]);
     let slow = REPLAY.replace("repeats", "speed = 0.0, repeats");
     says(&refused(Folder::new().file("a.pcap", &capture(9)), &slow), &["flow.0.replay", "is not above 0"]);
+    let fast = REPLAY.replace("repeats", "speed = 1e3, repeats");
+    says(
+        &refused(Folder::new().file("a.pcap", &capture(9)), &fast),
+        &["flow.0.replay.speed", "at most 100 Mbit/s"],
+    );
     says(&message(REPLAY), &["a scenario that is no file itself can name no files"]);
 }
 
