@@ -34,7 +34,7 @@ fn an_unknown_key() {
         &message,
         &[
             "unknown key `bufer`",
-            "allowed: `rate`, `delay` or `buffer`",
+            "allowed: `rate`, `delay`, `buffer`, `changes` or `trace`",
             "short.toml:12:1",
             "did you mean `buffer`?",
         ],

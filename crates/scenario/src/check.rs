@@ -5,14 +5,16 @@ use crate::compared::Compared;
 use crate::control::ControlSpec;
 use crate::document::Places;
 use crate::error::{Problem, ScenarioError};
+use crate::files::Files;
 use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use crate::measure;
+use crate::source::{self, Sends};
 use crate::spec::{ExpectSpec, FORMAT, FlowSpec, SourceKind, Spec};
 use crate::tcp::TcpSpec;
-use crate::topology::{self, QueuePlan, Topology};
+use crate::topology::{self, Fault, QueuePlan, Topology};
 use crate::words::{is_printable, shortened};
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Rate, RateLaw};
 use fairwire_disciplines::BuildError;
 use fairwire_disciplines::catalogue;
 use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
@@ -38,13 +40,19 @@ const MOST_PACKETS: f64 = 1e12;
 
 /// Checks the whole scenario; the first thing wrong is told. `own` are the disciplines that the file compares, of which others
 /// may have been chosen: what it expects may be of those.
-pub(crate) fn check(spec: &Spec, own: &[Compared], places: &Places) -> Result<Topology, ScenarioError> {
+pub(crate) fn check(
+    spec: &Spec,
+    own: &[Compared],
+    files: &Files,
+    places: &Places,
+) -> Result<Topology, ScenarioError> {
     let check = Check { spec, own, places };
     check.head()?;
     check.times()?;
     check.links()?;
-    check.flows()?;
-    let topology = topology::resolve(spec).map_err(|fault| places.refuse(&fault.path, fault.problem))?;
+    let sends = check.flows(files)?;
+    let topology = topology::resolve(spec, sends, files).map_err(|fault| check.told(fault))?;
+    check.rates(&topology)?;
     check.queues(&topology)?;
     check.disciplines(&topology)?;
     let measures = measure::names(spec, &topology);
@@ -72,6 +80,10 @@ struct Refusal<'a> {
 impl Check<'_> {
     fn refuse(&self, Refusal { path, given, why, allowed }: Refusal<'_>) -> Checked {
         Err(self.places.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
+    }
+
+    fn told(&self, fault: Fault) -> ScenarioError {
+        self.places.refuse(&fault.path, fault.problem)
     }
 
     fn within<T: PartialOrd + Display>(&self, path: &str, value: T, range: RangeInclusive<T>) -> Checked {
@@ -207,6 +219,18 @@ impl Check<'_> {
         self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
     }
 
+    /// Later rates are within the range of the first.
+    fn rates(&self, topology: &Topology) -> Checked {
+        for queue in &topology.queues {
+            let RateLaw::Steps(steps) = &queue.law else { continue };
+            for (at, step) in steps.iter().enumerate() {
+                let path = format!("{}.changes.{at}.rate", queue.path);
+                self.within(&path, step.rate, bps(1)..=bps(FASTEST))?;
+            }
+        }
+        Ok(())
+    }
+
     fn queues(&self, topology: &Topology) -> Checked {
         for (at, queue) in topology.queues.iter().enumerate() {
             self.memory(&format!("{}.buffer", queue.path), queue.buffer, queue)?;
@@ -233,9 +257,10 @@ impl Check<'_> {
     fn room(&self, topology: &Topology, at: usize) -> Checked {
         let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
         let room = buffer.limit(*rate).max_bytes();
-        let sizes = self.spec.flow.iter().zip(&topology.ways).filter_map(|(flow, way)| {
-            let data = way.queues().any(|queue| queue == at).then(|| build::packet_bytes(flow));
-            let ack = way.queues_back().any(|queue| queue == at).then(|| build::ack_bytes(flow));
+        let flows = self.spec.flow.iter().zip(&topology.ways).zip(&topology.sends);
+        let sizes = flows.filter_map(|((flow, way), sends)| {
+            let data = way.queues().any(|queue| queue == at).then_some(sends.packet_bytes);
+            let ack = way.queues_back().any(|queue| queue == at).then(|| sends.ack_bytes());
             Some((data.max(ack)?, &flow.group))
         });
         let Some((bytes, group)) = sizes.max_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
@@ -250,35 +275,40 @@ impl Check<'_> {
         })
     }
 
-    fn flows(&self) -> Checked {
+    fn flows(&self, files: &Files) -> Result<Vec<Sends>, ScenarioError> {
         if self.spec.flow.is_empty() {
-            return self.refuse(Refusal {
+            self.refuse(Refusal {
                 path: "flow",
                 given: "empty".into(),
                 why: "nothing would be sent".into(),
                 allowed: "at least one `[[flow]]`".into(),
-            });
+            })?;
         }
+        let mut all = Vec::with_capacity(self.spec.flow.len());
         for (at, flow) in self.spec.flow.iter().enumerate() {
             self.flow(&format!("flow.{at}"), flow)?;
             if self.spec.flow[..at].iter().any(|other| other.group == flow.group) {
-                return self.refuse(Refusal {
+                self.refuse(Refusal {
                     path: &format!("flow.{at}.group"),
                     given: format!("`{}`", flow.group),
                     why: "another group has that name".into(),
                     allowed: "a name of its own for each group".into(),
-                });
+                })?;
             }
+            let sends = source::sends(&format!("flow.{at}"), flow, files);
+            all.push(sends.map_err(|fault| self.told(fault))?);
         }
-        self.totals()
+        self.totals(&all)?;
+        Ok(all)
     }
 
-    fn totals(&self) -> Checked {
-        let flows: u64 = self.spec.flow.iter().map(|flow| u64::from(flow.count)).sum();
+    fn totals(&self, sends: &[Sends]) -> Checked {
+        let flows = self.spec.flow.iter().zip(sends);
+        let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count) * sends.connections()).sum();
         if flows > MOST_FLOWS {
             return self.refuse(Refusal {
                 path: "flow",
-                given: format!("{flows} flows in all"),
+                given: format!("{flows} flows and connections in all"),
                 why: "they would take more than 2 GB of memory".into(),
                 allowed: format!("at most {MOST_FLOWS} flows"),
             });
@@ -288,7 +318,8 @@ impl Check<'_> {
 
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
-            queue.rate.packets_per_second(build::mean_packet_bytes(self.spec, topology, at))
+            let bytes = build::mean_packet_bytes(self.spec, topology, at);
+            queue.mean_bps(Duration::ZERO, self.spec.duration.0) / (8.0 * f64::from(bytes))
         };
         let all: f64 = topology.queues.iter().enumerate().map(per_second).sum();
         let packets = self.spec.duration.0.secs() * all;
@@ -326,29 +357,11 @@ impl Check<'_> {
                 allowed: format!("before {}", self.spec.duration),
             });
         }
-        match flow.source {
-            SourceKind::Bulk => self.bulk(path, flow),
-            SourceKind::Cbr => self.cbr(path, flow),
+        source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
+        self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
+        if flow.source == SourceKind::Cbr {
+            self.cbr(path, flow)?;
         }
-    }
-
-    fn only_with(&self, path: &str, key: &str, is_given: bool, to: &str) -> Checked {
-        if !is_given {
-            return Ok(());
-        }
-        self.refuse(Refusal {
-            path: &format!("{path}.{key}"),
-            given: "given".into(),
-            why: format!("it belongs to `source = \"{to}\"`"),
-            allowed: format!("leave it out, or `source = \"{to}\"`"),
-        })
-    }
-
-    fn bulk(&self, path: &str, flow: &FlowSpec) -> Checked {
-        self.only_with(path, "rate", flow.rate.is_some(), "cbr")?;
-        self.only_with(path, "packet", flow.packet.is_some(), "cbr")?;
-        self.only_with(path, "header", flow.header.is_some(), "cbr")?;
-        self.only_with(path, "dither", flow.dither.is_some(), "cbr")?;
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
     }
 
@@ -378,7 +391,6 @@ impl Check<'_> {
     }
 
     fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
-        self.only_with(path, "tcp", flow.tcp.is_some(), "bulk")?;
         let Some(rate) = &flow.rate else {
             let problem =
                 Problem::Missing { key: "rate".into(), table: format!("{path} (source = \"cbr\")") };
@@ -393,8 +405,7 @@ impl Check<'_> {
                 allowed: format!("1 bit/s to {}", flow.access.rate),
             });
         }
-        let header = u64::from(build::cbr_sizes(flow).header);
-        self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
+        let header = flow.header.map_or(28, |header| header.0.0);
         self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
         self.finite(&format!("{path}.dither"), flow.dither)?;
         self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)

@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod app;
 mod build;
 mod check;
 mod compared;
@@ -42,20 +43,28 @@ mod delays;
 mod document;
 mod error;
 mod expect;
+mod files;
 mod graph;
+mod law;
 mod links;
 mod load;
 mod measure;
 mod place;
+mod rates;
 mod run;
 mod schema;
 mod set;
+mod source;
 mod spec;
 mod tcp;
 mod topology;
 mod values;
 mod words;
 
+pub use app::{
+    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
+    VoipSpec, WebSpec,
+};
 pub use compared::Compared;
 pub use control::{
     BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
@@ -65,9 +74,11 @@ pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
 pub use place::Place;
+pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed};
 pub use schema::schema;
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};

@@ -1,6 +1,7 @@
 //! Links as typed: one that all flows share, or those of a network.
 
 use crate::compared::Compared;
+use crate::rates::{ChangeSpec, Varying};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::spec::Quantity;
@@ -30,6 +31,10 @@ pub struct LinkSpec {
     pub delay: Quantity<Duration>,
     /// How much may wait: packets, bytes, or time at the link's rate.
     pub buffer: Quantity<Amount>,
+    /// Its rates from later times on. Default: it does not change.
+    pub changes: Option<Vec<ChangeSpec>>,
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: none.
+    pub trace: Option<String>,
 }
 
 /// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows of `direction = "reverse"`.
@@ -42,6 +47,10 @@ pub struct ReturnSpec {
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait. Default: as much as at the link.
     pub buffer: Option<Quantity<Amount>>,
+    /// Its rates from later times on. Default: as the link's; not at all, where `rate` stands here.
+    pub changes: Option<Vec<ChangeSpec>>,
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: likewise.
+    pub trace: Option<String>,
     /// What works there. Default: "tail-drop".
     pub discipline: Option<Compared>,
     /// Do the disciplines compared work there too? Default: no.
@@ -65,6 +74,10 @@ pub struct NetworkLinkSpec {
     pub delay: Quantity<Duration>,
     /// How much may wait: packets, bytes, or time at the link's rate. Required but for a wire.
     pub buffer: Option<Quantity<Amount>>,
+    /// Its rates from later times on. Default: it does not change.
+    pub changes: Option<Vec<ChangeSpec>>,
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: none.
+    pub trace: Option<String>,
     /// Is it never congested? Then packets take their time, and nobody waits for another. Default: no.
     #[serde(default)]
     pub wire: bool,
@@ -90,6 +103,10 @@ pub struct BackSpec {
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait.
     pub buffer: Option<Quantity<Amount>>,
+    /// Its rates from later times on.
+    pub changes: Option<Vec<ChangeSpec>>,
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder.
+    pub trace: Option<String>,
     /// What works there, whatever is compared.
     pub discipline: Option<Compared>,
 }
@@ -101,6 +118,34 @@ impl Links {
             Links::Shared(link) => Some(link),
             Links::Network(_) => None,
         }
+    }
+}
+
+impl LinkSpec {
+    /// How its rate changes.
+    pub(crate) fn varying(&self) -> Varying<'_> {
+        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
+    }
+}
+
+impl ReturnSpec {
+    /// How its rate changes.
+    pub(crate) fn varying(&self) -> Varying<'_> {
+        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
+    }
+}
+
+impl NetworkLinkSpec {
+    /// How its rate changes.
+    pub(crate) fn varying(&self) -> Varying<'_> {
+        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
+    }
+}
+
+impl BackSpec {
+    /// How its rate changes.
+    pub(crate) fn varying(&self) -> Varying<'_> {
+        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
     }
 }
 

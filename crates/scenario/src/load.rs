@@ -4,6 +4,7 @@ use crate::check;
 use crate::compared::{Compared, resolved};
 use crate::document::{self, Change, Read};
 use crate::error::{Problem, ScenarioError, nearest};
+use crate::files::Files;
 use crate::spec::Spec;
 use crate::topology::Topology;
 use std::fs::{self, File};
@@ -49,7 +50,7 @@ impl Scenario {
     }
 
     /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
-    /// neither are comments, layout and the order of keys.
+    /// neither are comments, layout and the order of keys; the contents of the files that it names are.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -58,21 +59,33 @@ impl Scenario {
 /// Reads and checks the scenario in the file at `path`.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     let text = text(path)?;
-    parse(&path.display().to_string(), &text, overrides)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`; `name` is what errors call it.
+/// Reads and checks the scenario in `text`; `name` is what errors call it. It can name no other files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+    read(name, text, overrides, None)
+}
+
+/// Files that it names are looked for from `folder` on.
+fn read(
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+    folder: Option<&Path>,
+) -> Result<Scenario, ScenarioError> {
     let mut changes: Vec<Change> =
         overrides.set.iter().map(|text| Change { source: "--set", text: text.clone() }).collect();
     let before: Read<Spec> = document::read(name, text, &changes)?;
     let own = &before.value.disciplines;
-    check::check(&before.value, own, &before.places)?;
+    let files = Files::read(&before.value, folder, &before.places)?;
+    check::check(&before.value, own, &files, &before.places)?;
     changes.extend(choices(overrides));
     let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
     choose(&mut spec.disciplines, own);
-    let topology = check::check(&spec, own, &places)?;
-    Ok(Scenario { spec, topology, sha256: before.sha256 })
+    let topology = check::check(&spec, own, &files, &places)?;
+    Ok(Scenario { spec, topology, sha256: files.hashed(before.sha256) })
 }
 
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
@@ -113,7 +126,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn text(path: &Path) -> Result<String, ScenarioError> {
-    let bytes = bounded(path)?;
+    let bytes = bounded(path, MOST_BYTES)?;
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         Problem::NotText { path: path.into(), offset, byte: error.as_bytes()[offset] }.into()
@@ -122,7 +135,7 @@ fn text(path: &Path) -> Result<String, ScenarioError> {
 
 /// The file's bytes; a file that is too large is refused from its size, and one that has none is read no further than
 /// the bound.
-fn bounded(path: &Path) -> Result<Vec<u8>, Problem> {
+pub(crate) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
     // Before it is opened: to open a pipe that nobody writes to waits for ever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if about.is_dir() {
@@ -131,13 +144,13 @@ fn bounded(path: &Path) -> Result<Vec<u8>, Problem> {
     if !about.is_file() {
         return Err(Problem::NotAFile { path: path.into() });
     }
-    if about.len() > MOST_BYTES {
+    if about.len() > most {
         return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()) });
     }
     let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
-    if bytes.len() as u64 > MOST_BYTES {
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
+    if bytes.len() as u64 > most {
         return Err(Problem::TooLarge { path: path.into(), bytes: None });
     }
     Ok(bytes)

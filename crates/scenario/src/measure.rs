@@ -23,6 +23,13 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     for kind in ["share", "fraction", "throughput_bps"] {
         names.extend(spec.flow.iter().map(|flow| format!("{kind}.{}", flow.group)));
     }
+    for flow in &spec.flow {
+        for kind in flow.source.timed() {
+            names.push(format!("{kind}s.{}", flow.group));
+            let times = ["mean_s", "p50_s", "p95_s", "p99_s"];
+            names.extend(times.map(|time| format!("{kind}_{time}.{}", flow.group)));
+        }
+    }
     names.extend(PLAIN.iter().map(|name| name.to_string()));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
     for queue in topology.queues.iter().filter(|_| topology.queues.len() > 1) {

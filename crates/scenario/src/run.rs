@@ -207,8 +207,9 @@ fn run_one(
 
 /// How fair what the `flows` got is, over the queues on the way of each.
 fn fair(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
-    let topology = scenario.topology();
-    let capacities: Vec<f64> = topology.queues.iter().map(|queue| queue.rate.bps() as f64).collect();
+    let (spec, topology) = (scenario.spec(), scenario.topology());
+    let capacities: Vec<f64> =
+        topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
     let links: Vec<Vec<usize>> = topology.ways.iter().map(|way| way.queues().collect()).collect();
     let mut ways = Vec::with_capacity(flows.len());
     for ((flow, way), links) in scenario.spec().flow.iter().zip(&topology.ways).zip(&links) {

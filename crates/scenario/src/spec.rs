@@ -1,5 +1,9 @@
 //! What stands in a scenario file, as typed.
 
+use crate::app::{
+    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
+    VoipSpec, WebSpec,
+};
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::links::{Links, ReturnSpec};
@@ -100,27 +104,117 @@ pub struct FlowSpec {
     pub class: Option<u32>,
     /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
-    /// Constants of the TCP; only for `source = "bulk"`.
+    /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
     /// Bits per second on the wire; only for `source = "cbr"`.
     pub rate: Option<Quantity<Rate>>,
     /// Bytes on the wire per packet; only for `source = "cbr"`. Default: "512 B".
     pub packet: Option<Quantity<Size>>,
-    /// Header bytes among them, which are no goodput; only for `source = "cbr"`. Default: "28 B", IPv4 and UDP.
+    /// Header bytes among them, which are no goodput; only for sources of datagrams. Default: "28 B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
     /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither]; only for `source = "cbr"`.
     /// Default: 0.
     pub dither: Option<f64>,
+    /// Only for `source = "on-off"`, and required there.
+    #[serde(rename = "on-off")]
+    pub on_off: Option<OnOffSpec>,
+    /// Only for `source = "poisson"`, and required there.
+    pub poisson: Option<PoissonSpec>,
+    /// Only for `source = "voip"`.
+    pub voip: Option<VoipSpec>,
+    /// Only for `source = "video"`.
+    pub video: Option<VideoSpec>,
+    /// Only for `source = "replay"`, and required there.
+    pub replay: Option<ReplaySpec>,
+    /// Only for `source = "transfers"`, and required there.
+    pub transfers: Option<TransfersSpec>,
+    /// Only for `source = "bursts"`.
+    pub bursts: Option<BurstsSpec>,
+    /// Only for `source = "telnet"`.
+    pub telnet: Option<TelnetSpec>,
+    /// Only for `source = "sequence"`.
+    pub sequence: Option<SequenceSpec>,
+    /// Only for `source = "web"`.
+    pub web: Option<WebSpec>,
 }
 
 /// What sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
     /// A TCP with endless data.
     Bulk,
     /// Constant bit rate over UDP.
     Cbr,
+    /// Bursts of datagrams at a constant rate, with pauses between.
+    OnOff,
+    /// Datagrams at random times.
+    Poisson,
+    /// One direction of a telephone call.
+    Voip,
+    /// A stream of video frames.
+    Video,
+    /// Captured packets.
+    Replay,
+    /// Files, each over a TCP connection of its own.
+    Transfers,
+    /// Bursts over TCP, with pauses between.
+    Bursts,
+    /// Keystrokes over TCP.
+    Telnet,
+    /// One endless TCP transfer after the other.
+    Sequence,
+    /// A web client.
+    Web,
+}
+
+impl SourceKind {
+    /// Those that send datagrams by their own law.
+    pub(crate) const DATAGRAMS: &[SourceKind] = &[
+        SourceKind::Cbr,
+        SourceKind::OnOff,
+        SourceKind::Poisson,
+        SourceKind::Voip,
+        SourceKind::Video,
+        SourceKind::Replay,
+    ];
+
+    /// Those that use TCP.
+    pub(crate) const TCP: &[SourceKind] = &[
+        SourceKind::Bulk,
+        SourceKind::Transfers,
+        SourceKind::Bursts,
+        SourceKind::Telnet,
+        SourceKind::Sequence,
+        SourceKind::Web,
+    ];
+
+    /// As it stands in a scenario.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            SourceKind::Bulk => "bulk",
+            SourceKind::Cbr => "cbr",
+            SourceKind::OnOff => "on-off",
+            SourceKind::Poisson => "poisson",
+            SourceKind::Voip => "voip",
+            SourceKind::Video => "video",
+            SourceKind::Replay => "replay",
+            SourceKind::Transfers => "transfers",
+            SourceKind::Bursts => "bursts",
+            SourceKind::Telnet => "telnet",
+            SourceKind::Sequence => "sequence",
+            SourceKind::Web => "web",
+        }
+    }
+
+    /// The kinds of transfers that it times, as measures call them.
+    pub(crate) fn timed(self) -> &'static [&'static str] {
+        match self {
+            SourceKind::Transfers | SourceKind::Bursts => &["transfer"],
+            SourceKind::Web => &["transfer", "page"],
+            _ => &[],
+        }
+    }
 }
 
 /// Which way over the shared link.

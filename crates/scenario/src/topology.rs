@@ -2,11 +2,14 @@
 
 use crate::compared::Compared;
 use crate::error::Problem;
+use crate::files::Files;
 use crate::graph::{Edge, Graph, NoWay};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
+use crate::rates::Varying;
+use crate::source::Sends;
 use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Rate, RateLaw, Time, Transmitter};
 use fairwire_disciplines::Parameters;
 use fairwire_sim::Hop;
 
@@ -20,6 +23,8 @@ pub(crate) struct Topology {
     pub(crate) queues: Vec<QueuePlan>,
     /// Per group of flows, in the order of the file.
     pub(crate) ways: Vec<Way>,
+    /// What each group sends, likewise.
+    pub(crate) sends: Vec<Sends>,
 }
 
 /// A link at which packets wait.
@@ -27,6 +32,7 @@ pub(crate) struct Topology {
 pub(crate) struct QueuePlan {
     pub(crate) name: String,
     pub(crate) rate: Rate,
+    pub(crate) law: RateLaw,
     pub(crate) delay: Duration,
     pub(crate) buffer: Amount,
     /// What works there whatever is compared; `None` where those compared do.
@@ -43,16 +49,33 @@ pub(crate) struct Way {
 }
 
 /// What is wrong with a topology, and at which key.
+#[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) path: String,
     pub(crate) problem: Problem,
 }
 
 /// The queues and ways of `spec`, whose values are within their ranges.
-pub(crate) fn resolve(spec: &Spec) -> Result<Topology, Fault> {
-    match &spec.link {
-        Links::Shared(link) => shared(spec, link),
-        Links::Network(links) => network(spec, links),
+pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<Topology, Fault> {
+    let (queues, ways) = match &spec.link {
+        Links::Shared(link) => shared(spec, link, files),
+        Links::Network(links) => network(spec, links, files),
+    }?;
+    Ok(Topology { queues, ways, sends })
+}
+
+type Laid = (Vec<QueuePlan>, Vec<Way>);
+
+impl QueuePlan {
+    /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
+    pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
+        match self.law {
+            RateLaw::Fixed => self.rate.bps() as f64,
+            _ => {
+                let link = Transmitter::new(self.rate).under(&self.law);
+                link.bits(Time::ZERO + from, Time::ZERO + to) / (to - from).secs()
+            }
+        }
     }
 }
 
@@ -91,7 +114,7 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-fn shared(spec: &Spec, link: &LinkSpec) -> Result<Topology, Fault> {
+fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     if !spec.nodes.is_empty() {
         return Err(only_with("nodes", "`[[link]]`"));
     }
@@ -99,12 +122,16 @@ fn shared(spec: &Spec, link: &LinkSpec) -> Result<Topology, Fault> {
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
         rate,
+        law: link.varying().law("link", files)?,
         delay,
         buffer: link.buffer.0,
         own: None,
         path: "link".into(),
     }];
-    queues.extend(spec.return_link.as_ref().map(|back| return_queue(link, back)));
+    if let Some(back) = &spec.return_link {
+        let law = back_law("return", back.varying(), back.rate.is_some(), &queues[0].law, files)?;
+        queues.push(return_queue(link, back, law));
+    }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
     let ways = spec
         .flow
@@ -112,13 +139,25 @@ fn shared(spec: &Spec, link: &LinkSpec) -> Result<Topology, Fault> {
         .enumerate()
         .map(|(at, flow)| shared_way(at, flow, back))
         .collect::<Result<_, _>>()?;
-    Ok(Topology { queues, ways })
+    Ok((queues, ways))
 }
 
-fn return_queue(link: &LinkSpec, back: &ReturnSpec) -> QueuePlan {
+/// A way back changes as the way there, but where it has a rate of its own.
+fn back_law(
+    path: &str,
+    own: Varying<'_>,
+    has_rate: bool,
+    there: &RateLaw,
+    files: &Files,
+) -> Result<RateLaw, Fault> {
+    if own.is_given() || has_rate { own.law(path, files) } else { Ok(there.clone()) }
+}
+
+fn return_queue(link: &LinkSpec, back: &ReturnSpec, law: RateLaw) -> QueuePlan {
     QueuePlan {
         name: SHARED[1].into(),
         rate: back.rate.unwrap_or(link.rate).0,
+        law,
         delay: back.delay.unwrap_or(link.delay).0,
         buffer: back.buffer.unwrap_or(link.buffer).0,
         own: if back.bottleneck { None } else { Some(back.discipline.clone().unwrap_or_else(tail_drop)) },
@@ -144,11 +183,11 @@ fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Way, Fault> {
     }
 }
 
-fn network(spec: &Spec, links: &[NetworkLinkSpec]) -> Result<Topology, Fault> {
+fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid, Fault> {
     if spec.return_link.is_some() {
         return Err(only_with("return", "`[link]`"));
     }
-    let mut laid = Laid { graph: Graph::new(&spec.nodes), queues: Vec::new() };
+    let mut laid = Layout { graph: Graph::new(&spec.nodes), queues: Vec::new(), files };
     let is_marked = links.iter().any(|link| link.bottleneck);
     // Those marked come first, for the first queue is the one that results call the bottleneck.
     let (marked, others): (Vec<_>, Vec<_>) = links.iter().enumerate().partition(|(_, link)| link.bottleneck);
@@ -165,16 +204,17 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec]) -> Result<Topology, Fault> {
         ));
     }
     let ways = spec.flow.iter().enumerate().map(|(at, flow)| laid.way(at, flow)).collect::<Result<_, _>>()?;
-    Ok(Topology { queues: laid.queues, ways })
+    Ok((laid.queues, ways))
 }
 
 /// What is laid of a network.
-struct Laid<'a> {
+struct Layout<'a> {
     graph: Graph<'a>,
     queues: Vec<QueuePlan>,
+    files: &'a Files,
 }
 
-impl Laid<'_> {
+impl Layout<'_> {
     fn add(&mut self, at: usize, link: &NetworkLinkSpec, is_marked: bool) -> Result<(), Fault> {
         let path = format!("link.{at}");
         let from = self.node(&format!("{path}.from"), &link.from)?;
@@ -183,7 +223,10 @@ impl Laid<'_> {
             let why = "that is where it comes from";
             return Err(refused(format!("{path}.to"), &format!("`{}`", link.to), why, "another node"));
         }
-        let queue = queue(&path, link, is_marked)?;
+        let mut queue = queue(&path, link, is_marked)?;
+        if let Some(queue) = &mut queue {
+            queue.law = link.varying().law(&path, self.files)?;
+        }
         let (rate, delay) = (link.rate.0, link.delay.0);
         let hop = self.hop(queue.clone(), rate, delay);
         self.graph.add(Edge { from, to, delay, place: 2 * at, hop });
@@ -192,7 +235,15 @@ impl Laid<'_> {
         };
         let (rate, delay) =
             (back.rate.map_or(rate, |rate| rate.0), back.delay.map_or(delay, |delay| delay.0));
+        let law = match &queue {
+            Some(queue) => {
+                let path = format!("{path}.back");
+                back_law(&path, back.varying(), back.rate.is_some(), &queue.law, self.files)?
+            }
+            None => RateLaw::Fixed,
+        };
         let queue = queue.map(|queue| QueuePlan {
+            law,
             name: link
                 .name
                 .as_ref()
@@ -253,7 +304,7 @@ impl Laid<'_> {
         stops.push(to?);
         let forward = self.hops(&stops, at, flow)?;
         stops.reverse();
-        let is_answered = flow.source == SourceKind::Bulk;
+        let is_answered = SourceKind::TCP.contains(&flow.source);
         Ok(Way { forward, back: if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() } })
     }
 
@@ -301,6 +352,10 @@ fn queue(path: &str, link: &NetworkLinkSpec, is_marked: bool) -> Result<Option<Q
             ("bottleneck", link.bottleneck),
             ("back.buffer", back.is_some_and(|back| back.buffer.is_some())),
             ("back.discipline", back.is_some_and(|back| back.discipline.is_some())),
+            ("changes", link.changes.is_some()),
+            ("trace", link.trace.is_some()),
+            ("back.changes", back.is_some_and(|back| back.changes.is_some())),
+            ("back.trace", back.is_some_and(|back| back.trace.is_some())),
         ];
         let Some((key, _)) = keys.iter().find(|(_, is_given)| *is_given) else { return Ok(None) };
         return Err(refused(
@@ -318,6 +373,7 @@ fn queue(path: &str, link: &NetworkLinkSpec, is_marked: bool) -> Result<Option<Q
     Ok(Some(QueuePlan {
         name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
         rate: link.rate.0,
+        law: RateLaw::Fixed,
         delay: link.delay.0,
         buffer: buffer.0,
         own: link.discipline.clone().or_else(|| (!is_compared).then(tail_drop)),
@@ -330,7 +386,7 @@ fn tail_drop() -> Compared {
     Compared { name: "tail-drop".into(), label: None, parameters: Some(Parameters::default()) }
 }
 
-fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
+pub(crate) fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
     let problem =
         Problem::Refused { key: path.clone(), given: given.into(), why: why.into(), allowed: allowed.into() };
     Fault { path, problem }

@@ -75,7 +75,12 @@ fn the_good_scenario_is_good() {
 fn an_unknown_key_is_told_the_keys_there_are_and_the_nearest() {
     says(
         &with("buffer =", "bufer ="),
-        &["good.toml:11:1", "unknown key `bufer`", "`rate`, `delay` or `buffer`", "did you mean `buffer`?"],
+        &[
+            "good.toml:11:1",
+            "unknown key `bufer`",
+            "`rate`, `delay`, `buffer`, `changes` or `trace`",
+            "did you mean `buffer`?",
+        ],
     );
     says(&with("gentle", "gentel"), &["good.toml:14:1", "unknown key `gentel`", "did you mean `gentle`?"]);
     says(&with("segment", "segmet"), &["good.toml:20:31", "did you mean `segment`?"]);

@@ -19,7 +19,14 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),
     (
         "fairwire-scenario",
-        &["fairwire-core", "fairwire-disciplines", "fairwire-metrics", "fairwire-sim", "fairwire-tcp"],
+        &[
+            "fairwire-core",
+            "fairwire-disciplines",
+            "fairwire-metrics",
+            "fairwire-sim",
+            "fairwire-tcp",
+            "fairwire-wire",
+        ],
     ),
     ("fairwire-gateway", &["fairwire-core", "fairwire-disciplines", "fairwire-metrics", "fairwire-wire"]),
     (

@@ -17,6 +17,7 @@ struct Look {
 const SHARE: Look = Look { scale: 1.0, digits: 3, unit: "" };
 const COUNT: Look = Look { scale: 1.0, digits: 0, unit: " packets" };
 const MILLISECONDS: Look = Look { scale: 1e3, digits: 1, unit: " ms" };
+const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: " s" };
 const PERCENT: Look = Look { scale: 100.0, digits: 2, unit: " %" };
 
 /// What every run has, beside the shares.
@@ -75,8 +76,23 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     columns.extend(groups.iter().map(|group| format!("share of {group}")));
     columns
         .extend(["Jain", "drops", "sojourn mean, ms", "sojourn p99, ms", "utilization, %"].map(String::from));
-    let rows = report.summary.iter().map(|summary| row(summary, &groups));
+    let timed = timed(report, &groups);
+    columns.extend(timed.iter().map(|(heading, _)| heading.clone()));
+    let rows = report.summary.iter().map(|summary| row(summary, &groups, &timed));
     std::iter::once(header(&columns)).chain(rows).collect()
+}
+
+/// Headings and measures of the groups whose transfers are timed: of their pages, where they have some.
+fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
+    let is_there =
+        |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
+    let of = |group: &&str| {
+        ["page", "transfer"].into_iter().find_map(|kind| {
+            let measure = format!("{kind}_p95_s.{group}");
+            is_there(&measure).then(|| (format!("{kind} p95 of {group}, s"), measure))
+        })
+    };
+    groups.iter().filter_map(of).collect()
 }
 
 /// Measures as rows, disciplines as columns.
@@ -130,10 +146,11 @@ fn legend(report: &Report) -> String {
     text
 }
 
-fn row(summary: &Summary, groups: &[&str]) -> Vec<Cell> {
+fn row(summary: &Summary, groups: &[&str], timed: &[(String, String)]) -> Vec<Cell> {
     let mut row = vec![Cell::new(&summary.discipline).add_attribute(Attribute::Bold)];
     row.extend(groups.iter().map(|group| share(summary.measures.get(&format!("share.{group}")))));
     row.extend(PLAIN.map(|(measure, look)| Cell::new(shown(summary.measures.get(measure), look))));
+    row.extend(timed.iter().map(|(_, measure)| Cell::new(shown(summary.measures.get(measure), SECONDS))));
     row
 }
 
@@ -166,6 +183,20 @@ mod tests {
     fn lines_within(columns: usize) -> Vec<String> {
         let text = text_within(&samples::report(3, 2), &samples::headline(), Some(columns));
         text.lines().filter(|line| line.starts_with('|')).map(String::from).collect()
+    }
+
+    #[test]
+    fn a_group_whose_pages_are_timed_has_a_column_more() {
+        let mut report = samples::report(2, 2);
+        assert!(!text_within(&report, &samples::headline(), None).contains("p95 of"));
+        let estimate = report.summary[0].measures["jain"];
+        for measure in ["page_p95_s.g1", "transfer_p95_s.g1", "transfer_p95_s.g0"] {
+            report.summary[0].measures.insert(measure.into(), estimate);
+        }
+        let text = text_within(&report, &samples::headline(), None);
+        let header = text.lines().find(|line| line.starts_with('|')).expect("a table");
+        assert!(header.contains("transfer p95 of g0, s") && header.contains("page p95 of g1, s"), "{header}");
+        assert!(!header.contains("transfer p95 of g1"), "{header}");
     }
 
     fn widest(lines: &[String]) -> usize {

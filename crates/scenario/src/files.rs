@@ -1,0 +1,116 @@
+//! The files that a scenario names: captures, and traces of links.
+
+use crate::document::Places;
+use crate::error::{Problem, ScenarioError};
+use crate::links::Links;
+use crate::load::bounded;
+use crate::spec::{SourceKind, Spec};
+use fairwire_core::Trace;
+use fairwire_sim::app::Offered;
+use fairwire_wire::pcap;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Two million lines of a trace: hours of a fast link.
+const LARGEST_TRACE: u64 = 16 << 20;
+/// Packets of a capture are held in memory, about 16 bytes for each.
+const LARGEST_CAPTURE: u64 = 256 << 20;
+
+/// What stands in the files that a scenario names, by name as typed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files {
+    captures: BTreeMap<String, Arc<[Offered]>>,
+    traces: BTreeMap<String, Arc<Trace>>,
+    hashes: BTreeMap<String, [u8; 32]>,
+}
+
+impl Files {
+    /// Reads all that `spec` names, from its `folder` on; a scenario that is no file can name none.
+    pub(crate) fn read(spec: &Spec, folder: Option<&Path>, places: &Places) -> Result<Files, ScenarioError> {
+        let mut files = Files::default();
+        for (path, name) in traces(spec) {
+            let refuse =
+                |why: String| refused(places, &path, name, why, "a file of times in ms, one to a line");
+            let text = |bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned());
+            let bytes = files.bytes(folder, name, LARGEST_TRACE).map_err(refuse)?;
+            let trace = text(bytes).and_then(|text| Trace::parse(&text).map_err(|error| error.to_string()));
+            files.traces.insert(name.into(), Arc::new(trace.map_err(refuse)?));
+        }
+        for (path, name) in captures(spec) {
+            let refuse = |why: String| refused(places, &path, name, why, "a capture as pcap or pcapng");
+            let bytes = files.bytes(folder, name, LARGEST_CAPTURE).map_err(refuse)?;
+            let packets = pcap::offered(&bytes).map_err(|error| refuse(error.to_string()))?;
+            if packets.is_empty() {
+                return Err(refuse("it has no packets".into()));
+            }
+            let offered = |packet: pcap::Offered| {
+                let pcap::Offered { at, bytes, flow } = packet;
+                Offered { at, bytes, flow }
+            };
+            files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
+        }
+        Ok(files)
+    }
+
+    /// The packets of the capture called `name`.
+    pub(crate) fn capture(&self, name: &str) -> Arc<[Offered]> {
+        Arc::clone(&self.captures[name])
+    }
+
+    /// The trace called `name`.
+    pub(crate) fn trace(&self, name: &str) -> Arc<Trace> {
+        Arc::clone(&self.traces[name])
+    }
+
+    /// The hash of a scenario whose own text has `sha256`: with other files it is another scenario.
+    pub(crate) fn hashed(&self, sha256: String) -> String {
+        if self.hashes.is_empty() {
+            return sha256;
+        }
+        let mut all = Sha256::new_with_prefix(sha256);
+        self.hashes.values().for_each(|hash| all.update(hash));
+        all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn bytes(&mut self, folder: Option<&Path>, name: &str, most: u64) -> Result<Vec<u8>, String> {
+        let folder = folder.ok_or("a scenario that is no file itself can name no files")?;
+        let bytes = bounded(&folder.join(name), most).map_err(|problem| match problem {
+            Problem::TooLarge { .. } => format!("it has more than {most} bytes"),
+            other => other.to_string(),
+        })?;
+        self.hashes.insert(name.into(), Sha256::digest(&bytes).into());
+        Ok(bytes)
+    }
+}
+
+fn refused(places: &Places, path: &str, name: &str, why: String, allowed: &str) -> ScenarioError {
+    let problem =
+        Problem::Refused { key: path.into(), given: format!("`{name}`"), why, allowed: allowed.into() };
+    places.refuse(path, problem)
+}
+
+/// The traces named, each with its place.
+fn traces(spec: &Spec) -> Vec<(String, &str)> {
+    let mut named: Vec<(String, Option<&String>)> = Vec::new();
+    match &spec.link {
+        Links::Shared(link) => named.push(("link.trace".into(), link.trace.as_ref())),
+        Links::Network(links) => {
+            for (at, link) in links.iter().enumerate() {
+                named.push((format!("link.{at}.trace"), link.trace.as_ref()));
+                let back = link.back.as_ref().and_then(|back| back.trace.as_ref());
+                named.push((format!("link.{at}.back.trace"), back));
+            }
+        }
+    }
+    named.push(("return.trace".into(), spec.return_link.as_ref().and_then(|back| back.trace.as_ref())));
+    named.into_iter().filter_map(|(path, name)| Some((path, name?.as_str()))).collect()
+}
+
+/// The captures named, each with its place.
+fn captures(spec: &Spec) -> Vec<(String, &str)> {
+    let flows = spec.flow.iter().enumerate().filter(|(_, flow)| flow.source == SourceKind::Replay);
+    let named = flows.filter_map(|(at, flow)| Some((at, flow.replay.as_ref()?)));
+    named.map(|(at, replay)| (format!("flow.{at}.replay.file"), replay.file.as_str())).collect()
+}

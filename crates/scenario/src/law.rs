@@ -1,0 +1,167 @@
+//! Random quantities as typed: a law, its moments with their units, and its bounds.
+
+use fairwire_core::Duration;
+use fairwire_core::units::Size;
+use fairwire_disciplines::spec::{Quantity, Written};
+use fairwire_sim::app::{Law, Moments};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what bounds it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[schemars(bound = "Q: Written")]
+pub struct LawSpec<Q> {
+    /// Always this.
+    pub fixed: Option<Quantity<Q>>,
+    /// Exponential, of this mean.
+    pub exponential: Option<Quantity<Q>>,
+    /// Pareto.
+    pub pareto: Option<ParetoSpec<Q>>,
+    /// Lognormal.
+    pub lognormal: Option<LogNormalSpec<Q>>,
+    /// What is below is drawn anew. Default: 0.
+    pub min: Option<Quantity<Q>>,
+    /// What is above is drawn anew. Default: no bound.
+    pub max: Option<Quantity<Q>>,
+    /// What is above is cut down to it. Default: no bound.
+    pub cut: Option<Quantity<Q>>,
+    /// Is taken off, down to 0, last. Default: nothing.
+    pub less: Option<Quantity<Q>>,
+}
+
+/// A Pareto law.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[schemars(bound = "Q: Written")]
+pub struct ParetoSpec<Q> {
+    /// Its mean, before bounds.
+    pub mean: Quantity<Q>,
+    /// Above 1; up to 2 the variance is infinite.
+    pub shape: f64,
+}
+
+/// A lognormal law.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[schemars(bound = "Q: Written")]
+pub struct LogNormalSpec<Q> {
+    /// Its mean, before bounds.
+    pub mean: Quantity<Q>,
+    /// Its standard deviation, before bounds.
+    pub deviation: Quantity<Q>,
+}
+
+/// What a law can be of.
+pub trait Random: Written + Copy {
+    /// In the unit of [`Law`]s.
+    fn value(self) -> f64;
+}
+
+impl Random for Duration {
+    fn value(self) -> f64 {
+        self.secs()
+    }
+}
+
+impl Random for Size {
+    fn value(self) -> f64 {
+        self.0 as f64
+    }
+}
+
+/// A number of things that need not be whole, since it may be a mean.
+macro_rules! number_of {
+    ($name:ident, $one:literal, $many:literal, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub f64);
+
+        impl FromStr for $name {
+            type Err = NumberError;
+
+            fn from_str(text: &str) -> Result<Self, NumberError> {
+                let refuse = || NumberError { given: crate::words::shortened(text), wanted: $many };
+                let digits = text.trim().strip_suffix($many).or_else(|| text.trim().strip_suffix($one));
+                let number =
+                    digits.map(str::trim).filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));
+                let number = number.and_then(|digits| digits.parse().ok()).filter(|n: &f64| n.is_finite());
+                number.map($name).ok_or_else(refuse)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.0, if self.0 == 1.0 { $one } else { $many })
+            }
+        }
+
+        impl Written for $name {
+            const NAME: &'static str = stringify!($name);
+            const DESCRIPTION: &'static str = concat!("a number of ", $many, ", which need not be whole");
+            const PATTERN: &'static str = concat!(r"^\s*[0-9]+\.?[0-9]*\s*", $one, r"s?\s*$");
+            const EXAMPLES: &'static [&'static str] = &[concat!("15 ", $many), concat!("2.5 ", $many)];
+        }
+
+        impl Random for $name {
+            fn value(self) -> f64 {
+                self.0
+            }
+        }
+    };
+}
+
+number_of!(Packets, "packet", "packets", "A number of packets, such as \"15 packets\".");
+number_of!(Objects, "object", "objects", "A number of objects of a page, such as \"5 objects\".");
+
+/// A number of things that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no number of {wanted}; allowed: such as \"15 {wanted}\"")]
+pub struct NumberError {
+    given: String,
+    wanted: &'static str,
+}
+
+impl<Q: Random> LawSpec<Q> {
+    /// The law; what is wrong with it otherwise.
+    pub(crate) fn law(&self) -> Result<Law, &'static str> {
+        let value = |quantity: Quantity<Q>| quantity.0.value();
+        let pareto = |p: ParetoSpec<Q>| Law::Pareto { mean: value(p.mean), shape: p.shape };
+        let mut named = [
+            self.fixed.map(|fixed| Law::Fixed(value(fixed))),
+            self.exponential.map(|mean| Law::Exponential { mean: value(mean) }),
+            self.pareto.map(pareto),
+            self.lognormal
+                .map(|l| Law::log_normal(Moments { mean: value(l.mean), deviation: value(l.deviation) })),
+        ]
+        .into_iter()
+        .flatten();
+        let mut law = named.next().ok_or("no law is named")?;
+        if named.next().is_some() {
+            return Err("two laws are named");
+        }
+        if self.min.is_some() || self.max.is_some() {
+            let (min, max) = (self.min.map_or(0.0, value), self.max.map_or(f64::INFINITY, value));
+            law = Law::Between { law: Box::new(law), min, max };
+        }
+        if let Some(max) = self.cut {
+            law = Law::AtMost { law: Box::new(law), max: value(max) };
+        }
+        if let Some(by) = self.less {
+            law = Law::Less { law: Box::new(law), by: value(by) };
+        }
+        law.problem().map_or(Ok(law), Err)
+    }
+
+    /// About the mean: that before the bounds, brought within them.
+    pub(crate) fn about(&self) -> f64 {
+        let mean = self.fixed.or(self.exponential);
+        let mean = mean.or(self.pareto.map(|p| p.mean)).or(self.lognormal.map(|l| l.mean));
+        let value =
+            |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());
+        let bounded = value(mean, 0.0).max(value(self.min, 0.0)).min(value(self.max, f64::INFINITY));
+        (bounded.min(value(self.cut, f64::INFINITY)) - value(self.less, 0.0)).max(0.0)
+    }
+}

@@ -1,0 +1,68 @@
+//! Links whose rate changes, as typed.
+
+use crate::error::Problem;
+use crate::files::Files;
+use crate::topology::{Fault, refused};
+use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
+use fairwire_disciplines::spec::Quantity;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A link's rate from a time on.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeSpec {
+    /// From when on, counted from the start of the run.
+    pub at: Quantity<Duration>,
+    /// The rate from then on.
+    pub rate: Quantity<Rate>,
+}
+
+/// How a link's rate changes, as it stands in one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Varying<'a> {
+    pub(crate) changes: Option<&'a Vec<ChangeSpec>>,
+    pub(crate) trace: Option<&'a String>,
+}
+
+impl Varying<'_> {
+    /// Of the link in the table at `path`.
+    pub(crate) fn law(self, path: &str, files: &Files) -> Result<RateLaw, Fault> {
+        match (self.changes, self.trace) {
+            (None, None) => Ok(RateLaw::Fixed),
+            (Some(changes), None) => steps(&format!("{path}.changes"), changes),
+            (None, Some(name)) => Ok(RateLaw::Trace(files.trace(name))),
+            (Some(_), Some(_)) => {
+                let why = "`changes` say already how the rate changes";
+                Err(refused(format!("{path}.trace"), "given", why, "one of the two"))
+            }
+        }
+    }
+
+    pub(crate) fn is_given(self) -> bool {
+        self.changes.is_some() || self.trace.is_some()
+    }
+}
+
+fn steps(path: &str, changes: &[ChangeSpec]) -> Result<RateLaw, Fault> {
+    if changes.is_empty() {
+        let problem =
+            Problem::Missing { key: "{ at = \"10 s\", rate = \"5 Mbit/s\" }".into(), table: path.into() };
+        return Err(Fault { path: path.into(), problem });
+    }
+    let mut before = Duration::ZERO;
+    for (number, change) in changes.iter().enumerate() {
+        if change.at.0 <= before {
+            let why = if number == 0 {
+                "the link's `rate` is the one at the start"
+            } else {
+                "the change above is not before it"
+            };
+            let allowed = format!("later than {before}");
+            return Err(refused(format!("{path}.{number}.at"), &change.at.to_string(), why, &allowed));
+        }
+        before = change.at.0;
+    }
+    let step = |change: &ChangeSpec| Step { at: Time::ZERO + change.at.0, rate: change.rate.0 };
+    Ok(RateLaw::Steps(changes.iter().map(step).collect()))
+}

@@ -1,0 +1,363 @@
+//! Every source that a scenario can name is parsed, built and run; what makes no sense is refused.
+
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{Overrides, Scenario, ScenarioError, judge, load, parse, report, run_all};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+const SECONDS: f64 = 60.0;
+
+/// One flow on a link that is wide enough for any of these.
+fn text(flow: &str) -> String {
+    format!(
+        "format = 1\nname = \"one\"\nduration = \"{SECONDS} s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+         [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"200 packets\"\n\
+         [[flow]]\ngroup = \"g\"\naccess = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n{flow}\n"
+    )
+}
+
+fn scenario(flow: &str) -> Scenario {
+    parse("one.toml", &text(flow), &Overrides::default()).unwrap_or_else(|error| panic!("{flow}: {error}"))
+}
+
+fn run(scenario: &Scenario) -> RunRecord {
+    let outcome = run_all(scenario, 1, &|_| (), &AtomicBool::new(false)).expect("it can be built");
+    outcome.runs.into_iter().next().expect("one run")
+}
+
+/// Bits per second on the wire that the source offered.
+fn offered(flow: &str) -> f64 {
+    let run = run(&scenario(flow));
+    assert!(run.flows[0].throughput_bps > 0.0, "{flow}");
+    run.flows[0].offered_bps.expect("it offers whatever becomes of it")
+}
+
+fn message(flow: &str) -> String {
+    refusal(parse("one.toml", &text(flow), &Overrides::default()), flow)
+}
+
+fn refusal(result: Result<Scenario, ScenarioError>, what: &str) -> String {
+    match result {
+        Ok(_) => panic!("taken: {what}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+}
+
+/// Within this part of `expected`.
+fn is_about(flow: &str, expected_bps: f64, part: f64) {
+    let measured = offered(flow);
+    assert!((measured / expected_bps - 1.0).abs() < part, "{flow}: {measured}, not {expected_bps}");
+}
+
+#[test]
+fn datagrams_come_at_the_rate_that_their_laws_say() {
+    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, but for one burst of 600.
+    is_about(
+        "source = \"on-off\"\non-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
+         idle = { fixed = \"60 ms\" } }",
+        400_000.0,
+        0.002,
+    );
+    // 6000 packets: the standard error is 1.3 %, of exponential sizes 1.8 %; 3.3 of them.
+    is_about("source = \"poisson\"\npoisson = { mean_gap = \"10 ms\" }", 512.0 * 8.0 * 100.0, 0.043);
+    let exponential =
+        "source = \"poisson\"\npoisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } }";
+    is_about(exponential, 800_000.0, 0.06);
+    // 50 packets of 200 bytes each second.
+    is_about("source = \"voip\"\nvoip = { continuous = true }", 80_000.0, 0.001);
+    // 3 Mbit/s of video, and 28 bytes for each 1172. 1800 frames of deviation 0.3, 60 of them larger: 1 %; 3.3 of them.
+    is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
+}
+
+#[test]
+fn a_call_with_silences_talks_for_39_percent_of_the_time() {
+    // 1.004 / 2.591 of 80 kbit/s. In a minute there are 23 cycles of about their mean each: the error is 0.7 / sqrt(23) = 15 %.
+    is_about("source = \"voip\"", 31_000.0, 0.48);
+}
+
+#[test]
+fn users_of_tcp_offer_what_their_laws_say() {
+    // 12 000 segments of 512 bytes, each a packet of 552: the standard error is 0.9 %.
+    is_about("source = \"telnet\"", 200.0 * 552.0 * 8.0, 0.03);
+    // 600 files of 10 000 bytes, 20 segments each: the standard error is 4 %.
+    let files = "source = \"transfers\"\ntransfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" }";
+    is_about(files, 10.0 * 20.0 * 552.0 * 8.0, 0.14);
+}
+
+#[test]
+fn users_that_wait_for_their_data_are_served_and_timed() {
+    let timed = |flow: &str| {
+        let run = run(&scenario(flow));
+        assert!(run.flows[0].throughput_bps > 0.0, "{flow}");
+        run.transfers.into_iter().map(|record| (record.kind, record.completed)).collect::<Vec<_>>()
+    };
+    let think =
+        "source = \"transfers\"\ntransfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } }";
+    let [(kind, completed)] = &timed(think)[..] else { panic!("one kind") };
+    // Each takes about three round trips of 14 ms, and a second of thought.
+    assert!(kind == "transfer" && (54..=59).contains(completed), "{kind}: {completed}");
+    let bursts = timed("source = \"bursts\"\nbursts = { idle = { fixed = \"1 s\" }, renews = true }");
+    assert!((40..=59).contains(&bursts[0].1), "{bursts:?}");
+    let web = timed(
+        "source = \"web\"\nweb = { reading = { fixed = \"2 s\" }, objects = { fixed = \"3 objects\" } }",
+    );
+    let pages = web.iter().find(|(kind, _)| kind == "page").expect("pages are timed").1;
+    let objects = web.iter().find(|(kind, _)| kind == "transfer").expect("objects are timed").1;
+    assert!((15..=30).contains(&pages), "{pages}");
+    assert!((4 * pages..=4 * pages + 4).contains(&objects), "{objects} objects of {pages} pages");
+    assert_eq!(timed("source = \"sequence\"\nsequence = { lasts = \"2 s\" }"), []);
+}
+
+#[test]
+fn measures_of_transfers_may_be_expected_where_there_are_such() {
+    let expect = |measure: &str| format!("source = \"web\"\n[[expect]]\nmeasure = \"{measure}\"\nmin = 0");
+    for measure in ["transfers.g", "transfer_p95_s.g", "pages.g", "page_mean_s.g", "page_p99_s.g"] {
+        scenario(&expect(measure));
+    }
+    says(&message(&expect("page_p96_s.g")), &["unknown measure", "did you mean `page_p95_s.g`?"]);
+    let bulk = expect("pages.g").replace("web", "bulk");
+    says(&message(&bulk), &["unknown measure `pages.g`"]);
+}
+
+#[test]
+fn what_belongs_to_another_source_is_refused() {
+    let telnet = "source = \"web\"\ntelnet = { mean_gap = \"5 ms\" }";
+    says(&message(telnet), &["flow.0.telnet", "it belongs to `source = \"telnet\"`", "leave it out"]);
+    says(
+        &message("source = \"voip\"\ntcp = {}"),
+        &["flow.0.tcp", "`source = \"bulk\"`", "`source = \"web\"`"],
+    );
+    says(&message("source = \"web\"\nheader = \"28 B\""), &["flow.0.header", "`source = \"cbr\"`"]);
+    says(&message("source = \"onoff\""), &["unknown word `onoff`", "did you mean `on-off`?"]);
+    says(&message("source = \"web\"\nweb = { reeding = {} }"), &["one.toml:14:9", "did you mean `reading`?"]);
+}
+
+#[test]
+fn what_is_missing_is_asked_for() {
+    says(&message("source = \"on-off\""), &["the key `on-off` is missing", "source = \"on-off\""]);
+    says(&message("source = \"replay\""), &["the key `replay` is missing"]);
+    says(&message("source = \"poisson\"\npoisson = {}"), &["`mean_gap` is missing"]);
+    let neither = "source = \"transfers\"\ntransfers = { size = { fixed = \"1 kB\" } }";
+    says(&message(neither), &["`think` is missing", "or `mean_gap`"]);
+}
+
+#[test]
+fn a_law_that_makes_no_sense_is_refused_with_what_is_allowed() {
+    let idle = |law: &str| message(&format!("source = \"bursts\"\nbursts = {{ idle = {law} }}"));
+    says(&idle("{}"), &["flow.0.bursts.idle", "no law is named", "{ exponential = \"5 ms\" }"]);
+    says(&idle("{ fixed = \"1 s\", exponential = \"1 s\" }"), &["two laws are named"]);
+    says(&idle("{ exponential = \"0 s\" }"), &["a mean is not above 0"]);
+    says(&idle("{ pareto = { mean = \"1 s\", shape = 1.0 } }"), &["a shape above 1"]);
+    says(&idle("{ pareto = { mean = \"1 s\", shape = nan } }"), &["a shape above 1"]);
+    says(&idle("{ lognormal = { mean = \"0 s\", deviation = \"1 s\" } }"), &["flow.0.bursts.idle"]);
+    says(&idle("{ exponential = \"1 s\", min = \"2 s\", max = \"1 s\" }"), &["out of order"]);
+    says(&idle("{ exponential = \"1 kB\" }"), &["flow.0.bursts.idle.exponential"]);
+    let burst = |law: &str| message(&format!("source = \"bursts\"\nbursts = {{ burst = {law} }}"));
+    says(
+        &burst("{ fixed = \"many packets\" }"),
+        &["`many packets` is no number of packets", "\"15 packets\""],
+    );
+    says(&burst("{ fixed = 15 }"), &["flow.0.bursts.burst.fixed", "15 packets"]);
+    says(&burst("{ fixed = \"-1 packets\" }"), &["is no number of packets"]);
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    says(&message("source = \"telnet\"\ntelnet = { mean_gap = \"1 ns\" }"), &["telnet.mean_gap", "1 us to"]);
+    says(&message("source = \"sequence\"\nsequence = { lasts = \"0 s\" }"), &["sequence.lasts"]);
+    says(&message("source = \"web\"\nweb = { connections = 0 }"), &["web.connections", "1 to 1024"]);
+    says(&message("source = \"video\"\nvideo = { packet = \"28 B\" }"), &["headers alone carry no video"]);
+    says(&message("source = \"video\"\nvideo = { group = 0 }"), &["flow.0.video", "a group has no frames"]);
+    says(
+        &message("source = \"voip\"\nvoip = { payload = \"1 MB\", frame = \"1 s\" }"),
+        &["flow.0.voip", "none that IP could carry"],
+    );
+    let both = "source = \"voip\"\nvoip = { continuous = true, spurt = { fixed = \"1 s\" } }";
+    says(&message(both), &["flow.0.voip.spurt", "all the time"]);
+    let instant = "source = \"voip\"\nvoip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } }";
+    says(&message(instant), &["flow.0.voip.spurt", "days"]);
+    let fast = "source = \"on-off\"\non-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } }";
+    says(&message(fast), &["flow.0.on-off.rate", "at most 100 Mbit/s"]);
+    let large = "source = \"video\"\nvideo = { p_frame = { exponential = \"1 GB\" } }";
+    says(&message(large), &["flow.0.video.frame", "bit/s in the mean", "at most 100 Mbit/s"]);
+    let dense = "source = \"poisson\"\npoisson = { mean_gap = \"1 us\" }";
+    says(&message(dense), &["flow.0.poisson.mean_gap", "4096000000 bit/s in the mean"]);
+    says(&message("source = \"voip\"\nvoip = { frame = \"1 us\" }"), &["flow.0.voip.frame"]);
+    says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
+}
+
+/// A scenario beside the files that it names.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn file(self, name: &str, bytes: &[u8]) -> Self {
+        std::fs::write(self.0.path().join(name), bytes).expect("written");
+        self
+    }
+
+    fn load(&self, text: &str) -> Result<Scenario, ScenarioError> {
+        let path = self.0.path().join("one.toml");
+        std::fs::write(&path, text).expect("written");
+        load(Path::new(&path), &Overrides::default())
+    }
+}
+
+/// A classic pcap of raw IP packets, 1000 bytes each, one per 10 ms.
+fn capture(packets: u32) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+        file.extend(word.to_le_bytes());
+    }
+    for number in 0..packets {
+        let micros = number * 10_000;
+        for word in [micros / 1_000_000, micros % 1_000_000, 20, 1000] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend([0x45, 0, 3, 232, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    }
+    file
+}
+
+const REPLAY: &str = "source = \"replay\"\nreplay = { file = \"a.pcap\", repeats = true }";
+
+#[test]
+fn a_capture_is_played_again() {
+    let folder = Folder::new().file("a.pcap", &capture(100));
+    let played = run(&folder.load(&text(REPLAY)).expect("a good one"));
+    let offered = played.flows[0].offered_bps.expect("open loop");
+    // 1000 bytes per 10 ms, within one packet of 6000.
+    assert!((offered / 800_000.0 - 1.0).abs() < 0.001, "{offered}");
+    let fast = folder.load(&text(&REPLAY.replace("repeats", "speed = 2.0, repeats"))).expect("a good one");
+    let offered = run(&fast).flows[0].offered_bps.expect("open loop");
+    assert!((offered / 1_600_000.0 - 1.0).abs() < 0.001, "{offered}");
+}
+
+#[test]
+fn the_hash_of_a_scenario_is_over_its_files_too() {
+    let hash = |packets| {
+        let folder = Folder::new().file("a.pcap", &capture(packets));
+        folder.load(&text(REPLAY)).expect("a good one").sha256().to_owned()
+    };
+    assert_eq!(hash(100), hash(100));
+    assert_ne!(hash(100), hash(101));
+}
+
+#[test]
+fn a_capture_that_is_none_is_refused_at_its_key() {
+    let refused = |folder: Folder, flow: &str| refusal(folder.load(&text(flow)), flow);
+    says(
+        &refused(Folder::new(), REPLAY),
+        &["one.toml:14:", "flow.0.replay.file", "there is no file", "pcap"],
+    );
+    says(&refused(Folder::new().file("a.pcap", b"none of it"), REPLAY), &["flow.0.replay.file", "`a.pcap`"]);
+    says(&refused(Folder::new().file("a.pcap", &capture(0)), REPLAY), &["it has no packets"]);
+    says(&refused(Folder::new().file("a.pcap", &capture(1)), REPLAY), &["without length cannot repeat"]);
+    let slow = REPLAY.replace("repeats", "speed = 0.0, repeats");
+    says(&refused(Folder::new().file("a.pcap", &capture(9)), &slow), &["flow.0.replay", "is not above 0"]);
+    let fast = REPLAY.replace("repeats", "speed = 1e3, repeats");
+    says(
+        &refused(Folder::new().file("a.pcap", &capture(9)), &fast),
+        &["flow.0.replay.speed", "at most 100 Mbit/s"],
+    );
+    says(&message(REPLAY), &["a scenario that is no file itself can name no files"]);
+}
+
+const BULK: &str = "source = \"bulk\"";
+
+/// With more keys of the link.
+fn on_link(keys: &str) -> String {
+    text(BULK).replace("buffer = \"200 packets\"", &format!("buffer = \"200 packets\"\n{keys}"))
+}
+
+#[test]
+fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
+    // 10 Mbit/s for 20 s, 1 for 20 and 4 for 20: 5 in the mean.
+    let changes =
+        "changes = [{ at = \"20 s\", rate = \"1 Mbit/s\" }, { at = \"40 s\", rate = \"4 Mbit/s\" }]";
+    let text = on_link(changes);
+    let run = run(&parse("one.toml", &text, &Overrides::default()).expect("a good one"));
+    let rate = run.links[0].rate_bps;
+    assert!((rate - 5e6).abs() < 1.0, "{rate}");
+    let share = run.fairness.group_share["g"];
+    // The queue never runs dry but for slow start, of less than a second, and timeouts at the falls.
+    assert!((0.9..=1.0).contains(&share), "{share}");
+}
+
+#[test]
+fn a_link_follows_a_trace() {
+    // An opportunity of 1504 bytes every 4 ms: 3.008 Mbit/s.
+    let text = on_link("trace = \"a.trace\"");
+    let run = run(&Folder::new().file("a.trace", b"4\n").load(&text).expect("a good one"));
+    assert!((run.links[0].rate_bps / 3.008e6 - 1.0).abs() < 1e-3, "{}", run.links[0].rate_bps);
+    assert!(run.links[0].utilization > 0.9, "{}", run.links[0].utilization);
+}
+
+#[test]
+fn rates_that_make_no_sense_are_refused() {
+    let refused = |keys: &str| refusal(parse("one.toml", &on_link(keys), &Overrides::default()), keys);
+    says(&refused("changes = []"), &["link.changes", "is missing"]);
+    says(
+        &refused("changes = [{ at = \"0 s\", rate = \"1 Mbit/s\" }]"),
+        &["link.changes.0.at", "later than 0 ns"],
+    );
+    let back = "changes = [{ at = \"2 s\", rate = \"1 Mbit/s\" }, { at = \"1 s\", rate = \"1 Mbit/s\" }]";
+    says(&refused(back), &["link.changes.1.at", "later than 2 s"]);
+    says(
+        &refused("changes = [{ at = \"1 s\", rate = \"9 Tbit/s\" }]"),
+        &["link.changes.0.rate", "1 bit/s to"],
+    );
+    says(&refused("trace = \"a.trace\""), &["link.trace", "can name no files"]);
+    let folder = Folder::new().file("a.trace", b"5\n4\n");
+    let trace = on_link("trace = \"a.trace\"");
+    says(
+        &refusal(folder.load(&trace), "trace"),
+        &["link.trace", "line 2 of the trace is before the line above"],
+    );
+    let both = on_link("trace = \"a.trace\"\nchanges = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]");
+    let folder = Folder::new().file("a.trace", b"4\n");
+    says(&refusal(folder.load(&both), "both"), &["link.trace", "one of the two"]);
+}
+
+#[test]
+fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate() {
+    let network = |back: &str| {
+        let text = format!(
+            "format = 1\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+             nodes = [\"a\", \"b\"]\n\
+             [[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"50 packets\"\n\
+             changes = [{{ at = \"2 s\", rate = \"4 Mbit/s\" }}]\n{back}\n\
+             [[flow]]\ngroup = \"g\"\nfrom = \"a\"\nto = \"b\"\nsource = \"bulk\"\n\
+             access = {{ rate = \"10 Mbit/s\", delay = \"1 ms\" }}\n"
+        );
+        let run = run(&parse("net.toml", &text, &Overrides::default()).expect("a good one"));
+        run.links.iter().map(|link| (link.rate_bps / 1e5).round() as u32).collect::<Vec<_>>()
+    };
+    assert_eq!(network(""), [30, 30]);
+    assert_eq!(network("back = { rate = \"1 Mbit/s\" }"), [30, 10]);
+    let own = "back = { rate = \"1 Mbit/s\", changes = [{ at = \"2 s\", rate = \"3 Mbit/s\" }] }";
+    assert_eq!(network(own), [30, 20]);
+}
+
+#[test]
+fn the_examples_show_what_they_expect() {
+    for name in ["web-beside-bulk", "changing-rate"] {
+        let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let scenario = load(Path::new(&path), &Overrides::default()).expect("a good one");
+        let outcome = run_all(&scenario, 0, &|_| (), &AtomicBool::new(false)).expect("it can be built");
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome).summary);
+        assert!(judgements.len() >= 3, "{name}");
+        for judgement in judgements {
+            assert!(judgement.is_met(), "{name}: {judgement}");
+        }
+    }
+}
