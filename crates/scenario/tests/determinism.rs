@@ -253,10 +253,11 @@ fn every_bit_is_as_recorded_in_every_build_while_other_runs_go_on() {
 
 #[test]
 fn a_run_alone_gives_the_bits_of_runs_side_by_side() {
-    for at in 0..SCENARIOS.len() {
-        assert_eq!(mark_of(at, 1), GOLDEN[at].1, "{}", GOLDEN[at].0);
+    let (applications, scenarios) = GOLDEN.split_last().expect("there are some");
+    for (at, (name, golden)) in scenarios.iter().enumerate() {
+        assert_eq!(mark_of(at, 1), *golden, "{name}");
     }
-    assert_eq!(mark_of_applications(), GOLDEN[6].1);
+    assert_eq!(mark_of_applications(), applications.1);
 }
 
 #[test]
