@@ -38,6 +38,7 @@ pub struct TcpSpec {
     /// How losses are repaired.
     pub recovery: Option<RecoverySpec>,
     /// How the window grows and shrinks: a name, or a table of one with its parameters.
+    #[serde(default)]
     #[schemars(schema_with = "crate::control::control_schema")]
     pub control: Option<ControlSpec>,
     /// When acknowledgements wait.
