@@ -68,6 +68,10 @@ oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines a
 	@cargo build --release --locked -p fairwire-oracle --bins
 	@$(target)/release/fairwire-oracle-ns2 $(ARGS)
 
+.PHONY: sensitivity
+sensitivity: rust ## what hangs on the order of events at the same instant: every scenario under both tie rules
+	@cargo test --locked --quiet -p fairwire-scenario --test ties -- --ignored --nocapture
+
 .PHONY: clean
 clean: ## remove what was built and what the demo wrote
 	@cargo clean

@@ -123,6 +123,8 @@ pub struct QuirksSpec {
     pub grows_unused: Option<bool>,
     /// Are retransmissions ECN-capable too?
     pub ecn_on_retransmissions: Option<bool>,
+    /// Is the smoothed round-trip time forgotten after the fourth back-off in a row?
+    pub forgets_rtt: Option<bool>,
 }
 
 impl TcpSpec {
@@ -220,6 +222,7 @@ impl QuirksSpec {
             halves_to_whole: self.halves_to_whole.unwrap_or(base.halves_to_whole),
             grows_unused: self.grows_unused.unwrap_or(base.grows_unused),
             ecn_on_retransmissions: self.ecn_on_retransmissions.unwrap_or(base.ecn_on_retransmissions),
+            forgets_rtt: self.forgets_rtt.unwrap_or(base.forgets_rtt),
         }
     }
 }

@@ -95,6 +95,8 @@ pub struct Quirks {
     pub grows_unused: bool,
     /// Retransmissions are ECN-capable too, as in ns-2.
     pub ecn_on_retransmissions: bool,
+    /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2; RFC 6298, section 5, allows it.
+    pub forgets_rtt: bool,
 }
 
 /// A bundle of constants as simulators of an era had them (research dossier, section 7.1).
@@ -174,6 +176,7 @@ impl Config {
                 halves_to_whole: false,
                 grows_unused: true,
                 ecn_on_retransmissions: true,
+                forgets_rtt: true,
             },
         }
     }

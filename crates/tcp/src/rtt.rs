@@ -11,14 +11,18 @@ pub struct RttEstimator {
     rtt_ns_x8: u64, // 0 before the first measurement
     variation_ns_x4: u64,
     backoff: u32,
+    is_stale: bool, // the next measurement counts as the first
 }
 
 /// The timeout is never more than this times its unbacked-off value, as in ns-2.
 const MOST_BACKOFF: u32 = 64;
 
+/// Backed off by more than this, an estimate may be thought wrong (RFC 6298, section 5); ns-2's number.
+const TRUSTED_BACKOFF: u32 = 8;
+
 impl Default for RttEstimator {
     fn default() -> Self {
-        RttEstimator { rtt_ns_x8: 0, variation_ns_x4: 0, backoff: 1 }
+        RttEstimator { rtt_ns_x8: 0, variation_ns_x4: 0, backoff: 1, is_stale: false }
     }
 }
 
@@ -32,7 +36,8 @@ impl RttEstimator {
     /// The same, but lets a back-off stand.
     pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
-        if self.rtt_ns_x8 == 0 {
+        if self.rtt_ns_x8 == 0 || self.is_stale {
+            self.is_stale = false;
             (self.rtt_ns_x8, self.variation_ns_x4) = (rtt * 8, rtt * 2);
             return;
         }
@@ -41,9 +46,11 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - self.rtt_ns_x8 / 8 + rtt;
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5), up to 64 times its value.
-    pub fn back_off(&mut self) {
+    /// Doubles the timeout (RFC 6298, 5.5), up to 64 times its value. Where the quirk says so, what was measured is forgotten after the
+    /// fourth in a row: the timeout stands until the next measurement, which then counts as the first.
+    pub fn back_off(&mut self, config: &Config) {
         self.backoff = (self.backoff * 2).min(MOST_BACKOFF);
+        self.is_stale |= config.quirks.forgets_rtt && self.backoff > TRUSTED_BACKOFF;
     }
 
     /// New data was acknowledged: ends any back-off without a measurement.
@@ -97,6 +104,9 @@ mod tests {
         fn timeout(&self) -> Duration {
             self.0.timeout(&self.1)
         }
+        fn backed_off(&mut self, times: u32) {
+            (0..times).for_each(|_| self.0.back_off(&self.1));
+        }
     }
 
     #[test]
@@ -133,13 +143,39 @@ mod tests {
         let mut rtt = estimator(10, 1000);
         rtt.measured(Duration::from_ms(30));
         assert_eq!(rtt.timeout(), Duration::from_secs(1));
-        rtt.0.back_off();
+        rtt.backed_off(1);
         assert_eq!(rtt.timeout(), Duration::from_secs(2));
-        for _ in 0..10 {
-            rtt.0.back_off();
-        }
+        rtt.backed_off(10);
         assert_eq!(rtt.timeout(), Duration::from_secs(60));
         rtt.measured(Duration::from_ms(30));
         assert_eq!(rtt.timeout(), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
+        // Smoothed time and variation after 100 ms and then 500 ms: as the first of all (RFC 6298, 2.2), or moved by it (2.3).
+        let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
+        for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
+            let mut rtt = estimator(0, 0);
+            rtt.1.quirks.forgets_rtt = forgets_rtt;
+            rtt.measured(Duration::from_ms(100));
+            rtt.backed_off(times);
+            assert_eq!(rtt.timeout(), Duration::from_ms(300 << times), "the timeout stands meanwhile");
+            rtt.measured(Duration::from_ms(500));
+            assert_eq!(rtt.0.smoothed(), Some(expected), "{forgets_rtt}, {times} times");
+            rtt.measured(Duration::from_ms(500));
+            assert!(rtt.0.smoothed() >= Some(expected), "and the one after that is one of many");
+        }
+    }
+
+    #[test]
+    fn back_offs_that_were_not_in_a_row_make_nothing_forgotten() {
+        let mut rtt = estimator(0, 0);
+        rtt.measured(Duration::from_ms(100));
+        rtt.backed_off(3);
+        rtt.0.progressed();
+        rtt.backed_off(3);
+        rtt.measured(Duration::from_ms(500));
+        assert_eq!(rtt.0.smoothed(), Some(Duration::from_ms(150)));
     }
 }

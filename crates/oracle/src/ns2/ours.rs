@@ -1,10 +1,10 @@
 //! Our side: the simulator, through its public crates.
 
+use super::Outcome;
 use super::cell::{
     ACCESS_MBPS, Binomial, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, Recovery,
     WIRE_BYTES,
 };
-use super::Outcome;
 use fairwire_core::units::Amount;
 use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Seed, Signals, Time};
 use fairwire_disciplines::{Parameters, Site, build};

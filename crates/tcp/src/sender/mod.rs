@@ -257,7 +257,7 @@ impl Sender {
 
     /// The retransmission timer has run out: starts over from the first unacknowledged segment (RFC 5681, section 3.1).
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config);
         self.timed_seq = NONE;
         if matches!(self.phase, Phase::SynSent { .. }) {
             self.phase = Phase::SynSent { is_timed: false };
@@ -314,7 +314,7 @@ impl Sender {
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {
-            self.rtt.back_off();
+            self.rtt.back_off(&self.config);
             self.is_slowed = true;
         }
     }

@@ -1,0 +1,271 @@
+//! The same scenario and seed give the same bits: however many runs go on beside it, optimised or not, on any machine.
+//!
+//! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both pass have agreed to the last bit.
+
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate, RateLaw, Seed};
+use fairwire_disciplines::{Parameters, Site, catalogue};
+use fairwire_scenario::{Overrides, Scenario, parse, run_all};
+use fairwire_sim::app::{
+    Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Video, Voip, Web,
+};
+use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
+use fairwire_tcp::{Config, Profile};
+use sha2::{Digest, Sha256};
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+const LINK: &str = r#"
+[link]
+rate = "4 Mbit/s"
+delay = "10 ms"
+buffer = "60 packets"
+"#;
+
+/// Name, settings and flows.
+const SCENARIOS: [(&str, &str, &str); 6] = [
+    (
+        "newreno-against-cbr",
+        r#"disciplines = ["red", "faba"]"#,
+        r#"
+[[flow]]
+group = "tcp"
+count = 4
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "udp"
+source = "cbr"
+rate = "2 Mbit/s"
+dither = 0.5
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#,
+    ),
+    (
+        "sack-at-three-distances",
+        r#"disciplines = ["fq-codel", "red"]"#,
+        r#"
+[[flow]]
+group = "near"
+count = 2
+source = "bulk"
+tcp = { profile = "ns2-2006", recovery = "sack" }
+access = { rate = "50 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "far"
+count = 2
+source = "bulk"
+tcp = { profile = "ns2-2006", recovery = "sack", delayed_ack = {} }
+access = { rate = "50 Mbit/s", delay = "1 ms..40 ms" }
+start = "0 s..1 s"
+"#,
+    ),
+    (
+        "cubic-and-dctcp",
+        r#"disciplines = ["drr", "fq-codel"]"#,
+        r#"
+[[flow]]
+group = "cubic"
+count = 3
+source = "bulk"
+tcp = { profile = "modern", segment = "1460 B" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "dctcp"
+source = "bulk"
+tcp = { profile = "modern", segment = "1460 B", control = "dctcp" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+"#,
+    ),
+    (
+        "bbr-against-reno",
+        r#"disciplines = ["drr", "faba"]"#,
+        r#"
+[[flow]]
+group = "bbr"
+count = 2
+source = "bulk"
+tcp = { profile = "modern", control = "bbr" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "reno"
+count = 2
+source = "bulk"
+tcp = { profile = "ns1-1998", recovery = "reno" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+"#,
+    ),
+    (
+        "two-way",
+        "tie_rule = \"fifo\"\ndisciplines = [\"red\", \"drr\"]",
+        r#"
+[return]
+bottleneck = true
+[[flow]]
+group = "there"
+count = 3
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "back"
+count = 2
+source = "bulk"
+direction = "reverse"
+tcp = { control = { binomial = { k = 1, l = 0 } } }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+"#,
+    ),
+    (
+        "laws-with-logarithms",
+        r#"disciplines = ["codel", "rem", "pie", "choke"]"#,
+        r#"
+[[flow]]
+group = "ledbat"
+source = "bulk"
+tcp = { profile = "modern", control = "ledbat" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+[[flow]]
+group = "tcp"
+count = 5
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+"#,
+    ),
+];
+
+/// The mark of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
+const GOLDEN: [(&str, &str); 7] = [
+    ("newreno-against-cbr", "604db91e95455f71"),
+    ("sack-at-three-distances", "3d558ece488fb0e4"),
+    ("cubic-and-dctcp", "c6bf3f483a53628e"),
+    ("bbr-against-reno", "29e6a3a57823f2b7"),
+    ("two-way", "7320ad0d8981d046"),
+    ("laws-with-logarithms", "b6d91aab0e86b26a"),
+    ("applications", "afb04a28595207d5"),
+];
+
+fn scenario(at: usize) -> Scenario {
+    let (name, settings, flows) = SCENARIOS[at];
+    let head =
+        format!("format = 1\nname = \"{name}\"\nduration = \"8 s\"\nwarm_up = \"2 s\"\nseeds = \"1..=2\"\n");
+    let text = [&head, settings, LINK, flows].concat();
+    parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A mark of every bit of `records`: JSON writes each real number so that it reads back as the same bits.
+fn mark(records: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(records).expect("records have a JSON form");
+    assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn mark_of(at: usize, jobs: usize) -> String {
+    let outcome = run_all(&scenario(at), jobs, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
+    assert!(!outcome.interrupted);
+    mark(&outcome.runs)
+}
+
+fn group(name: &str, source: Source, members: usize) -> GroupPlan {
+    GroupPlan {
+        name: name.into(),
+        source,
+        forward: Vec::new(), // the dumbbell's
+        back: Vec::new(),
+        access_rate: Rate::from_bps(100_000_000).expect("not zero"),
+        class: 0,
+        dscp: 0,
+        members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(2) }; members],
+    }
+}
+
+/// Everything that draws from a law.
+fn applications() -> Vec<GroupPlan> {
+    let user = |name, load| group(name, Source::Tcp { tcp: Config::new(Profile::Modern, 960), load }, 2);
+    let datagrams = |name, traffic| group(name, Source::Datagrams { traffic, header_bytes: 28 }, 2);
+    let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(200), connections: 20 };
+    let size = Law::Pareto { mean: 20_000.0, shape: 1.3 };
+    let web = Web { reading: Law::Exponential { mean: 0.5 }, ..Web::default() };
+    let on_off = OnOff {
+        rate: Rate::from_bps(1_000_000).expect("not zero"),
+        packet_bytes: 500,
+        burst: Law::Pareto { mean: 15.0, shape: 1.5 },
+        idle: Law::Exponential { mean: 0.3 },
+    };
+    let size_of_datagrams = Law::Exponential { mean: 600.0 };
+    let poisson = Poisson { mean_gap: Duration::from_ms(10), size: size_of_datagrams };
+    vec![
+        user("files", Load::Transfers(Transfers { size, arrivals })),
+        user("web", Load::Web(Box::new(web))),
+        user("bursts", Load::Bursts(Bursts::default())),
+        user("http", Load::Sequence(Sequence { lasts: Duration::from_secs(1) })),
+        user("telnet", Load::Telnet(Telnet::default())),
+        datagrams("on-off", Traffic::OnOff(on_off)),
+        datagrams("poisson", Traffic::Poisson(poisson)),
+        datagrams("voip", Traffic::Voip(Voip::default())),
+        datagrams("video", Traffic::Video(Video::default())),
+    ]
+}
+
+fn mark_of_applications() -> String {
+    let rate = Rate::from_bps(6_000_000).expect("not zero");
+    let one = |discipline: &str| {
+        let seed = Seed(1);
+        let buffer = Amount::Packets(60);
+        let site = Site { rate, buffer, packet_bytes: 1000, seed, stream: "link/bottleneck" };
+        let link = LinkPlan {
+            name: "bottleneck".into(),
+            rate,
+            law: RateLaw::Fixed,
+            delay: Duration::from_ms(10),
+            discipline: catalogue::build(discipline, &Parameters::default(), &site).expect("it is there"),
+        };
+        let (duration, warm_up) = (Duration::from_secs(20), Duration::from_secs(2));
+        let settings = Settings { duration, warm_up, seed, tie_rule: TieRule::Random };
+        let network = Network::dumbbell(link, applications());
+        let measured = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()));
+        let measured = measured.expect("nobody stops it");
+        assert!(measured.links[0].drops.values().sum::<u64>() > 0, "{discipline} has something to decide");
+        (measured.flows, measured.links, measured.transfers, measured.events)
+    };
+    mark(&["red", "faba", "fq-codel", "drr"].map(one))
+}
+
+#[test]
+fn every_bit_is_as_recorded_in_every_build_while_other_runs_go_on() {
+    let beside: Vec<String> = std::thread::scope(|threads| {
+        let scenarios: Vec<_> =
+            (0..SCENARIOS.len()).map(|at| threads.spawn(move || mark_of(at, 2))).collect();
+        let applications = threads.spawn(mark_of_applications);
+        scenarios.into_iter().chain([applications]).map(|run| run.join().expect("it ends")).collect()
+    });
+    let names = SCENARIOS.iter().map(|scenario| scenario.0).chain(["applications"]);
+    let found: Vec<_> = names.zip(beside.iter().map(String::as_str)).collect();
+    assert_eq!(found, GOLDEN, "another result is a change of behaviour: say in the commit why");
+}
+
+#[test]
+fn a_run_alone_gives_the_bits_of_runs_side_by_side() {
+    let (applications, scenarios) = GOLDEN.split_last().expect("there are some");
+    for (at, (name, golden)) in scenarios.iter().enumerate() {
+        assert_eq!(mark_of(at, 1), *golden, "{name}");
+    }
+    assert_eq!(mark_of_applications(), applications.1);
+}
+
+#[test]
+fn the_mark_sees_the_last_bit_of_one_number() {
+    let outcome = run_all(&scenario(0), 2, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
+    let mut runs = outcome.runs;
+    let before = mark(&runs);
+    let jain = &mut runs[3].fairness.jain;
+    *jain = f64::from_bits(jain.to_bits() ^ 1);
+    assert_ne!(mark(&runs), before);
+}
