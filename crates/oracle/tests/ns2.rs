@@ -13,7 +13,7 @@ fn the_quick_cells_agree_with_ns2() {
     let ns2 = match Ns2::find(folder.path()) {
         Ok(ns2) => ns2,
         Err(Ns2Error::Missing) => {
-            return fairwire_testing::skipped(format_args!(
+            return fairwire_testing::skipped_for_want_of_a_peer(format_args!(
                 "the comparison with ns-2: {}",
                 Ns2Error::Missing
             ));

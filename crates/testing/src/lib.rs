@@ -18,5 +18,5 @@ pub mod trace;
 pub use allocator::CountingAllocator;
 pub use driver::{Driver, Outcome};
 pub use operation::{Operation, Shape, operations};
-pub use skip::skipped;
+pub use skip::{skipped, skipped_for_want_of_a_peer};
 pub use trace::TraceHash;
