@@ -5,6 +5,7 @@
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed};
 use fairwire_disciplines::{Parameters, Site, catalogue};
+use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Video, Voip, Web,
@@ -143,12 +144,12 @@ start = "0 s..1 s"
 
 /// The mark of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
 const GOLDEN: [(&str, &str); 7] = [
-    ("newreno-against-cbr", "604db91e95455f71"),
-    ("sack-at-three-distances", "3d558ece488fb0e4"),
-    ("cubic-and-dctcp", "c6bf3f483a53628e"),
-    ("bbr-against-reno", "29e6a3a57823f2b7"),
-    ("two-way", "7320ad0d8981d046"),
-    ("laws-with-logarithms", "b6d91aab0e86b26a"),
+    ("newreno-against-cbr", "67e45d46eda4ec18"),
+    ("sack-at-three-distances", "73ff4c5424fc07b3"),
+    ("cubic-and-dctcp", "47e70e8558443e37"),
+    ("bbr-against-reno", "5ff67992a06a8fda"),
+    ("two-way", "66fc228dffce5966"),
+    ("laws-with-logarithms", "bc35b87b4b625238"),
     ("applications", "afb04a28595207d5"),
 ];
 
@@ -170,7 +171,16 @@ fn mark(records: &impl serde::Serialize) -> String {
 fn mark_of(at: usize, jobs: usize) -> String {
     let outcome = run_all(&scenario(at), jobs, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
     assert!(!outcome.interrupted);
-    mark(&outcome.runs)
+    mark_of_runs(&outcome.runs)
+}
+
+/// A mark of what the runs measured: the parts are named, so that a record with one more field has the same.
+fn mark_of_runs(runs: &[RunRecord]) -> String {
+    let part = |run: &RunRecord| {
+        let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
+        (discipline, seed, flows, links, transfers, fairness)
+    };
+    mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
 fn group(name: &str, source: Source, members: usize) -> GroupPlan {
@@ -264,8 +274,8 @@ fn a_run_alone_gives_the_bits_of_runs_side_by_side() {
 fn the_mark_sees_the_last_bit_of_one_number() {
     let outcome = run_all(&scenario(0), 2, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
     let mut runs = outcome.runs;
-    let before = mark(&runs);
+    let before = mark_of_runs(&runs);
     let jain = &mut runs[3].fairness.jain;
     *jain = f64::from_bits(jain.to_bits() ^ 1);
-    assert_ne!(mark(&runs), before);
+    assert_ne!(mark_of_runs(&runs), before);
 }
