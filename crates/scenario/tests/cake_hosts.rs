@@ -41,7 +41,13 @@ fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
 
 /// The part of a host with one flow beside another host with nine.
 fn part_of_one(one: Sends, nine: Sends) -> f64 {
-    let text = format!("{HEAD}{}{}", group("one", 1, 1, one), group("nine", 2, 9, nine));
+    part_of_one_under("", one, nine)
+}
+
+/// The same with `parameters` of the discipline.
+fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
+    let flows = [group("one", 1, 1, one), group("nine", 2, 9, nine)].concat();
+    let text = format!("{HEAD}\n[discipline.cake-like]\n{parameters}\n{flows}");
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
@@ -64,6 +70,13 @@ fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
     // from an empty queue as new ones: see the next two tests. Were it signalled as early as they are, it would be about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
+}
+
+#[test]
+fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
+    // 0.30: the lone flow is signalled after the wait of a few packets, however many queues have their turn before its own.
+    let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
+    assert!((0.27..0.33).contains(&part), "{part}");
 }
 
 #[test]

@@ -610,6 +610,31 @@ mod tests {
     }
 
     #[test]
+    fn many_flows_fare_as_they_would_among_few() {
+        // Among many flows deliveries are worked out at their time rather than before, which may not change them. Odd numbers
+        // keep events from falling on one instant, where the order would be another draw.
+        let outcome = |looks_ahead: bool| {
+            let mut tcp = Config::new(Profile::Modern, 512);
+            let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
+            tcp.delayed_ack = None;
+            let mut flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
+            for (at, flow) in flows.iter_mut().enumerate() {
+                let offset = Duration::from_ns(1_234_567 * at as u64 + 891);
+                flow.members = vec![Member { start: offset, access_delay: Duration::from_ms(3) + offset }];
+            }
+            let mut run =
+                Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Fifo), Unwatched);
+            run.looks_ahead = looks_ahead;
+            assert!(run.go(&mut |_| ControlFlow::Continue(())));
+            let Measured { flows, links, events, .. } = run.measured();
+            (format!("{flows:?} {links:?}"), events)
+        };
+        let ((few, few_events), (many, many_events)) = (outcome(false), outcome(true));
+        assert!(many_events > few_events, "the test needs deliveries that are put off");
+        assert_eq!(few, many);
+    }
+
+    #[test]
     fn frames_of_connections_that_were_left_are_let_go_too() {
         use crate::app::{Bursts, Law, Load, Sequence, Web};
         let tcp = Config::new(Profile::Ns2In2002, 512);

@@ -28,7 +28,7 @@
 //!   the window of a reduction.
 //! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
 
-use super::growth::{kept, slow_start};
+use super::growth::{half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::Flight;
 use super::{Acked, Congested, Control, Feedback};
@@ -60,9 +60,6 @@ pub struct Dctcp {
     lowest: f64,
     reduced: Flight,
 }
-
-/// RFC 5681, equation (4): after a loss the threshold is at least two segments.
-const LOWEST_THRESHOLD: f64 = 2.0;
 
 impl Dctcp {
     /// A window of `initial_window` segments, in slow start.
@@ -116,12 +113,12 @@ impl Control for Dctcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.threshold = half(congested);
         self.window = self.threshold;
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.threshold = half(congested);
         self.window = 1.0;
         self.reduced = Flight::default();
     }

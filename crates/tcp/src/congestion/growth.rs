@@ -1,10 +1,18 @@
-//! What several controllers have in common when a window grows.
+//! What several controllers have in common when a window grows or is halved.
+
+use super::Congested;
+use super::reno::LOWEST_THRESHOLD;
 
 /// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold. Gives the new window, and
 /// the segments that are left for congestion avoidance. RFC 5681, section 3.1, with appropriate byte counting (RFC 3465).
 pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
     let step = f64::from(newly).min((threshold - window).max(0.0));
     (window + step, f64::from(newly) - step)
+}
+
+/// Half of the window in use, and two segments at least: RFC 5681, equation (4).
+pub(super) fn half(congested: &Congested) -> f64 {
+    (congested.in_use / 2.0).max(LOWEST_THRESHOLD)
 }
 
 /// The window, kept from growing past what can be used and from falling below one segment.

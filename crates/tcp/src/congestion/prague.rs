@@ -34,7 +34,7 @@
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
 
-use super::growth::{kept, slow_start};
+use super::growth::{half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::{Flight, SmoothedRtt};
 use super::{Acked, Congested, Control, Feedback};
@@ -75,9 +75,6 @@ pub struct Prague {
     next_reduction: Time,
     averaged: Time,
 }
-
-/// RFC 5681, equation (4): after a loss the threshold is at least two segments.
-const LOWEST_THRESHOLD: f64 = 2.0;
 
 impl Prague {
     /// A window of `initial_window` segments, in slow start.
@@ -163,12 +160,12 @@ impl Control for Prague {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.threshold = half(congested);
         self.window = self.threshold;
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        self.threshold = (congested.in_use / 2.0).max(LOWEST_THRESHOLD);
+        self.threshold = half(congested);
         self.window = 1.0;
         self.reduced = Flight::default();
     }
