@@ -3,9 +3,11 @@
 use crate::observe::Content;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
+use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into.
+/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Frame {
     /// Segment number on the way out, next segment expected on the way back; of a datagram, its bytes.
     seq: u64,
@@ -26,7 +28,7 @@ pub(crate) struct Frame {
     pub(crate) ecn: Ecn,
 }
 
-const _: () = assert!(size_of::<Frame>() <= 32);
+const _: () = assert!(size_of::<Frame>() == 32);
 
 impl Frame {
     #[inline]
@@ -99,10 +101,13 @@ impl Frame {
 }
 
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
+///
+/// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
+/// they mostly travel in that order too, what comes next is mostly beside what came last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     /// By slot, as far as there were any: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for those who watch.
@@ -112,7 +117,7 @@ pub(crate) struct Frames {
 impl Frames {
     #[inline]
     pub(crate) fn store(&mut self, frame: Frame) -> u32 {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.free.pop_front() {
             self.slots[slot as usize] = frame;
             return slot;
         }
@@ -187,7 +192,7 @@ impl Frames {
 
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+        self.free.push_back(slot);
     }
 
     #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
+use crate::flow::{Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::{Frame, Frames};
 use crate::link::{Departure, Link};
 use crate::observe::{self, About, State, Tap, What};
@@ -118,7 +118,7 @@ impl<T: Tap> Run<T> {
                 let (waited, home) = (of_tcp(), [of_tcp(), of_tcp()]);
                 Lanes { out: [events.lane(), waited], home, wake: events.lane() }
             });
-            let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
+            let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
             let mut session = NO_SESSION;
             if let Source::Tcp { tcp, load } = &group.plan.source {
@@ -130,10 +130,10 @@ impl<T: Tap> Run<T> {
                 self.sessions.push(user);
             }
             for index in first..first + each as u32 {
-                let place = Place { index, group: number, session, lanes };
+                let place = Place { group: number, session, lanes };
                 let mut flow = Flow::new(place, &group, *access_delay, rng);
                 if session == NO_SESSION {
-                    flow.wake_at(start, events);
+                    flow.wake_at(start, index, events);
                 }
                 self.ledger.flows.push(flow);
             }
@@ -215,7 +215,8 @@ impl<T: Tap> Run<T> {
             Event::Ack(frame) => self.on_ack(frame, now),
             Event::Sink(slot) => self.deliver(self.ledger.frames.at(slot), slot, now, now),
             Event::Wake(flow) => {
-                let (flow, mut stage) = self.stage(flow, now);
+                let group = self.ledger.flows[flow as usize].group();
+                let (flow, mut stage) = self.stage(flow, group, now);
                 flow.on_wake(&mut stage);
             }
             Event::Session(session) => {
@@ -226,11 +227,19 @@ impl<T: Tap> Run<T> {
         }
     }
 
+    /// The group whose way a frame is on.
     #[inline]
-    fn stage(&mut self, flow: u32, now: Time) -> (&mut Flow, Stage<'_>) {
-        let flow = &mut self.ledger.flows[flow as usize];
+    fn group_of(&self, frame: Frame) -> u32 {
+        self.legs[frame.leg as usize].group
+    }
+
+    /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
+    #[inline]
+    fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_>) {
+        let flow = &mut self.ledger.flows[index as usize];
         let stage = Stage {
-            group: &self.groups[flow.group() as usize],
+            index,
+            group: &self.groups[group as usize],
             legs: &self.legs,
             frames: &mut self.ledger.frames,
             events: &mut self.events,
@@ -242,11 +251,11 @@ impl<T: Tap> Run<T> {
     #[inline]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
-        let Target::Queue(link) = self.legs[frame.leg as usize].to else {
+        let leg = &self.legs[frame.leg as usize];
+        let Target::Queue(link) = leg.to else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        let flow = &self.ledger.flows[frame.flow as usize];
-        let packet = flow.packet(frame, slot, &self.groups[flow.group() as usize], now);
+        let packet = self.groups[leg.group as usize].packet(frame, slot, now);
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, .. } = &mut self.links[link as usize];
         let asked_at = queued.asks_at();
@@ -288,7 +297,8 @@ impl<T: Tap> Run<T> {
             return self.put_off(frame, slot, departure.reaches, link, now);
         }
         self.note(What::Depart, slot, Some(link), now);
-        let (flow, mut stage) = self.stage(frame.flow, now);
+        let group = self.group_of(frame);
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
         if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
             self.deliver(frame, slot, at, now);
         }
@@ -313,20 +323,21 @@ impl<T: Tap> Run<T> {
     #[inline]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
-        let (flow, mut stage) = self.stage(frame.flow, now);
+        let group = self.group_of(frame);
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
         let (flow, mut stage) = if T::IS_ON {
             let about = self.about(slot);
             self.ledger.tap.delivers(delivery.at, delivery.packets, about);
-            self.stage(frame.flow, now)
+            self.stage(frame.flow, group, now)
         } else {
             (flow, stage)
         };
         if delivery.at >= measured_from && delivery.at <= end {
-            flow.counts.delivered += delivery.packets;
-            flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
+            flow.delivered(delivery.packets, delivery.datagram_bytes);
         }
-        let session = flow.session().filter(|_| delivery.packets > 0);
+        let has_news = stage.group.has_sessions() && delivery.packets > 0;
+        let session = if has_news { flow.session() } else { None };
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
             None => self.ledger.frames.release(slot),
@@ -355,12 +366,14 @@ impl<T: Tap> Run<T> {
         let frame = self.ledger.frames.at(slot);
         let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
-        let (flow, mut stage) = self.stage(frame.flow, now);
-        if flow.is_stale(frame) {
+        let group = self.group_of(frame);
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        if flow.is_stale(frame, stage.group) {
             return;
         }
         flow.on_ack(ack, &mut stage);
-        if let Some(session) = flow.session()
+        if stage.group.has_sessions()
+            && let Some(session) = flow.session()
             && flow.is_finished()
             && let Some(why) = self.sessions[session as usize].finished(frame.flow)
         {
@@ -390,7 +403,8 @@ impl<T: Tap> Run<T> {
                 step => {
                     let Some(order) = self.sessions[user].order(step) else { continue };
                     let Order { flow, segments, is_new } = order;
-                    let (flow, mut stage) = self.stage(flow, now);
+                    let group = self.sessions[user].group;
+                    let (flow, mut stage) = self.stage(flow, group, now);
                     if is_new { flow.open(segments, &mut stage) } else { flow.write(segments, &mut stage) }
                 }
             }
@@ -398,17 +412,13 @@ impl<T: Tap> Run<T> {
         self.steps = steps;
     }
 
-    /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
+    /// The warm-up is over.
     fn start_measuring(&mut self) {
         self.is_measuring = true;
         for Queued { link, .. } in &mut self.links {
             link.start_measuring(self.measured_from);
         }
-        for flow in &mut self.ledger.flows {
-            let Counts { delivered, datagram_bytes, .. } = flow.counts;
-            let datagram_bytes = Bytes { sent: 0, ..datagram_bytes };
-            flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
-        }
+        self.ledger.flows.iter_mut().for_each(Flow::start_measuring);
         for session in &mut self.sessions {
             session.start_measuring();
         }
@@ -494,23 +504,27 @@ fn connections(plan: &GroupPlan) -> usize {
 }
 
 impl<T> Ledger<T> {
-    /// Reads from the frames of `events`, and then from their flows: what is missing comes from memory all at once.
+    /// Reads from the frames of `events`, and then from what each needs of its flow: what is missing comes from memory all at once.
     #[inline(never)]
     fn touch(&self, events: impl Iterator<Item = Event> + Clone) -> u64 {
-        let slots = events.filter_map(|event| match event {
-            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => Some(slot),
-            _ => None,
+        let frame = |slot: u32| u64::from(self.frames.at(slot).flow);
+        let of_flow = |slot: u32| &self.flows[self.frames.at(slot).flow as usize];
+        let frames = events.clone().fold(0, |sum, event| match event {
+            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => sum ^ frame(slot),
+            _ => sum,
         });
-        let frames = slots.clone().fold(0, |sum, slot| sum ^ self.frames.at(slot).flow);
-        let flows = slots.map(|slot| self.flows[self.frames.at(slot).flow as usize].touch());
-        flows.fold(u64::from(std::hint::black_box(frames)), |sum, flow| sum ^ flow)
+        events.fold(std::hint::black_box(frames), |sum, event| match event {
+            Event::Ack(slot) => sum ^ of_flow(slot).touch_source(),
+            Event::Sink(slot) => sum ^ of_flow(slot).touch_sink(),
+            _ => sum,
+        })
     }
 }
 
 impl<T: Tap> Signals for Ledger<T> {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].counts.dropped += 1;
+        self.flows[frame.flow as usize].dropped();
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
             let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));
@@ -520,7 +534,7 @@ impl<T: Tap> Signals for Ledger<T> {
     }
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].counts.marked += 1;
+        self.flows[frame.flow as usize].marked();
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
             let about = observe::about(packet, frame, is_tcp, self.frames.sent(packet.frame));
@@ -605,7 +619,7 @@ mod tests {
         while let Some((_, event)) = run.events.pop_until(Time::MAX) {
             on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
         }
-        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
+        assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
         assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
     }
 
@@ -654,11 +668,14 @@ mod tests {
             if let Event::Arrival(slot) | Event::Ack(slot) = event {
                 on_the_way += 1;
                 let frame = frames.at(slot);
-                stale += usize::from(run.ledger.flows[frame.flow as usize].is_stale(frame));
+                stale += usize::from(
+                    run.ledger.flows[frame.flow as usize]
+                        .is_stale(frame, &run.groups[run.legs[frame.leg as usize].group as usize]),
+                );
             }
         }
-        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
-        assert!(run.ledger.flows[0].counts.sent > 1000, "the test needs connections that are left at work");
+        assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
+        assert!(run.ledger.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
         assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
         // The connection of `short` was renewed at 30 s, the end of the run, with packets under way.
         assert!(stale > 0, "the test needs frames of connections that were left");
