@@ -132,14 +132,14 @@ impl EventQueue {
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
         if time < self.now {
             self.refuse(time);
         }
-        let entry = Entry { time, tie: self.tie(), event };
-        if !self.lanes.push(lane.0.into(), entry.order(), event) {
-            self.calendar.push(entry, self.now);
+        let order = (time, self.tie());
+        if !self.lanes.push(lane.0.into(), order, event) {
+            self.calendar.push(order, event, self.now);
         }
     }
 
@@ -205,7 +205,8 @@ impl Calendar {
     }
 
     #[inline(never)] // most events have a lane
-    fn push(&mut self, entry: Entry, now: Time) {
+    fn push(&mut self, (time, tie): Order, event: Event, now: Time) {
+        let entry = Entry { time, tie, event };
         self.tuning.pushed += 1;
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while

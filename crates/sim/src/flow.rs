@@ -427,10 +427,17 @@ impl Flow {
 
     /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
     /// due between the one before and the one at `at`.
-    #[inline]
+    #[inline(always)]
     fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
         let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
-        let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) else { return };
+        if let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) {
+            self.answer_since(due, stage);
+        }
+    }
+
+    #[inline(never)]
+    fn answer_since(&mut self, due: Time, stage: &mut Stage<'_>) {
+        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
         let Some(ack) = tcp.receiver.on_timeout(due) else { return };
         let slot = stage.frames.store_answer(self.way.index, self.way.connection, ack, stage.group.back);
         let leaves = due + stage.group.ack_on_access + self.way.access_delay;

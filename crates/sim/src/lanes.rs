@@ -59,41 +59,53 @@ impl<T: Copy> Lanes<T> {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
-        let was_empty = queue.len == 0;
-        if !was_empty && number(order) <= number(queue.last) {
+        if queue.len == 0 {
+            self.fronts[lane] = order;
+            queue.push(order, entry);
+            if lane != self.changed {
+                self.play_apart(lane);
+            }
+            return true;
+        }
+        if number(order) <= number(queue.last) {
             return false;
         }
         queue.push(order, entry);
-        if was_empty {
-            self.fronts[lane] = order;
-            if lane != self.changed {
-                self.play(lane);
-            }
-        }
         true
     }
 
     /// The first entry, or [`NEVER`].
     #[inline(always)]
     pub(crate) fn first(&mut self) -> First {
-        self.play(self.changed);
-        let lane = usize::from(self.winners[1]) % MOST_LANES;
-        First { order: self.fronts[lane], lane }
+        self.play(self.changed)
     }
 
-    /// Plays the matches of `lane` up to the root. Without a branch: who wins cannot be foreseen.
+    #[inline(never)] // out of the way of the pushes that need it not
+    fn play_apart(&mut self, lane: usize) {
+        self.play(lane);
+    }
+
+    /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
     #[inline(always)]
-    fn play(&mut self, lane: usize) {
-        let mut node = MOST_LANES + lane % MOST_LANES;
-        let mut winner = (lane % MOST_LANES) as u8;
-        let mut order = number(self.fronts[lane % MOST_LANES]);
-        for _ in 0..MOST_LANES.ilog2() {
-            let other = self.winners[node ^ 1];
+    fn play(&mut self, lane: usize) -> First {
+        let lane = lane % MOST_LANES;
+        let (mut winner, mut order) = (lane as u8, number(self.fronts[lane]));
+        let mut node = MOST_LANES + lane;
+        let mut round = |winners: &mut [u8; 2 * MOST_LANES]| {
+            let other = winners[node ^ 1];
             let others = number(self.fronts[usize::from(other) % MOST_LANES]);
             (winner, order) = if others < order { (other, others) } else { (winner, order) };
             node /= 2;
-            self.winners[node] = winner;
+            winners[node] = winner;
+        };
+        for _ in 1..MOST_LANES.ilog2() {
+            round(&mut self.winners);
         }
+        if self.count > MOST_LANES / 2 {
+            round(&mut self.winners); // else the first half of the lanes has won already
+        }
+        let order = (Time::from_ns((order >> 64) as u64), order as u64);
+        First { order, lane: usize::from(winner) % MOST_LANES }
     }
 
     /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.

@@ -40,7 +40,7 @@ impl Link {
     }
 
     /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         self.meter.offered();
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
@@ -50,7 +50,7 @@ impl Link {
     }
 
     /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
-    #[inline]
+    #[inline(always)]
     pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.ask(now, &mut Counted { inner: signals, meter: &mut self.meter });
         self.meter.waiting(self.server.backlog(), now);
