@@ -132,13 +132,20 @@ impl EventQueue {
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
-        assert!(time >= self.now, "an event in the past: {time} after {}", self.now);
-        let entry = Entry { time, tie: self.tie(), event };
-        if !self.lanes.push(lane.0.into(), entry.order(), event) {
-            self.calendar.push(entry, self.now);
+        if time < self.now {
+            self.refuse(time);
         }
+        let order = (time, self.tie());
+        if !self.lanes.push(lane.0.into(), order, event) {
+            self.calendar.push(order, event, self.now);
+        }
+    }
+
+    #[cold]
+    fn refuse(&self, time: Time) -> ! {
+        panic!("an event in the past: {time} after {}", self.now)
     }
 
     /// Takes the next event, unless it is later than `end`.
@@ -197,8 +204,9 @@ impl Calendar {
         }
     }
 
-    #[inline]
-    fn push(&mut self, entry: Entry, now: Time) {
+    #[inline(never)] // most events have a lane
+    fn push(&mut self, (time, tie): Order, event: Event, now: Time) {
+        let entry = Entry { time, tie, event };
         self.tuning.pushed += 1;
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
@@ -207,12 +215,17 @@ impl Calendar {
     }
 
     /// Is there an event before `other`?
-    #[inline]
+    #[inline(always)]
     fn comes_before(&mut self, other: Order, now: Time) -> bool {
+        if self.near.is_empty() && other.0 < self.bound {
+            return false;
+        }
+        self.looks_for_one_before(other, now)
+    }
+
+    #[inline(never)]
+    fn looks_for_one_before(&mut self, other: Order, now: Time) -> bool {
         if self.near.is_empty() {
-            if other.0 < self.bound {
-                return false;
-            }
             self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
             if other.0 < self.bound || !self.refill(now) {
                 return false;

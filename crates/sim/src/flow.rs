@@ -507,9 +507,15 @@ impl Flow {
 
     /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
     /// due between the one before and the one at `at`.
-    #[inline]
+    #[inline(always)]
     fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
-        let Some(due) = self.receiver.deadline().filter(|due| *due <= at) else { return };
+        if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
+            self.answer_since(due, stage);
+        }
+    }
+
+    #[inline(never)]
+    fn answer_since(&mut self, due: Time, stage: &mut Stage<'_>) {
         let Some(ack) = self.receiver.on_timeout(due) else { return };
         let connection = self.connection(stage.group);
         let slot = stage.frames.store_answer(stage.index, connection, ack, stage.group.back);

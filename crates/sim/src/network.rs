@@ -207,13 +207,13 @@ impl<T: Tap> Run<T> {
         About { slot, frame, wire_bytes, is_tcp, sent: self.ledger.frames.sent(slot) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event, now: Time) {
         match event {
             Event::Arrival(frame) => self.on_arrival(frame, now),
             Event::LinkFree(link) => self.on_link_free(link, now),
             Event::Ack(frame) => self.on_ack(frame, now),
-            Event::Sink(slot) => self.deliver(self.ledger.frames.at(slot), slot, now, now),
+            Event::Sink(slot) => self.on_sink(slot, now),
             Event::Wake(flow) => {
                 let group = self.ledger.flows[flow as usize].group();
                 let (flow, mut stage) = self.stage(flow, group, now);
@@ -234,7 +234,7 @@ impl<T: Tap> Run<T> {
     }
 
     /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
-    #[inline]
+    #[inline(always)]
     fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_>) {
         let flow = &mut self.ledger.flows[index as usize];
         let stage = Stage {
@@ -248,7 +248,7 @@ impl<T: Tap> Run<T> {
         (flow, stage)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];
@@ -259,35 +259,51 @@ impl<T: Tap> Run<T> {
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, .. } = &mut self.links[link as usize];
         let asked_at = queued.asks_at();
-        let departure = queued.offer(packet, now, &mut self.ledger);
-        self.go_on(link, departure, asked_at, now);
+        if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
+            self.leave_at_once(link, departure, now);
+        } else if queued.asks_at() != asked_at {
+            self.ask_again(link);
+        }
     }
 
-    #[inline]
+    /// The link was free, so the arrival did not have to wait.
+    #[inline(never)]
+    fn leave_at_once(&mut self, link: u32, departure: Departure, now: Time) {
+        self.go_on(link, departure, now);
+    }
+
+    #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let Queued { link: queued, .. } = &mut self.links[link as usize];
         if queued.asks_at() != now {
             return; // put off or brought forward since this was scheduled
         }
         self.ledger.tap.set_place(now, Some(link));
-        let departure = queued.ask(now, &mut self.ledger);
-        self.go_on(link, departure, now, now);
+        match queued.ask(now, &mut self.ledger) {
+            Some(departure) => self.go_on(link, departure, now),
+            None if queued.asks_at() != now => self.ask_again(link),
+            None => {}
+        }
     }
 
-    /// Schedules the link's next question, where it changed, and takes a packet that has begun to leave onward.
-    #[inline]
-    fn go_on(&mut self, link: u32, departure: Option<Departure>, asked_at: Time, now: Time) {
+    /// Schedules the link's next question, where there is to be one.
+    #[inline(always)]
+    fn ask_again(&mut self, link: u32) {
         let Queued { link: queued, lane } = &self.links[link as usize];
         let asks_at = queued.asks_at();
-        if asks_at != Time::MAX && (departure.is_some() || asks_at != asked_at) {
+        if asks_at != Time::MAX {
             self.events.push(asks_at, Event::LinkFree(link), *lane);
-        }
-        if let Some(departure) = departure {
-            self.on_departure(departure, link, now);
         }
     }
 
-    #[inline]
+    /// Schedules the link's next question, and takes a packet that has begun to leave onward.
+    #[inline(always)]
+    fn go_on(&mut self, link: u32, departure: Departure, now: Time) {
+        self.ask_again(link);
+        self.on_departure(departure, link, now);
+    }
+
+    #[inline(always)]
     fn on_departure(&mut self, departure: Departure, link: u32, now: Time) {
         let slot = departure.packet.frame;
         let mut frame = self.ledger.frames.at(slot);
@@ -306,6 +322,7 @@ impl<T: Tap> Run<T> {
 
     /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
     /// others whose turn it is.
+    #[inline(never)]
     fn put_off(&mut self, frame: Frame, slot: u32, reaches: Time, link: u32, now: Time) {
         *self.ledger.frames.at_mut(slot) = frame;
         self.note(What::Depart, slot, Some(link), now);
@@ -319,8 +336,14 @@ impl<T: Tap> Run<T> {
         self.events.push(there, event, leg.lane);
     }
 
+    /// A packet that was put off reaches its sink's access link.
+    #[inline(never)]
+    fn on_sink(&mut self, slot: u32, now: Time) {
+        self.deliver(self.ledger.frames.at(slot), slot, now, now);
+    }
+
     /// `frame`, kept in `slot`, reaches the sink's access link at `at`.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
         let group = self.group_of(frame);
