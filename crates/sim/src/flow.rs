@@ -6,6 +6,7 @@ use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
 use crate::observe::Window;
 use crate::plan::{GroupPlan, Source};
+use crate::prefetch::{self, LINE};
 use crate::route::{self, Leg, Sizes, Target};
 use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, rng};
 use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
@@ -45,7 +46,6 @@ pub(crate) struct Flow {
     endpoint: Endpoint, // a sender's first 144 bytes belong to the lines of the source
 }
 
-const LINE: usize = 64;
 const _: () = assert!(offset_of!(Flow, receiver) + 24 == LINE && size_of::<Flow>() == 6 * LINE);
 const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && offset_of!(Flow, endpoint) + 144 == 5 * LINE);
 
@@ -345,20 +345,16 @@ impl Flow {
         self.seldom.marked += 1;
     }
 
-    /// Reads from the line that a delivery needs. The number means nothing.
+    /// Asks for what a delivery needs.
     #[inline]
-    pub(crate) fn touch_sink(&self) -> u64 {
-        self.sink.delivered
+    pub(crate) fn fetch_sink(&self) {
+        prefetch::first_line(self);
     }
 
-    /// Reads from the lines that an acknowledgement needs.
+    /// Asks for what an acknowledgement needs.
     #[inline]
-    pub(crate) fn touch_source(&self) -> u64 {
-        let of_end = match &self.endpoint {
-            Endpoint::Tcp(sender) => sender.touch(),
-            Endpoint::Datagrams(_) => 0,
-        };
-        self.source.sent ^ of_end
+    pub(crate) fn fetch_source(&self) {
+        prefetch::lines(self, 2..5);
     }
 
     /// The session that it is a connection of, if any.

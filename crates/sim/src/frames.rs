@@ -1,6 +1,7 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
 use crate::observe::Content;
+use crate::prefetch;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
 use std::collections::VecDeque;
@@ -178,6 +179,12 @@ impl Frames {
         let Frame { seq, marks, is_syn, is_special, flag, .. } = self.slots[slot as usize];
         let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
+    }
+
+    /// Asks for the frame in `slot`.
+    #[inline]
+    pub(crate) fn fetch(&self, slot: u32) {
+        prefetch::first_line(&self.slots[slot as usize]);
     }
 
     #[inline]

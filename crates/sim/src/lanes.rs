@@ -41,7 +41,7 @@ impl<T: Copy> Lanes<T> {
             queues: std::array::from_fn(|_| Ring::new()),
             count: 0,
             fronts: [NEVER; MOST_LANES],
-            winners: std::array::from_fn(|node| (node % MOST_LANES) as u8), // anybody, where nothing waits
+            winners: std::array::from_fn(first_below),
             changed: 0,
         }
     }
@@ -114,10 +114,11 @@ impl<T: Copy> Lanes<T> {
         self.queues[first.lane % MOST_LANES].head.is_multiple_of(AHEAD).then_some(first.lane)
     }
 
-    /// The next [`AHEAD`] entries of a lane.
-    pub(crate) fn ahead(&self, lane: usize) -> impl Iterator<Item = T> + Clone + '_ {
+    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
+    pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
-        (0..queue.len.min(AHEAD)).map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
+        (skipped..queue.len.min(skipped + AHEAD))
+            .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
     /// Takes out the entry that is first, as was just told.
@@ -130,6 +131,13 @@ impl<T: Copy> Lanes<T> {
         self.changed = lane;
         Some(entry)
     }
+}
+
+/// The first of the lanes below a node: while nothing waits there, any of them wins, but no lane from elsewhere may. Its matches are
+/// not played when those of the node are.
+fn first_below(node: usize) -> u8 {
+    let node = node.max(1);
+    ((node << (MOST_LANES.ilog2() - node.ilog2().min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
 }
 
 /// An order as one number: to compare two of these takes no branch.
@@ -224,6 +232,22 @@ mod tests {
             }
         }
         assert!(taken > 10_000, "{taken}");
+    }
+
+    #[test]
+    fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
+        let mut lanes = Lanes::new();
+        (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+        let at = |ns| (Time::from_ns(ns), 0);
+        for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
+            times.iter().for_each(|&ns| assert!(lanes.push(lane, at(ns), ns)));
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let first = lanes.first();
+            lanes.pop(first)
+        })
+        .collect();
+        assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::route::{Leg, Target};
 use fairwire_core::{Cause, Packet, Seed, Signals, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 pub(crate) struct Run<T> {
@@ -46,6 +46,8 @@ struct Timed {
 pub(crate) struct Queued {
     link: Link,
     lane: Lane,
+    /// The packets offered to it, in that order, where the run looks ahead.
+    waiting: VecDeque<u32>,
 }
 
 impl Queued {
@@ -58,8 +60,15 @@ impl Queued {
 struct Ledger<T> {
     frames: Frames,
     flows: Vec<Flow>,
+    drops: Vec<u32>, // of these flows, to be counted
     tap: T,
 }
+
+/// So many drops are counted at once.
+const DROPS_AT_ONCE: usize = 32;
+
+/// Frames of packets that are to leave a link are asked for so many departures ahead.
+const DEPARTURES_AHEAD: usize = 16;
 
 /// The records of so many flows stay in a cache close by.
 const FEW_FLOWS: usize = 2000;
@@ -74,12 +83,17 @@ impl<T: Tap> Run<T> {
             "nothing would be measured: the run ends within the warm-up"
         );
         let mut events = EventQueue::new(settings.tie_rule, settings.seed);
-        let links = plan.links.into_iter().map(|plan| Queued { link: Link::new(plan), lane: events.lane() });
+        let drops = Vec::with_capacity(DROPS_AT_ONCE);
+        let links = plan.links.into_iter().map(|plan| Queued {
+            link: Link::new(plan),
+            lane: events.lane(),
+            waiting: VecDeque::new(),
+        });
         let mut run = Run {
             links: links.collect(),
             legs: Vec::new(),
             groups: Vec::new(),
-            ledger: Ledger { frames: Frames::default(), flows: Vec::new(), tap },
+            ledger: Ledger { frames: Frames::default(), flows: Vec::new(), drops, tap },
             sessions: Vec::new(),
             steps: Vec::new(),
             timed: BTreeMap::new(),
@@ -146,7 +160,9 @@ impl<T: Tap> Run<T> {
         self.tell(T::start, Time::ZERO);
         loop {
             let until = self.end.min(self.ledger.tap.next_sample());
-            if !self.go_until(until, watch) {
+            let goes_on = self.go_until(until, watch);
+            self.ledger.count_drops();
+            if !goes_on {
                 return false;
             }
             if until == self.ledger.tap.next_sample() {
@@ -170,10 +186,8 @@ impl<T: Tap> Run<T> {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
             }
-            if self.looks_ahead
-                && let Some(soon) = self.events.ahead()
-            {
-                std::hint::black_box(self.ledger.touch(soon));
+            if self.looks_ahead {
+                self.look_ahead();
             }
             self.handle(event, now);
             self.handled += 1;
@@ -182,6 +196,24 @@ impl<T: Tap> Run<T> {
             }
         }
         true
+    }
+
+    /// Asks for memory that events to come need.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let ledger = &self.ledger;
+        self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
+    }
+
+    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, where packets leave in the order in
+    /// which they came. Where they do not, this asks in vain now and then.
+    #[inline(always)]
+    fn look_behind(&mut self, link: u32, slot: u32) {
+        let waiting = &mut self.links[link as usize].waiting;
+        while waiting.pop_front().is_some_and(|first| first != slot) {} // it was dropped, or overtaken
+        if let Some(&later) = waiting.get(DEPARTURES_AHEAD) {
+            self.ledger.frames.fetch(later);
+        }
     }
 
     /// Shows the state to whoever watches.
@@ -257,7 +289,10 @@ impl<T: Tap> Run<T> {
         };
         let packet = self.groups[leg.group as usize].packet(frame, slot, now);
         self.note(What::Arrive, slot, Some(link), now);
-        let Queued { link: queued, .. } = &mut self.links[link as usize];
+        let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
+        if self.looks_ahead {
+            waiting.push_back(slot);
+        }
         let asked_at = queued.asks_at();
         if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
             self.leave_at_once(link, departure, now);
@@ -289,7 +324,7 @@ impl<T: Tap> Run<T> {
     /// Schedules the link's next question, where there is to be one.
     #[inline(always)]
     fn ask_again(&mut self, link: u32) {
-        let Queued { link: queued, lane } = &self.links[link as usize];
+        let Queued { link: queued, lane, .. } = &self.links[link as usize];
         let asks_at = queued.asks_at();
         if asks_at != Time::MAX {
             self.events.push(asks_at, Event::LinkFree(link), *lane);
@@ -306,6 +341,9 @@ impl<T: Tap> Run<T> {
     #[inline(always)]
     fn on_departure(&mut self, departure: Departure, link: u32, now: Time) {
         let slot = departure.packet.frame;
+        if self.looks_ahead {
+            self.look_behind(link, slot);
+        }
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
@@ -441,6 +479,7 @@ impl<T: Tap> Run<T> {
         for Queued { link, .. } in &mut self.links {
             link.start_measuring(self.measured_from);
         }
+        self.ledger.drops.clear(); // of before
         self.ledger.flows.iter_mut().for_each(Flow::start_measuring);
         for session in &mut self.sessions {
             session.start_measuring();
@@ -527,27 +566,45 @@ fn connections(plan: &GroupPlan) -> usize {
 }
 
 impl<T> Ledger<T> {
-    /// Reads from the frames of `events`, and then from what each needs of its flow: what is missing comes from memory all at once.
-    #[inline(never)]
-    fn touch(&self, events: impl Iterator<Item = Event> + Clone) -> u64 {
-        let frame = |slot: u32| u64::from(self.frames.at(slot).flow);
-        let of_flow = |slot: u32| &self.flows[self.frames.at(slot).flow as usize];
-        let frames = events.clone().fold(0, |sum, event| match event {
-            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => sum ^ frame(slot),
-            _ => sum,
-        });
-        events.fold(std::hint::black_box(frames), |sum, event| match event {
-            Event::Ack(slot) => sum ^ of_flow(slot).touch_source(),
-            Event::Sink(slot) => sum ^ of_flow(slot).touch_sink(),
-            _ => sum,
-        })
+    /// Asks for the frame of an event to come.
+    #[inline]
+    fn fetch_frame(&self, event: Event) {
+        if let Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) = event {
+            self.frames.fetch(slot);
+        }
+    }
+
+    /// Asks for what an event to come needs of its flow; its frame was asked for before.
+    #[inline]
+    fn fetch_flow(&self, event: Event) {
+        let of_frame = |slot| &self.flows[self.frames.at(slot).flow as usize];
+        match event {
+            Event::Ack(slot) => of_frame(slot).fetch_source(),
+            Event::Sink(slot) => of_frame(slot).fetch_sink(),
+            Event::Wake(flow) => {
+                let flow = &self.flows[flow as usize];
+                flow.fetch_sink(); // its group stands there
+                flow.fetch_source();
+            }
+            Event::Arrival(_) | Event::LinkFree(_) | Event::Session(_) => {}
+        }
+    }
+
+    /// Counts the drops that were noted, all at once: each is of a flow far away in memory, and they come together.
+    fn count_drops(&mut self) {
+        for flow in self.drops.drain(..) {
+            self.flows[flow as usize].dropped();
+        }
     }
 }
 
 impl<T: Tap> Signals for Ledger<T> {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].dropped();
+        if self.drops.len() == DROPS_AT_ONCE {
+            self.count_drops();
+        }
+        self.drops.push(frame.flow);
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
             let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));

@@ -204,12 +204,6 @@ impl Sender {
         self.phase != Phase::Closed
     }
 
-    /// Reads from its parts, for a caller who wants them in the cache before they are needed. The number means nothing.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        self.unacked ^ self.timed_at.ns() ^ u64::from(self.duplicates)
-    }
-
     /// The congestion window, segments.
     pub fn window(&self) -> f64 {
         self.control.window()
