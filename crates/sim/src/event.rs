@@ -12,7 +12,7 @@
 
 use crate::lanes::{AHEAD, Lanes, Order};
 use crate::plan::TieRule;
-use crate::wheel::Wheel;
+use crate::wheel::{Layout, Wheel};
 use fairwire_core::{Rng, Seed, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -194,7 +194,7 @@ impl Calendar {
     fn new() -> Self {
         Calendar {
             near: Vec::new(),
-            wheel: Wheel::new(FIRST_SHIFT, FEWEST_BUCKETS, Time::ZERO),
+            wheel: Wheel::new(Layout { shift: FIRST_SHIFT, buckets: FEWEST_BUCKETS }, Time::ZERO),
             far: BinaryHeap::new(),
             bound: Time::ZERO,
             is_fresh: false,
@@ -298,7 +298,18 @@ impl Calendar {
         if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
             return;
         }
-        self.lay_out(shift, if wants_more { buckets * 2 } else { buckets }, now);
+        let buckets = if wants_more { self.wanted(shift, now) } else { buckets };
+        self.lay_out(Layout { shift, buckets }, now);
+    }
+
+    /// So many buckets that all that waits lies within them, unless that is far more than there are events: then twice as many as
+    /// now. To double them again and again would be a walk over all events each time.
+    fn wanted(&self, shift: u32, now: Time) -> usize {
+        let pending = self.wheel.len + self.far.len();
+        let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
+        let reach = (last.since(now).ns() >> shift).min(MOST_BUCKETS as u64) as usize;
+        let most = (pending / 2).max(self.wheel.buckets() * 2);
+        (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MOST_BUCKETS)
     }
 
     /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
@@ -309,14 +320,13 @@ impl Calendar {
         let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
         let shift = gap_ns.ilog2() + CROWDED_BY;
         if shift < self.wheel.shift {
-            self.lay_out(shift, self.wheel.buckets(), now);
+            self.lay_out(Layout { shift, buckets: self.wheel.buckets() }, now);
         }
     }
 
-    fn lay_out(&mut self, shift: u32, buckets: usize, now: Time) {
-        let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, now));
+    fn lay_out(&mut self, layout: Layout, now: Time) {
         let mut pending = std::mem::take(&mut self.near);
-        pending.extend(old.into_entries());
+        self.wheel.lay_out(layout, now, &mut pending);
         pending.extend(self.far.drain().map(|Reverse(entry)| entry));
         self.bound = Time::ZERO;
         for entry in pending {

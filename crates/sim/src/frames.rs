@@ -101,6 +101,9 @@ impl Frame {
     }
 }
 
+/// The place for a frame is asked for so many frames ahead.
+const STORES_AHEAD: usize = 8;
+
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
 ///
 /// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
@@ -119,6 +122,9 @@ impl Frames {
     #[inline]
     pub(crate) fn store(&mut self, frame: Frame) -> u32 {
         if let Some(slot) = self.free.pop_front() {
+            if let Some(&soon) = self.free.get(STORES_AHEAD) {
+                self.fetch(soon);
+            }
             self.slots[slot as usize] = frame;
             return slot;
         }

@@ -344,12 +344,12 @@ impl<T: Tap> Run<T> {
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
+        if self.looks_ahead && !self.ledger.frames.at(slot).is_ack() {
+            return self.put_off(departure, link, now);
+        }
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
-        if self.looks_ahead && !frame.is_ack() {
-            return self.put_off(frame, slot, departure.reaches, link, now);
-        }
         self.note(What::Depart, slot, Some(link), now);
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);
@@ -361,12 +361,15 @@ impl<T: Tap> Run<T> {
     /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
     /// others whose turn it is.
     #[inline(never)]
-    fn put_off(&mut self, frame: Frame, slot: u32, reaches: Time, link: u32, now: Time) {
-        *self.ledger.frames.at_mut(slot) = frame;
+    fn put_off(&mut self, departure: Departure, link: u32, now: Time) {
+        let slot = departure.packet.frame;
+        let frame = self.ledger.frames.at_mut(slot);
+        frame.leg += 1;
+        frame.ecn = departure.packet.ecn;
+        let (leg, is_data, bytes) = (frame.leg, frame.is_data(), frame.datagram_bytes());
         self.note(What::Depart, slot, Some(link), now);
-        let leg = &self.legs[frame.leg as usize];
-        let group = &self.groups[leg.group as usize];
-        let there = reaches + group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        let leg = &self.legs[leg as usize];
+        let there = departure.reaches + self.groups[leg.group as usize].takes(leg, is_data, bytes);
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),

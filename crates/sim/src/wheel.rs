@@ -17,6 +17,13 @@ pub(crate) struct Wheel {
     free: u32,
 }
 
+/// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is a power of two from 64 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) shift: u32,
+    pub(crate) buckets: usize,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     chunk: u32, // the one that is being filled, or NONE
@@ -38,7 +45,8 @@ const NONE: u32 = u32::MAX;
 const EMPTY: Bucket = Bucket { chunk: NONE, len: 0 };
 
 impl Wheel {
-    pub(crate) fn new(shift: u32, buckets: usize, now: Time) -> Self {
+    pub(crate) fn new(layout: Layout, now: Time) -> Self {
+        let Layout { shift, buckets } = layout;
         Wheel {
             shift,
             head: now.ns() >> shift,
@@ -136,12 +144,14 @@ impl Wheel {
         }
     }
 
-    /// All that is in it.
-    pub(crate) fn into_entries(mut self) -> Vec<Entry> {
-        let mut entries = Vec::with_capacity(self.len);
+    /// Takes out all that is in it, and lays it out anew. The memory of its chunks is used again.
+    pub(crate) fn lay_out(&mut self, layout: Layout, now: Time, into: &mut Vec<Entry>) {
         while let Some(bucket) = self.first_occupied() {
-            self.drain(bucket, &mut entries);
+            self.drain(bucket, into);
+            self.head = bucket;
         }
-        entries
+        let mut chunks = std::mem::take(&mut self.chunks);
+        chunks.clear();
+        *self = Wheel { chunks, ..Wheel::new(layout, now) };
     }
 }
