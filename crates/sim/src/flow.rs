@@ -1,6 +1,7 @@
 //! A flow: its source, its sink, and its own links at either end.
 
 use crate::app::datagram::{self, Emission, Generator, cbr};
+use crate::edge::Edges;
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
@@ -132,6 +133,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) group: &'a Group,
     pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
+    pub(crate) edges: Option<&'a Edges>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) now: Time,
 }
@@ -194,6 +196,11 @@ impl Group {
     /// The last leg of the way there.
     pub(crate) fn last_forward(&self) -> usize {
         self.back as usize - 1
+    }
+
+    /// Is `leg` the first one there?
+    pub(crate) fn is_first(&self, leg: u32) -> bool {
+        leg == self.forward
     }
 
     /// Do acknowledgements come back?
@@ -351,7 +358,8 @@ impl Flow {
         let hash = if is_current { self.hash } else { group.hash(self.way.index, frame.connection) };
         let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
         let (class, dscp, ecn) = (group.plan.class, group.plan.dscp, frame.ecn);
-        Packet { class, dscp, ecn, ..Packet::new(slot, len, flow, now) }
+        let color = frame.tag.color();
+        Packet { class, dscp, ecn, color, ..Packet::new(slot, len, flow, now) }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
@@ -421,7 +429,11 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
-        let frame = stage.frames.answer(slot, self.way.index, self.way.connection, ack, leg);
+        let mut frame = stage.frames.answer(slot, self.way.index, self.way.connection, ack, leg);
+        if let Some(edges) = stage.edges {
+            frame.tag = edges.of_receiver(self.way.index);
+            *stage.frames.at_mut(slot) = frame;
+        }
         self.go_on(frame, slot, at + stage.group.ack_on_access + self.way.access_delay, stage);
     }
 
@@ -433,6 +445,9 @@ impl Flow {
         let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) else { return };
         let Some(ack) = tcp.receiver.on_timeout(due) else { return };
         let slot = stage.frames.store_answer(self.way.index, self.way.connection, ack, stage.group.back);
+        if let Some(edges) = stage.edges {
+            stage.frames.at_mut(slot).tag = edges.of_receiver(self.way.index);
+        }
         let leaves = due + stage.group.ack_on_access + self.way.access_delay;
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
@@ -503,8 +518,11 @@ impl Output for Outlet<'_, '_> {
 impl Outlet<'_, '_> {
     /// Puts a frame on the flow's way.
     #[inline(always)]
-    fn launch(&mut self, frame: Frame, bytes: u32) {
-        let Stage { group, legs, frames, events, now } = self.stage;
+    fn launch(&mut self, mut frame: Frame, bytes: u32) {
+        let Stage { group, legs, frames, edges, events, now } = self.stage;
+        if let Some(edges) = edges {
+            frame.tag = edges.of_sender(frame.flow);
+        }
         let leg = &legs[group.forward as usize];
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);

@@ -1,5 +1,6 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
+use crate::edge::Tag;
 use crate::observe::Content;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
@@ -24,6 +25,8 @@ pub(crate) struct Frame {
     flag: bool,
     /// Of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
+    /// What edges wrote on it.
+    pub(crate) tag: Tag,
 }
 
 const _: () = assert!(size_of::<Frame>() <= 32);
@@ -43,6 +46,7 @@ impl Frame {
             is_special: is_retransmission,
             flag: cwr,
             ecn,
+            tag: Tag::default(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Frame {
             is_special: !sack.is_empty(),
             flag: ece,
             ecn: Ecn::NotEct,
+            tag: Tag::default(),
         }
     }
 

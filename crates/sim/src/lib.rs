@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+mod edge;
 mod event;
 mod flow;
 mod frames;
@@ -16,8 +17,11 @@ mod plan;
 mod route;
 
 pub use link::{Departure, Link};
-pub use observe::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
-pub use plan::{GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
+pub use observe::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use plan::{
+    AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
+    Network, Settings, Source, TieRule,
+};
 
 use fairwire_core::Time;
 use std::ops::ControlFlow;
