@@ -6,10 +6,10 @@ use crate::spec::Spec;
 use crate::topology::{Fault, Topology, refused};
 use crate::words::shortened;
 use fairwire_core::{Rate, Seed};
+use fairwire_disciplines::Site;
 use fairwire_disciplines::error::BadParameter;
 use fairwire_disciplines::marker::{self, MarkerParameters};
 use fairwire_disciplines::spec::Quantity;
-use fairwire_disciplines::Site;
 use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use schemars::JsonSchema;
@@ -175,7 +175,11 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
 }
 
 /// What the edges do. The random stream of an aggregate is named by it.
-pub(crate) fn plans(spec: &Spec, topology: &Topology, seed: Seed) -> Result<Vec<AggregatePlan>, BadParameter> {
+pub(crate) fn plans(
+    spec: &Spec,
+    topology: &Topology,
+    seed: Seed,
+) -> Result<Vec<AggregatePlan>, BadParameter> {
     let plan = |aggregate: &AggregateSpec| {
         let stream = aggregate.stream();
         let site = aggregate.site(spec, topology, seed, &stream);

@@ -83,7 +83,9 @@ pub(crate) fn mean_packet_bytes(spec: &Spec, topology: &Topology, at: usize) -> 
     let data = mean_of(there.map(|((count, sends), _)| (count, sends.packet_bytes)));
     let any = data.or_else(|| mean_of(back.map(|((count, sends), _)| (count, sends.ack_bytes()))));
     // Nothing goes there; what works there asks all the same.
-    any.or_else(|| mean_of(flows().map(|((count, sends), _)| (count, sends.packet_bytes)))).unwrap_or(1).max(1)
+    any.or_else(|| mean_of(flows().map(|((count, sends), _)| (count, sends.packet_bytes))))
+        .unwrap_or(1)
+        .max(1)
 }
 
 /// The mean of sizes, each counted so often; `None` of nothing.

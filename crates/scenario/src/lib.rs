@@ -75,7 +75,9 @@ pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
 /// Who watches a run, and what is shown.
-pub use fairwire_sim::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use fairwire_sim::{
+    AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
+};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
