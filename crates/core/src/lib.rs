@@ -47,7 +47,7 @@ pub use capacity::{RateLaw, Step, Trace, TraceError};
 pub use discipline::{Backlog, Discipline};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};
-pub use marker::Marker;
+pub use marker::{Ask, Marker};
 pub use needs::Needs;
 pub use packet::{Ecn, Packet};
 pub use probe::{Probe, Unit};

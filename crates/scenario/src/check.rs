@@ -1,5 +1,6 @@
 //! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
 
+use crate::aggregate;
 use crate::build;
 use crate::compared::Compared;
 use crate::control::ControlSpec;
@@ -54,6 +55,7 @@ pub(crate) fn check(
     let topology = topology::resolve(spec, sends, files).map_err(|fault| check.told(fault))?;
     check.rates(&topology)?;
     check.queues(&topology)?;
+    check.aggregates(&topology)?;
     check.disciplines(&topology)?;
     let measures = measure::names(spec, &topology);
     let mut expects = spec.expect.iter().enumerate();
@@ -409,6 +411,14 @@ impl Check<'_> {
         self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
         self.finite(&format!("{path}.dither"), flow.dither)?;
         self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)
+    }
+
+    fn aggregates(&self, topology: &Topology) -> Checked {
+        for (at, aggregate) in self.spec.aggregate.iter().enumerate() {
+            self.name(&format!("aggregate.{at}.name"), &aggregate.name)?;
+            self.within(&format!("aggregate.{at}.target"), aggregate.target.0, bps(1)..=bps(FASTEST))?;
+        }
+        aggregate::check(self.spec, topology).map_err(|fault| self.told(fault))
     }
 
     fn size(

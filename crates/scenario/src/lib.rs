@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aggregate;
 mod app;
 mod build;
 mod check;
@@ -61,6 +62,7 @@ mod topology;
 mod values;
 mod words;
 
+pub use aggregate::{AggregateSpec, CadenceSpec, EstimatorSpec};
 pub use app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
@@ -73,7 +75,9 @@ pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Judgement, judge};
 /// Who watches a run, and what is shown.
-pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use fairwire_sim::{
+    AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
+};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};

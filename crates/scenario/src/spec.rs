@@ -1,5 +1,6 @@
 //! What stands in a scenario file, as typed.
 
+use crate::aggregate::AggregateSpec;
 use crate::app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
@@ -59,6 +60,9 @@ pub struct Spec {
     pub discipline: Parameters,
     /// The flows.
     pub flow: Vec<FlowSpec>,
+    /// Contracts of groups of flows, held at the edge.
+    #[serde(default)]
+    pub aggregate: Vec<AggregateSpec>,
     /// What must come out; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
@@ -104,6 +108,8 @@ pub struct FlowSpec {
     pub class: Option<u32>,
     /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
+    /// The aggregate that it belongs to, by its name. Default: none; its packets are in profile.
+    pub aggregate: Option<String>,
     /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
     /// Bits per second on the wire; only for `source = "cbr"`.

@@ -1,6 +1,7 @@
 //! A flow: its source, its sink, and its own links at either end.
 
 use crate::app::datagram::{self, Emission, Generator, cbr};
+use crate::edge::Edges;
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
 use crate::line::{Line, Pace};
@@ -154,6 +155,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) group: &'a Group,
     pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
+    pub(crate) edges: Option<&'a Edges>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) now: Time,
 }
@@ -219,6 +221,11 @@ impl Group {
         self.back as usize - 1
     }
 
+    /// Is `leg` the first one there?
+    pub(crate) fn is_first(&self, leg: u32) -> bool {
+        leg == self.forward
+    }
+
     /// Do acknowledgements come back?
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.tcp.is_some()
@@ -253,6 +260,7 @@ impl Group {
             class: self.plan.class,
             dscp: self.plan.dscp,
             ecn: frame.ecn,
+            color: frame.tag.color(),
             ..Packet::new(slot, len, flow, now)
         }
     }
@@ -491,7 +499,11 @@ impl Flow {
     #[inline]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
-        let frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
+        let mut frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
+        if let Some(edges) = stage.edges {
+            frame.tag = edges.of_receiver(stage.index);
+            *stage.frames.at_mut(slot) = frame;
+        }
         self.go_on(frame, slot, at + stage.group.ack_on_access + self.sink.access_delay, stage);
     }
 
@@ -515,6 +527,9 @@ impl Flow {
         let Some(ack) = self.receiver.on_timeout(due) else { return };
         let connection = self.connection(stage.group);
         let slot = stage.frames.store_answer(stage.index, connection, ack, stage.group.back);
+        if let Some(edges) = stage.edges {
+            stage.frames.at_mut(slot).tag = edges.of_receiver(stage.index);
+        }
         let leaves = due + stage.group.ack_on_access + self.sink.access_delay;
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
@@ -583,8 +598,11 @@ impl Output for Outlet<'_, '_> {
 impl Outlet<'_, '_> {
     /// Puts a frame on the flow's way.
     #[inline(always)]
-    fn launch(&mut self, frame: Frame, bytes: u32) {
-        let Stage { group, legs, frames, events, now, .. } = self.stage;
+    fn launch(&mut self, mut frame: Frame, bytes: u32) {
+        let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
+        if let Some(edges) = edges {
+            frame.tag = edges.of_sender(frame.flow);
+        }
         let leg = &legs[group.forward as usize];
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);

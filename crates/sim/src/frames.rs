@@ -1,5 +1,6 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
+use crate::edge::Tag;
 use crate::observe::Content;
 use crate::prefetch;
 use fairwire_core::{Ecn, Time};
@@ -27,6 +28,8 @@ pub(crate) struct Frame {
     flag: bool,
     /// Of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
+    /// What edges wrote on it.
+    pub(crate) tag: Tag,
 }
 
 const _: () = assert!(size_of::<Frame>() == 32);
@@ -46,6 +49,7 @@ impl Frame {
             is_special: is_retransmission,
             flag: cwr,
             ecn,
+            tag: Tag::default(),
         }
     }
 
@@ -63,6 +67,7 @@ impl Frame {
             is_special: !sack.is_empty(),
             flag: ece,
             ecn: Ecn::NotEct,
+            tag: Tag::default(),
         }
     }
 

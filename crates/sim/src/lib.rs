@@ -4,6 +4,7 @@
 #![deny(unsafe_code)] // but for a prefetch
 
 pub mod app;
+mod edge;
 mod event;
 mod flow;
 mod frames;
@@ -18,8 +19,11 @@ mod route;
 mod wheel;
 
 pub use link::{Departure, Link};
-pub use observe::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
-pub use plan::{GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
+pub use observe::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use plan::{
+    AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
+    Network, Settings, Source, TieRule,
+};
 
 use fairwire_core::Time;
 use std::ops::ControlFlow;

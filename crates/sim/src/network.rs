@@ -5,6 +5,7 @@
 
 use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
+use crate::edge::{Edges, Tag};
 use crate::event::{Event, EventQueue, Lane};
 use crate::flow::{Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::{Frame, Frames};
@@ -23,6 +24,7 @@ pub(crate) struct Run<T> {
     links: Vec<Queued>,
     legs: Vec<Leg>,
     groups: Vec<Group>,
+    edges: Option<Box<Edges>>,
     ledger: Ledger<T>,
     sessions: Vec<Session>,
     steps: Vec<Step>, // of one session, while they are taken
@@ -93,6 +95,7 @@ impl<T: Tap> Run<T> {
             links: links.collect(),
             legs: Vec::new(),
             groups: Vec::new(),
+            edges: Edges::new(plan.aggregates, plan.groups.len()),
             ledger: Ledger { frames: Frames::default(), flows: Vec::new(), drops, tap },
             sessions: Vec::new(),
             steps: Vec::new(),
@@ -150,6 +153,7 @@ impl<T: Tap> Run<T> {
                     flow.wake_at(start, index, events);
                 }
                 self.ledger.flows.push(flow);
+                self.edges.iter_mut().for_each(|edges| edges.add_flow());
             }
         }
         self.groups.push(group);
@@ -219,7 +223,8 @@ impl<T: Tap> Run<T> {
     /// Shows the state to whoever watches.
     fn tell(&mut self, what: impl FnOnce(&mut T, State<'_>), now: Time) {
         let Ledger { flows, tap, .. } = &mut self.ledger;
-        what(tap, State { now, flows, groups: &self.groups, links: &self.links });
+        let edges = self.edges.as_deref();
+        what(tap, State { now, flows, groups: &self.groups, links: &self.links, edges });
     }
 
     /// Tells whoever watches what happened to the packet in `slot` at `link`.
@@ -274,6 +279,7 @@ impl<T: Tap> Run<T> {
             group: &self.groups[group as usize],
             legs: &self.legs,
             frames: &mut self.ledger.frames,
+            edges: self.edges.as_deref(),
             events: &mut self.events,
             now,
         };
@@ -287,7 +293,10 @@ impl<T: Tap> Run<T> {
         let Target::Queue(link) = leg.to else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        let packet = self.groups[leg.group as usize].packet(frame, slot, now);
+        let mut packet = self.groups[leg.group as usize].packet(frame, slot, now);
+        if self.edges.is_some() {
+            self.enter(frame, &mut packet, now);
+        }
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
         if self.looks_ahead {
@@ -305,6 +314,18 @@ impl<T: Tap> Run<T> {
     #[inline(never)]
     fn leave_at_once(&mut self, link: u32, departure: Departure, now: Time) {
         self.go_on(link, departure, now);
+    }
+
+    /// `packet`, which stands for `frame`, enters the domain, where this is its first queue.
+    #[inline(never)]
+    fn enter(&mut self, frame: Frame, packet: &mut Packet, now: Time) {
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges
+            && !frame.is_ack()
+            && self.groups[group as usize].is_first(frame.leg)
+        {
+            self.ledger.frames.at_mut(packet.frame).tag = edges.enter(group, frame.tag, packet, now);
+        }
     }
 
     #[inline(always)]
@@ -388,11 +409,18 @@ impl<T: Tap> Run<T> {
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
         let group = self.group_of(frame);
+        let tag = self.edges.is_some().then(|| self.leave(frame));
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
-        let (flow, mut stage) = if T::IS_ON {
+        let (flow, stage) = if T::IS_ON {
             let about = self.about(slot);
             self.ledger.tap.delivers(delivery.at, delivery.packets, about);
+            self.stage(frame.flow, group, now)
+        } else {
+            (flow, stage)
+        };
+        let (flow, mut stage) = if let Some(tag) = tag {
+            self.edges.iter_mut().for_each(|edges| edges.tell_receiver(frame.flow, tag));
             self.stage(frame.flow, group, now)
         } else {
             (flow, stage)
@@ -409,6 +437,13 @@ impl<T: Tap> Run<T> {
         if let Some(session) = session {
             self.arrived(session, frame.flow, delivery.at);
         }
+    }
+
+    /// `frame` leaves the domain. What its receiver is told.
+    #[inline(never)]
+    fn leave(&mut self, frame: Frame) -> Tag {
+        let group = self.group_of(frame);
+        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, frame.tag, frame.ecn))
     }
 
     /// A connection's receiver has more than before, at `at`.
@@ -431,6 +466,9 @@ impl<T: Tap> Run<T> {
         let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
         let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges {
+            edges.tell_sender(frame.flow, frame.tag);
+        }
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         if flow.is_stale(frame, stage.group) {
             return;
@@ -487,6 +525,9 @@ impl<T: Tap> Run<T> {
         for session in &mut self.sessions {
             session.start_measuring();
         }
+        if let Some(edges) = &mut self.edges {
+            edges.start_measuring(self.measured_from);
+        }
     }
 
     /// What came out.
@@ -507,6 +548,7 @@ impl<T: Tap> Run<T> {
             flows,
             links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
             transfers: self.transfer_records(),
+            aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
             events: self.handled,
         }
     }

@@ -7,11 +7,12 @@
 //! it. Deliveries are worked out before their time; they are held back until then, so that events are told in the order of
 //! their times.
 
+use crate::edge::{Aggregate, Edges};
 use crate::flow::{Flow, Group};
 use crate::frames::Frame;
 use crate::link::Link;
 use crate::network::Queued;
-use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Packet, Rate, Time};
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};
 use fairwire_metrics::DelayHistogram;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -107,6 +108,7 @@ pub struct View<'a> {
     flows: &'a [Flow],
     groups: &'a [Group],
     links: &'a [Queued],
+    edges: Option<&'a Edges>,
     since: &'a Since,
 }
 
@@ -162,6 +164,20 @@ pub struct LinkView<'a> {
     pub sojourn: &'a DelayHistogram,
 }
 
+/// One aggregate.
+pub struct AggregateView<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The names of its groups.
+    pub groups: Vec<&'a str>,
+    /// Its marker, to be inspected.
+    pub marker: &'a dyn Marker,
+    /// Its marker's target rate, bit/s; `None` where the marker hears nothing.
+    pub target_bps: Option<f64>,
+    /// The share of its green packets that are marked, by the estimate of the edge where they leave; `None` where none is made.
+    pub mark_estimate: Option<f64>,
+}
+
 impl<'a> View<'a> {
     /// The time.
     pub fn now(&self) -> Time {
@@ -188,6 +204,19 @@ impl<'a> View<'a> {
                 marked: count.marked,
                 window: flow.window(),
             }
+        })
+    }
+
+    /// The aggregates, in the order of the plan.
+    pub fn aggregates(&self) -> impl Iterator<Item = AggregateView<'a>> + use<'a> {
+        let (now, groups) = (self.now, self.groups);
+        let aggregates = self.edges.map_or(&[][..], Edges::aggregates);
+        aggregates.iter().map(move |aggregate: &'a Aggregate| AggregateView {
+            name: &aggregate.plan.name,
+            groups: aggregate.plan.groups.iter().map(|&group| groups[group].plan.name.as_str()).collect(),
+            marker: aggregate.marker(),
+            target_bps: aggregate.marker().target_bps(now),
+            mark_estimate: aggregate.estimate(),
         })
     }
 
@@ -247,6 +276,7 @@ pub(crate) struct State<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) groups: &'a [Group],
     pub(crate) links: &'a [Queued],
+    pub(crate) edges: Option<&'a Edges>,
 }
 
 /// Nobody watches.
@@ -368,8 +398,8 @@ impl<'a> Watch<'a> {
     }
 
     fn view<'b>(since: &'b Since, state: State<'b>) -> View<'b> {
-        let State { now, flows, groups, links } = state;
-        View { now, flows, groups, links, since }
+        let State { now, flows, groups, links, edges } = state;
+        View { now, flows, groups, links, edges, since }
     }
 }
 

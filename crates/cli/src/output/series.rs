@@ -36,7 +36,7 @@ struct Object<'a> {
 }
 
 impl Series {
-    /// Rows for links and groups, and for flows where `has_flows`.
+    /// Rows for links, groups and aggregates, and for flows where `has_flows`.
     pub fn new(out: Scratch, form: Form, has_flows: bool, which: Which<'_>, interval_s: f64) -> Self {
         let discipline = which.discipline.to_string();
         Series { out, form, has_flows, discipline, seed: which.seed, interval_s, failed: None }
@@ -59,6 +59,7 @@ impl Series {
             link.discipline.inspect(&mut Gauges { series: self, of, parts: Vec::new() });
         }
         self.groups(view);
+        self.aggregates(view);
         if self.has_flows {
             self.flows(view);
         }
@@ -76,6 +77,25 @@ impl Series {
         }
         for (name, sums) in groups {
             self.counts(Object { at, kind: "group", name }, sums);
+        }
+    }
+
+    fn aggregates(&mut self, view: &View<'_>) {
+        for aggregate in view.aggregates() {
+            let mut sums = [0; 3];
+            for flow in view.flows().filter(|flow| aggregate.groups.contains(&flow.group)) {
+                let add = [flow.delivered_bytes, flow.dropped, flow.marked];
+                (0..3).for_each(|i| sums[i] += add[i]);
+            }
+            let of = Object { at: view.now(), kind: "aggregate", name: aggregate.name };
+            self.counts(of, sums);
+            if let Some(target_bps) = aggregate.target_bps {
+                self.row(of, "target", "bit/s", target_bps);
+            }
+            if let Some(estimate) = aggregate.mark_estimate {
+                self.row(of, "mark estimate", "1", estimate);
+            }
+            aggregate.marker.inspect(&mut Gauges { series: self, of, parts: Vec::new() });
         }
     }
 

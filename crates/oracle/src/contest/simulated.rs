@@ -27,7 +27,7 @@ pub fn simulate(contest: &Contest, seed: u64) -> Result<Tally, String> {
         delay: Duration::ZERO,
         discipline: Box::new(watched),
     };
-    let network = Network { links: vec![bottleneck], groups: groups(contest, seed) };
+    let network = Network { links: vec![bottleneck], groups: groups(contest, seed), aggregates: Vec::new() };
     let settings =
         Settings { duration: DURATION, warm_up: WARM_UP, seed: Seed(seed), tie_rule: TieRule::Random };
     let measured = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()))
