@@ -38,7 +38,8 @@ pub fn is_near(a: f64, b: f64) -> bool {
 
 /// All points of `vary`, or the key that is wrong and why.
 pub fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
-    let Some(vary) = vary else { return Ok(vec![plain(0.0, &[])?]) };
+    // Where nothing varies there is one point, and it needs no name.
+    let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
     let ways = [!vary.points.is_empty(), !vary.values.is_empty(), vary.from.is_some()];
     if ways.iter().filter(|way| **way).count() != 1 {
         return Err((

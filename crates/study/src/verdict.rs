@@ -205,7 +205,7 @@ impl Asked<'_, '_> {
                     };
                     let b = self.of(than_measure, &than).into_iter().find(other);
                     let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b - spec.by));
-                    let what = format!("{more} over {than} at {}", a.at);
+                    let what = format!("{more} over {than}{}", here(a));
                     findings.push(Finding { what, estimate, min: -spec.tolerance, max: f64::INFINITY });
                 }
             }
@@ -229,7 +229,7 @@ impl Asked<'_, '_> {
         let mut findings = Vec::new();
         for series in self.series(&spec.of, measure) {
             for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
-                let what = format!("{series} at {}", number.at);
+                let what = format!("{series}{}", here(number));
                 findings.push(within(what, number.estimate, spec.min, spec.max));
             }
         }
@@ -245,7 +245,7 @@ impl Asked<'_, '_> {
                 let printed = self.table.published.iter().find(is_it).map(|published| published.value);
                 let Some(value) = spec.is.or(printed) else { continue };
                 let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
-                let what = format!("{series} at {}, printed {}", number.at, shown(value));
+                let what = format!("{series}{}, printed {}", here(number), shown(value));
                 findings.push(within(what, number.estimate, Some(value - away), Some(value + away)));
             }
         }
@@ -395,6 +395,11 @@ fn name(at: &At) -> String {
         At::X(x) => shown(*x),
         At::Name(name) => name.clone(),
     }
+}
+
+/// Where a number stands, where there is more than one place.
+fn here(number: &Number) -> String {
+    if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
 }
 
 fn places(at: &[At]) -> String {
