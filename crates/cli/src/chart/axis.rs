@@ -206,3 +206,106 @@ fn powers(value: f64, digits: usize) -> String {
 fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::samples::axis;
+
+    fn names(axis: &Axis, values: &[f64], way: Way) -> Vec<String> {
+        let span = fit(axis, values.iter().copied(), way);
+        span.ticks.iter().map(|tick| span.name(*tick)).collect()
+    }
+
+    #[test]
+    fn ticks_are_few_and_round_and_name_what_differs() {
+        let linear = axis("", Scale::Linear, None);
+        assert_eq!(names(&linear, &[0.55, 0.99], Way::Up), ["0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2"]);
+        assert_eq!(names(&linear, &[1e6, 5.1e6], Way::Up), ["0", "1M", "2M", "3M", "4M", "5M", "6M"]);
+        assert_eq!(names(&linear, &[-2.0, 3.0], Way::Across), ["-2", "-1", "0", "1", "2", "3"]);
+        assert_eq!(
+            names(&linear, &[1e-9, 2e-9], Way::Up),
+            ["0", "5e-10", "1e-9", "1.5e-9", "2e-9", "2.5e-9"]
+        );
+    }
+
+    #[test]
+    fn a_log_axis_names_powers_and_between_them_what_has_room() {
+        let log = axis("", Scale::Log, None);
+        assert_eq!(names(&log, &[78.0, 1560.0], Way::Across), ["100", "200", "500", "1000"]);
+        assert_eq!(names(&log, &[1.0, 1e5], Way::Across), ["1", "10", "100", "1000", "10k", "100k"]);
+        // In the middle but for the rounding of logarithms.
+        assert!((fit(&log, [10.0, 1000.0].into_iter(), Way::Across).share(100.0) - 0.5).abs() < 1e-12);
+        assert_eq!(fit(&log, [-1.0, 0.0, f64::NAN].into_iter(), Way::Up).share(0.0), 0.0);
+    }
+
+    #[test]
+    fn the_papers_range_stays_unless_values_leave_it() {
+        let jain = axis("", Scale::Linear, Some([0.8, 1.0]));
+        let inside = fit(&jain, [0.9, 0.95].into_iter(), Way::Up);
+        assert_eq!((inside.share(0.8), inside.share(1.0)), (0.0, 1.0));
+        let below = fit(&jain, [0.5].into_iter(), Way::Up);
+        assert!(below.share(0.5) > 0.0 && below.share(1.0) == 1.0, "{below:?}");
+    }
+
+    #[test]
+    fn an_upward_axis_begins_at_zero_and_one_across_where_the_values_do() {
+        let linear = axis("", Scale::Linear, None);
+        assert_eq!(fit(&linear, [8.0, 9.0].into_iter(), Way::Up).share(0.0), 0.0);
+        assert!(fit(&linear, [8.0, 9.0].into_iter(), Way::Across).low > 7.0);
+        assert_eq!(fit(&linear, [-8.0, -9.0].into_iter(), Way::Up).share(0.0), 1.0);
+    }
+
+    #[test]
+    fn every_range_gives_finite_places_and_few_ticks() {
+        let values = [
+            0.0,
+            1.0,
+            -1.0,
+            1e-150,
+            1e-149,
+            1e150,
+            -1e150,
+            f64::MIN_POSITIVE,
+            f64::MAX,
+            f64::NAN,
+            f64::INFINITY,
+        ];
+        for scale in [Scale::Linear, Scale::Log] {
+            let axis = axis("", scale, None);
+            for (first, second) in values.iter().flat_map(|first| values.map(|second| (*first, second))) {
+                for way in [Way::Up, Way::Across] {
+                    let span = fit(&axis, [first, second].into_iter(), way);
+                    assert!(
+                        span.low < span.high && (span.high - span.low).is_finite(),
+                        "{first} {second}: {span:?}"
+                    );
+                    assert!(
+                        span.ticks.len() <= 12 && span.ticks.iter().all(|tick| tick.is_finite()),
+                        "{span:?}"
+                    );
+                    for value in [first, second].into_iter().filter(|value| can_show(&axis, *value)) {
+                        assert!(
+                            (0.0..=1.0).contains(&span.share(value))
+                                && (value.abs() < SMALLEST || span.holds(value))
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_short_and_intervals_have_two_digits() {
+        assert_eq!(number(0.98765, 4), "0.9877");
+        assert_eq!(number(216_160.0, 6), "216.16k");
+        assert_eq!(number(1000.0, 3), "1000");
+        assert_eq!(number(-0.5, 3), "-0.5");
+        assert_eq!(number(1e-5, 3), "1e-5");
+        assert_eq!(number(f64::NAN, 3), "no number");
+        assert_eq!(with_interval(0.9804, Some(0.0198)), "0.980 \u{b1} 0.020");
+        assert_eq!(with_interval(5.02e6, Some(31_000.0)), "5.020M \u{b1} 0.031M");
+        assert_eq!(with_interval(0.5, None), "0.5");
+        assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
+    }
+}

@@ -1,7 +1,7 @@
 //! Bars in groups.
 
 use super::axis::{can_show, number, with_interval};
-use super::frame::{Plot, column_of, columns};
+use super::frame::{Columns, Plot};
 use super::marker::{class, diamond};
 use super::put;
 use super::style::escaped;
@@ -13,33 +13,38 @@ const MOST_WIDE: f64 = 54.0;
 /// Room that the number above a bar needs.
 const VALUE_WIDTH: f64 = 34.0;
 
-/// A bar for each line in each column, and the paper's number as a diamond on it.
+/// A bar for each line in each column, the paper's number as a diamond on it, and above both the interval.
 pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
-    let spread = (plot.place.right - plot.place.left) / columns(panel).len().max(1) as f64;
+    let columns = Columns::new(panel);
+    let spread = (plot.place.right - plot.place.left) / columns.names.len().max(1) as f64;
     let lines = panel.lines.len().max(1) as f64;
     let wide = (spread * (1.0 - GAP) / lines).min(MOST_WIDE);
-    let left_of = |column: usize, at: usize| plot.x(column as f64) + wide * (at as f64 - lines / 2.0);
+    let left_of = |mark: &Mark, at: usize| {
+        let column = columns.of(mark).filter(|_| can_show(&panel.y, mark.y))?;
+        Some(plot.x(column as f64) + wide * (at as f64 - lines / 2.0))
+    };
     for (at, line) in panel.lines.iter().enumerate() {
-        for mark in line.marks.iter().filter(|mark| can_show(&panel.y, mark.y)) {
-            if let Some(column) = column_of(panel, mark) {
-                bar(out, plot, (left_of(column, at), wide), (line, mark));
-            }
+        let placed = |mark| left_of(mark, at).map(|left| (mark, left));
+        line.marks
+            .iter()
+            .filter_map(placed)
+            .for_each(|(mark, left)| bar(out, plot, (left, wide), (line, mark)));
+        for (mark, left) in line.published.iter().filter_map(placed) {
+            put(
+                out,
+                format_args!(
+                    "<path class=\"hollow s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
+                    class(line),
+                    diamond((left + wide / 2.0, plot.y(mark.y)), (wide / 2.0).clamp(2.5, 6.5)),
+                    escaped(&line.label),
+                    number(mark.y, 6)
+                ),
+            );
         }
-        for mark in line.published.iter().filter(|mark| can_show(&panel.y, mark.y)) {
-            if let Some(column) = column_of(panel, mark) {
-                let middle = left_of(column, at) + wide / 2.0;
-                put(
-                    out,
-                    format_args!(
-                        "<path class=\"hollow s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
-                        class(line),
-                        diamond((middle, plot.y(mark.y)), (wide / 2.0).clamp(2.5, 6.5)),
-                        escaped(&line.label),
-                        number(mark.y, 6)
-                    ),
-                );
-            }
-        }
+        line.marks
+            .iter()
+            .filter_map(placed)
+            .for_each(|(mark, left)| above(out, plot, (left, wide), (line, mark)));
     }
 }
 
@@ -59,8 +64,12 @@ fn bar(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): (&
             with_interval(mark.y, mark.y_half_width)
         ),
     );
+}
+
+/// The interval, and where there is room the number.
+fn above(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): (&Line, &Mark)) {
     let middle = left + wide / 2.0;
-    let mut highest = top;
+    let mut highest = plot.y(mark.y).min(plot.up(plot.y.foot()));
     if let Some(half) = mark.y_half_width.filter(|half| *half > 0.0) {
         let cap = (wide / 4.0).min(5.0);
         let (low, high) = (mark.y - half, mark.y + half);

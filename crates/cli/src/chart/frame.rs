@@ -69,30 +69,35 @@ impl Frame {
     }
 }
 
-/// The words below the axis, or the numbers that bars stand at.
-pub fn columns(panel: &Panel) -> Vec<String> {
-    if !panel.categories.is_empty() {
-        return panel.categories.clone();
-    }
-    places_of(panel).into_iter().map(|x| number(x, 4)).collect()
+/// Where values stand whose axis has names.
+pub struct Columns {
+    /// The words below the axis, or the numbers that bars stand at.
+    pub names: Vec<String>,
+    /// Those numbers, in order; none where there are words.
+    numbers: Vec<f64>,
 }
 
-/// The column in which `mark` stands.
-pub fn column_of(panel: &Panel, mark: &Mark) -> Option<usize> {
-    if panel.categories.is_empty() {
-        return places_of(panel).iter().position(|x| *x == mark.x);
+impl Columns {
+    pub fn new(panel: &Panel) -> Self {
+        if !panel.categories.is_empty() {
+            return Columns { names: panel.categories.clone(), numbers: Vec::new() };
+        }
+        let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
+        let mut numbers: Vec<f64> = marks.map(|mark| mark.x).filter(|x| x.is_finite()).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        Columns { names: numbers.iter().map(|x| number(*x, 4)).collect(), numbers }
     }
-    let is_place = mark.x >= 0.0 && mark.x.round() < panel.categories.len() as f64;
-    is_place.then(|| mark.x.round() as usize)
-}
 
-/// Where there are marks, in order.
-fn places_of(panel: &Panel) -> Vec<f64> {
-    let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
-    let mut places: Vec<f64> = marks.map(|mark| mark.x).filter(|x| x.is_finite()).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    places
+    /// The column in which `mark` stands.
+    pub fn of(&self, mark: &Mark) -> Option<usize> {
+        if self.numbers.is_empty() {
+            let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
+            return is_place.then(|| mark.x.round() as usize);
+        }
+        // The numbers of both zeros are one.
+        self.numbers.binary_search_by(|x| x.partial_cmp(&mark.x).unwrap_or(std::cmp::Ordering::Less)).ok()
+    }
 }
 
 fn has_names(panel: &Panel) -> bool {
@@ -100,7 +105,7 @@ fn has_names(panel: &Panel) -> bool {
 }
 
 fn are_slanted(panel: &Panel, width: f64) -> bool {
-    let names = columns(panel);
+    let names = Columns::new(panel).names;
     has_names(panel) && longest(&names) as f64 * NAME_LETTER + 8.0 > width / names.len().max(1) as f64
 }
 
@@ -109,7 +114,7 @@ fn longest(names: &[String]) -> usize {
 }
 
 fn slanted_depth(panel: &Panel) -> f64 {
-    longest(&columns(panel)).min(MOST_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
+    longest(&Columns::new(panel).names).min(MOST_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
 }
 
 /// What stands above a panel.
@@ -218,7 +223,7 @@ fn numbers(out: &mut String, plot: &Plot) {
 
 /// Names below the axis; slanted, and not all of them, where there is little room.
 fn names(out: &mut String, panel: &Panel, plot: &Plot) {
-    let names = columns(panel);
+    let names = Columns::new(panel).names;
     let spread = (plot.place.right - plot.place.left) / names.len().max(1) as f64;
     let every = if plot.place.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
     let y = plot.place.floor + 18.0;
@@ -258,7 +263,7 @@ fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
 
 fn across(panel: &Panel) -> Span {
     if has_names(panel) {
-        return Span::of_names(columns(panel).len());
+        return Span::of_names(Columns::new(panel).names.len());
     }
     let ends = |mark: &Mark| {
         let half = mark.x_half_width.unwrap_or(0.0);

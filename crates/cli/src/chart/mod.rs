@@ -145,3 +145,143 @@ fn open(out: &mut String, (width, height): (f64, f64), (title, detail): (&str, &
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes all");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::samples::{line, panel, published, table1};
+    use super::*;
+    use fairwire_study::record::Scale;
+
+    const KINDS: [Kind; 6] = [Kind::Lines, Kind::Bars, Kind::Time, Kind::Table, Kind::Scatter, Kind::Steps];
+
+    fn drawn(panels: &[Panel]) -> String {
+        let svg = Chart { title: "t", detail: Vec::new(), panels }.svg(Setting::InPage);
+        for word in ["NaN", "inf", "-0.0\""] {
+            assert!(!svg.contains(word), "{word} in {svg}");
+        }
+        svg
+    }
+
+    /// Each number that stands in a path or an attribute of place is within the picture.
+    fn all_is_inside(svg: &str) {
+        let size: Vec<f64> = ["width=\"", "height=\""]
+            .map(|name| svg.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+            .to_vec();
+        for (name, most) in [(" x=\"", size[0]), (" x1=\"", size[0]), (" x2=\"", size[0]), (" y=\"", size[1])]
+        {
+            for value in svg.split(name).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                let value: f64 = value.parse().unwrap();
+                assert!((0.0..=most).contains(&value), "{name}{value} of {most}");
+            }
+        }
+        for path in svg.split(" d=\"M").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let start: Vec<f64> = path
+                .split([' ', 'a', 'h', 'v', 'V', 'H', 'L', 'z', 'M'])
+                .take(2)
+                .map(|n| n.parse().unwrap())
+                .collect();
+            assert!(
+                start[0] >= 0.0 && start[0] <= size[0] && start[1] >= 0.0 && start[1] <= size[1],
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_kind_draws_whatever_numbers_there_are() {
+        let many: Vec<(f64, f64)> = (0..5000).map(|at| (f64::from(at), f64::from(at % 100))).collect();
+        let sets: [&[(f64, f64)]; 7] = [
+            &[],
+            &[(78.0, 0.5)],
+            &[(f64::NAN, f64::NAN)],
+            &[(1.0, f64::NAN), (2.0, 1.0), (f64::INFINITY, 3.0)],
+            &[(1e-300, -1e-300), (0.0, 0.0), (1e300, f64::MAX)],
+            &[(-5.0, -7.0), (5.0, 1e9)],
+            &many,
+        ];
+        for (kind, points) in KINDS.iter().flat_map(|kind| sets.map(|points| (*kind, points))) {
+            for scale in [Scale::Linear, Scale::Log] {
+                let mut one = panel(kind, vec![line("a", 0, points), line("b", 1, points)]);
+                (one.x.scale, one.y.scale) = (scale, scale);
+                one.lines[0].published = published(points);
+                if kind != Kind::Table || points.len() < 10 {
+                    all_is_inside(&drawn(&[one.clone(), one]));
+                }
+            }
+        }
+        all_is_inside(&drawn(&[]));
+        KINDS.iter().for_each(|kind| all_is_inside(&drawn(&[panel(*kind, Vec::new())])));
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told() {
+        let points = [(1.0, f64::NAN), (2.0, 1.0), (3.0, -1.0)];
+        let mut one = panel(Kind::Lines, vec![line("a", 0, &points)]);
+        assert!(drawn(&[one.clone()]).contains("one value is not drawn"));
+        one.y.scale = Scale::Log;
+        assert!(drawn(&[one.clone()]).contains("2 values are not drawn"));
+        one.lines[0].marks.remove(0);
+        one.y.scale = Scale::Linear;
+        assert!(!drawn(&[one]).contains("not drawn"));
+    }
+
+    #[test]
+    fn published_numbers_stand_hollow_beside_ours() {
+        let picture = drawn(&[table1(Kind::Lines)]);
+        assert_eq!(picture.matches("class=\"ring s").count(), 25);
+        assert!(picture.contains("RED, in the paper: 0.551"));
+        assert!(picture.contains("hollow: the paper"));
+        assert_eq!(drawn(&[table1(Kind::Bars)]).matches("class=\"hollow s").count(), 25);
+        assert!(drawn(&[table1(Kind::Table)]).contains(">0.551<"));
+    }
+
+    #[test]
+    fn nine_lines_have_nine_colours_and_the_tenth_is_dashed() {
+        let lines =
+            (0..10).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64), (2.0, 1.0)])).collect();
+        let picture = drawn(&[panel(Kind::Lines, lines)]);
+        for colour in 0..9 {
+            assert!(picture.contains(&format!("<path class=\"line s{colour}\" d=")), "{colour}");
+        }
+        assert!(picture.contains("<path class=\"line s0\" stroke-dasharray="));
+    }
+
+    #[test]
+    fn the_legend_stands_beside_the_data_and_counts_what_has_no_room() {
+        let lines = (0..50).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64)])).collect();
+        let picture = drawn(&[panel(Kind::Lines, lines)]);
+        let right: f64 = picture.split("H").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        let keys = picture.split("<text class=\"key\" x=\"").skip(1);
+        assert!(keys.clone().all(|key| key.split('"').next().unwrap().parse::<f64>().unwrap() > right));
+        assert!(
+            picture.contains("and 35 more") && keys.count() == 17,
+            "15 lines, the rest, and the interval"
+        );
+    }
+
+    #[test]
+    fn a_long_curve_becomes_as_many_points_as_a_screen_shows() {
+        let saw: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at % 1000))).collect();
+        let rising: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at).sqrt())).collect();
+        for (kind, points) in [(Kind::Time, saw), (Kind::Steps, rising)] {
+            assert!(drawn(&[panel(kind, vec![line("a", 0, &points)])]).len() < 60_000, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn panels_with_the_same_keys_share_a_legend() {
+        let one = table1(Kind::Lines);
+        let keys = |panels: &[Panel]| drawn(panels).matches("class=\"key\"").count();
+        assert_eq!(keys(&[one.clone(), one.clone()]), keys(&[one.clone()]));
+        let other = panel(Kind::Lines, vec![line("other", 0, &[(1.0, 1.0)])]);
+        assert_eq!(keys(&[one.clone(), other]), keys(&[one]) + 2);
+    }
+
+    #[test]
+    fn a_small_picture_is_as_recorded() {
+        let mut small = panel(Kind::Lines, vec![line("FABA", 0, &[(78.0, 0.9), (156.0, 1.0)])]);
+        small.lines[0].published = published(&[(78.0, 0.888)]);
+        let chart = Chart { title: "Two points", detail: vec!["seeds 1..=3".into()], panels: &[small] };
+        insta::assert_snapshot!(chart.svg(Setting::InPage));
+    }
+}

@@ -1,7 +1,7 @@
 //! A table, drawn: a row for each line, a column for each place, the paper's number below ours.
 
 use super::axis::{number, with_interval};
-use super::frame::{Place, column_of, columns};
+use super::frame::{Columns, Place};
 use super::style::{cut, escaped};
 use super::{MARGIN, put};
 use fairwire_study::record::{Line, Mark, Panel};
@@ -38,10 +38,11 @@ fn name_width(panel: &Panel) -> f64 {
 }
 
 fn column_widths(panel: &Panel) -> Vec<f64> {
+    let columns = Columns::new(panel);
     let mut letters: Vec<usize> =
-        columns(panel).iter().map(|name| name.chars().count().min(MOST_NAME)).collect();
+        columns.names.iter().map(|name| name.chars().count().min(MOST_NAME)).collect();
     for line in &panel.lines {
-        for (at, mark) in line.marks.iter().filter_map(|mark| Some((column_of(panel, mark)?, mark))) {
+        for (at, mark) in line.marks.iter().filter_map(|mark| Some((columns.of(mark)?, mark))) {
             letters[at] = letters[at].max(measured(mark).chars().count());
         }
     }
@@ -51,7 +52,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
 /// Draws it, with room between the columns where the picture is wider than needed.
 pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
     let widths = column_widths(panel);
-    let names = columns(panel);
+    let columns = Columns::new(panel);
     let mut right = MARGIN + name_width(panel);
     let rights: Vec<f64> = widths
         .iter()
@@ -69,7 +70,7 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
             ),
         );
     };
-    for (name, right) in names.iter().zip(&rights) {
+    for (name, right) in columns.names.iter().zip(&rights) {
         cell(out, "head", (*right, place.ceiling + 18.0), &cut(name, MOST_NAME as f64));
     }
     line(out, place.ceiling + HEAD - 4.0);
@@ -83,7 +84,7 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
                 escaped(&cut(&series.label, MOST_NAME as f64))
             ),
         );
-        cells(out, panel, series, (&rights, y));
+        cells(out, &columns, series, (&rights, y));
         line(out, y + row(panel) - 4.0);
     }
     if has_published(panel) {
@@ -98,14 +99,14 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
     }
 }
 
-fn cells(out: &mut String, panel: &Panel, line: &Line, (rights, y): (&[f64], f64)) {
+fn cells(out: &mut String, columns: &Columns, line: &Line, (rights, y): (&[f64], f64)) {
     for mark in &line.marks {
-        if let Some(right) = column_of(panel, mark).and_then(|at| rights.get(at)) {
+        if let Some(right) = columns.of(mark).and_then(|at| rights.get(at)) {
             cell(out, "cell", (*right, y + 15.0), &measured(mark));
         }
     }
     for mark in &line.published {
-        if let Some(right) = column_of(panel, mark).and_then(|at| rights.get(at)) {
+        if let Some(right) = columns.of(mark).and_then(|at| rights.get(at)) {
             cell(out, "detail", (*right, y + 32.0), &number(mark.y, 6));
         }
     }
