@@ -11,9 +11,9 @@ pub use document::document;
 
 use crate::chart::{Chart, Setting};
 use crate::failure::Failure;
+use crate::output::file;
 use fairwire_study::record::{Depth, Exhibit, Results};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The page of all exhibits.
@@ -66,15 +66,7 @@ fn listed(seeds: &[u64]) -> String {
 
 fn replace(folder: &Path, name: &str, content: &str) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
-    let scratch = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = File::create(&scratch)
-        .and_then(|mut file| file.write_all(content.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&scratch, &path));
-    written.map_err(|error| {
-        // What is half written is of no use; that it cannot be removed adds nothing to the first error.
-        let _ = fs::remove_file(&scratch);
-        refused(&path, &error)
-    })?;
+    file::try_write(&path, content.as_bytes()).map_err(|error| refused(&path, &error))?;
     Ok(path)
 }
 
@@ -88,6 +80,7 @@ fn refused(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn seeds_are_told_as_they_are_typed() {
