@@ -183,6 +183,16 @@ pub struct ReproduceArgs {
     /// Write the verdicts into the `verdicts.toml` of each study.
     #[arg(long, requires = "studies")]
     pub record: bool,
+    /// Write what came of each claim as a page of the documentation, of all exhibits.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "docs/reproduction.md",
+        conflicts_with = "exhibits"
+    )]
+    pub write_docs: Option<PathBuf>,
     /// End with code 3 where a verdict is not the recorded one.
     #[arg(long)]
     pub expect_recorded: bool,

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
+mod chart;
 mod command;
 mod failure;
 mod interrupt;
@@ -14,6 +15,7 @@ mod output;
 mod pages;
 mod progress;
 mod report;
+mod reproduction;
 mod tell;
 
 use args::{Cli, Command, LabCommand};
