@@ -164,7 +164,7 @@ pub struct OutputArgs {
     /// Write every packet: .pcapng or .ndjson; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv.
+    /// Write a row per run and flow: .csv or .parquet.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
     /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.

@@ -5,6 +5,8 @@
 
 mod delays;
 mod file;
+mod flows;
+mod parquet;
 mod plot;
 mod series;
 mod trace;
@@ -12,7 +14,6 @@ mod warm_up;
 
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::report::csv;
 use crate::tell::tell;
 use delays::Delays;
 use fairwire_core::{Duration, Time};
@@ -24,7 +25,7 @@ use plot::Curve;
 use series::Series;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace::Trace;
 
@@ -40,6 +41,7 @@ pub struct Outputs<'a> {
     args: &'a OutputArgs,
     series: Option<series::Form>,
     trace: Option<trace::Form>,
+    flows: Option<flows::Form>,
     baseline: Option<String>,
     every: Duration,
     warm_up: Time,
@@ -67,7 +69,7 @@ impl<'a> Outputs<'a> {
         };
         let series = ending("--series", &args.series, &["csv", "ndjson"])?;
         let trace = ending("--trace", &args.trace, &["pcapng", "ndjson"])?;
-        ending("--flows", &args.flows, &["csv"])?;
+        let records = ending("--flows", &args.flows, &["csv", "parquet"])?;
         ending("--histogram", &args.histogram, &["csv"])?;
         ending("--plot", &args.plot, &["svg"])?;
         let flows: u32 = spec.flow.iter().map(|flow| flow.count).fold(0, u32::saturating_add);
@@ -85,6 +87,8 @@ impl<'a> Outputs<'a> {
                 .map(|ending| if ending == "csv" { series::Form::Csv } else { series::Form::Ndjson }),
             trace: trace
                 .map(|ending| if ending == "pcapng" { trace::Form::Pcapng } else { trace::Form::Ndjson }),
+            flows: records
+                .map(|ending| if ending == "csv" { flows::Form::Csv } else { flows::Form::Parquet }),
             baseline: baseline(args, scenario)?,
             every: args.every,
             warm_up: Time::ZERO + spec.warm_up.0,
@@ -142,17 +146,21 @@ impl<'a> Outputs<'a> {
         let traces = finished.iter().filter_map(|run| run.trace.as_deref());
         let mut places: Vec<String> = traces.map(|path| path.display().to_string()).collect();
         places.truncate(MOST_TOLD);
-        let mut write = |path: &Option<PathBuf>, content: &dyn Fn() -> Result<String, Failure>| {
+        let mut write = |path: &Option<PathBuf>, all: &dyn Fn(&Path) -> Result<(), Failure>| {
             let Some(path) = path else { return };
-            match content().and_then(|text| file::write(path, text.as_bytes())) {
+            match all(path) {
                 Ok(()) => places.push(path.display().to_string()),
                 Err(failure) => failures.push(failure),
             }
         };
-        write(&args.flows, &|| csv::flows(report));
-        write(&args.histogram, &|| delays::text(&report.delays));
+        write(&args.flows, &|path| {
+            self.flows.map_or(Ok(()), |form| flows::write(path, form, report))
+        });
+        write(&args.histogram, &|path| file::write(path, delays::text(&report.delays)?.as_bytes()));
         let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
-        write(&args.plot, &|| Ok(plot::svg(&curves, &report.manifest.scenario, self.warm_up)));
+        write(&args.plot, &|path| {
+            file::write(path, plot::svg(&curves, &report.manifest.scenario, self.warm_up).as_bytes())
+        });
         if let Some(path) = &args.series {
             let head = if self.series == Some(series::Form::Csv) { series::HEAD } else { "" };
             match joined(path, head, finished) {
@@ -168,7 +176,7 @@ impl<'a> Outputs<'a> {
 }
 
 /// The parts that the runs wrote, in the order of the runs.
-fn joined(path: &std::path::Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
+fn joined(path: &Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
     let mut out = Scratch::begin(path, "")?;
     out.write_all(head.as_bytes())?;
     for part in finished.into_iter().filter_map(|run| run.series) {
