@@ -71,7 +71,9 @@ pub use control::{
 };
 pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
-pub use expect::{Judgement, judge};
+pub use expect::{Comparison, Judgement, Side, judge};
+/// What an acknowledgement tells of data out of order.
+pub use fairwire_tcp::{Block, Sack};
 /// Who watches a run, and what is shown.
 pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};

@@ -204,7 +204,8 @@ impl<T: Tap> Run<T> {
         let frame = self.ledger.frames.at(slot);
         let group = &self.groups[self.ledger.flows[frame.flow as usize].group() as usize];
         let (wire_bytes, is_tcp) = (group.wire_bytes(frame), group.is_acknowledged());
-        About { slot, frame, wire_bytes, is_tcp, sent: self.ledger.frames.sent(slot) }
+        let (sent, sack) = (self.ledger.frames.sent(slot), self.ledger.frames.blocks(slot));
+        About { slot, frame, wire_bytes, is_tcp, sent, sack }
     }
 
     #[inline]
@@ -513,7 +514,7 @@ impl<T: Tap> Signals for Ledger<T> {
         self.flows[frame.flow as usize].counts.dropped += 1;
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));
+            let about = observe::about(&packet, &self.frames, is_tcp);
             self.tap.happened(What::Drop(cause), about);
         }
         self.frames.release(packet.frame);
@@ -523,7 +524,7 @@ impl<T: Tap> Signals for Ledger<T> {
         self.flows[frame.flow as usize].counts.marked += 1;
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(packet, frame, is_tcp, self.frames.sent(packet.frame));
+            let about = observe::about(packet, &self.frames, is_tcp);
             self.tap.happened(What::Mark(cause), about);
         }
     }
