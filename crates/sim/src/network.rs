@@ -3,7 +3,7 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
-use crate::app::load::{Cause as Why, Machine, Step};
+use crate::app::load::{Cause as Why, Demand, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::event::{Event, EventQueue, Lane};
 use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
@@ -411,7 +411,7 @@ impl<T: Tap> Run<T> {
             flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
         }
         for session in &mut self.sessions {
-            session.start_measuring();
+            session.start_measuring(|flow| self.ledger.flows[flow as usize].arrived());
         }
     }
 
@@ -426,8 +426,8 @@ impl<T: Tap> Run<T> {
             let (of_member, others) = rest.split_at(connections(plan));
             rest = others;
             numbers[group] += 1;
-            let offered = first.session().map_or(0, |session| self.sessions[session as usize].offered());
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), offered));
+            let session = first.session().map(|session| &self.sessions[session as usize]);
+            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), session));
         }
         Measured {
             flows,
@@ -445,8 +445,13 @@ impl<T: Tap> Run<T> {
         self.timed.iter().flat_map(of_group).flatten().collect()
     }
 
-    /// `wanted` is what a session wanted to send, in segments.
-    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, wanted: u64) -> FlowRecord {
+    fn flow_record(
+        &self,
+        plan: &GroupPlan,
+        number: u32,
+        counts: &Counts,
+        session: Option<&Session>,
+    ) -> FlowRecord {
         let seconds = self.end.since(self.measured_from).secs();
         let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
         let of_tcp = |tcp: &fairwire_tcp::Config| {
@@ -460,9 +465,14 @@ impl<T: Tap> Run<T> {
         let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
             Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
             Source::Tcp { tcp, load } => {
-                let offered = rate_of(wanted * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let kind = format!("{} {}", load.kind(), tcp.name());
-                (kind, load.is_open_loop().then_some(offered), of_tcp(tcp))
+                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                let offered = session.and_then(|session| match load.demand() {
+                    Demand::Offered => Some(of(session.offered())),
+                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
+                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
+                    Demand::Endless => None,
+                });
+                (format!("{} {}", load.kind(), tcp.name()), offered, of_tcp(tcp))
             }
             Source::Cbr { rate, header_bytes, .. } => {
                 ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
