@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer, Error};
+use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
 
 /// The places of every value, by dotted path such as `flow.0.count`.
 #[derive(Clone, Debug, Default)]
@@ -135,9 +135,12 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_string).collect()
 }
 
+/// What changes no result is not hashed.
+const NOT_HASHED: &str = "output";
+
 fn sha256(table: &DeTable<'_>) -> String {
     let mut text = String::new();
-    canonical(table, &mut text);
+    canonical(table.iter().filter(|(key, _)| key.get_ref() != NOT_HASHED), &mut text);
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a string takes all");
         hex
@@ -145,9 +148,12 @@ fn sha256(table: &DeTable<'_>) -> String {
 }
 
 /// The document in one spelling: keys sorted, strings quoted alike, numbers in decimal.
-fn canonical(table: &DeTable<'_>, out: &mut String) {
+fn canonical<'a, 't: 'a>(
+    entries: impl Iterator<Item = (&'a Spanned<DeString<'t>>, &'a Spanned<DeValue<'t>>)>,
+    out: &mut String,
+) {
     let sorted: BTreeMap<&str, &DeValue<'_>> =
-        table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
+        entries.map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
     out.push('{');
     for (key, value) in sorted {
         write!(out, "{key:?}=").expect("a string takes all");
@@ -159,7 +165,7 @@ fn canonical(table: &DeTable<'_>, out: &mut String) {
 
 fn canonical_value(value: &DeValue<'_>, out: &mut String) {
     match value {
-        DeValue::Table(table) => canonical(table, out),
+        DeValue::Table(table) => canonical(table.iter(), out),
         DeValue::Array(items) => {
             out.push('[');
             for item in items.iter() {

@@ -49,6 +49,7 @@ mod law;
 mod links;
 mod load;
 mod measure;
+mod output;
 mod place;
 mod rates;
 mod run;
@@ -72,17 +73,18 @@ pub use control::{
 pub use delays::Delays;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Comparison, Judgement, Side, judge};
-/// What an acknowledgement tells of data out of order.
-pub use fairwire_tcp::{Block, Sack};
 /// Who watches a run, and what is shown.
 pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+/// What an acknowledgement tells of data out of order.
+pub use fairwire_tcp::{Block, Sack};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
+pub use output::OutputSpec;
 pub use place::Place;
 pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed};
 pub use schema::schema;
-pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};
+pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, SourceKind, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};

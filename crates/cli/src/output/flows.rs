@@ -44,8 +44,7 @@ type Row<'a> = (&'a RunRecord, &'a FlowRecord);
 
 /// In the order of the columns of the CSV.
 fn columns<'a>(rows: &[Row<'a>]) -> [Column<'a>; csv::FLOWS.len()] {
-    let text =
-        |of: fn(&Row<'a>) -> &'a str| -> Column<'a> { Column::Text(rows.iter().map(of).collect()) };
+    let text = |of: fn(&Row<'a>) -> &'a str| -> Column<'a> { Column::Text(rows.iter().map(of).collect()) };
     let real = |of: fn(&FlowRecord) -> f64| Column::Real(rows.iter().map(|(_, flow)| of(flow)).collect());
     let count = |of: fn(&FlowRecord) -> u64| Column::Count(rows.iter().map(|(_, flow)| of(flow)).collect());
     [
