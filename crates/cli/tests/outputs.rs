@@ -442,7 +442,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
         &["--series `x.txt`: the ending `.txt`", "allowed: a file that ends in .csv or .ndjson"],
     );
     says(&["--trace", "x"], &["--trace `x`: no ending", ".pcapng or .ndjson"]);
-    says(&["--flows", "x.parquet"], &["the ending `.parquet`", "ends in .csv"]);
+    says(&["--flows", "x.feather"], &["the ending `.feather`", "ends in .csv or .parquet"]);
     let nowhere = path(&contest, "no/where.csv");
     says(&["--histogram", &nowhere], &["cannot be written", "a folder that is there"]);
     says(&["--paired=faba"], &["--paired=faba: this discipline is not run", "tail-drop, red"]);

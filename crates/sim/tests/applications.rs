@@ -248,7 +248,8 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 fn a_user_who_waits_for_data_is_held_to_what_was_asked() {
     // Bursts of 15 segments on a link with room: one every 124 ms, as above, all of which arrives.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
-    let record = |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
+    let record =
+        |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
     let asked = free.offered_bps.expect("it asks for a burst at a time");
