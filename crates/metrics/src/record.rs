@@ -96,7 +96,8 @@ pub struct FlowRecord {
     pub group: String,
     /// The kind of source, such as `bulk newreno` or `cbr`.
     pub kind: String,
-    /// What an unresponsive source offers, bit/s on the wire; absent for a source that takes what it gets.
+    /// What an unresponsive source offers, or a user who waits for data asked for, bit/s on the wire; absent for a source that takes
+    /// what it gets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
     /// Bits per second, headers included. Simulated: what reached the receiver in order and once. Live: what left the bottleneck

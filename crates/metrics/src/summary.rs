@@ -40,6 +40,30 @@ pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     names.into_iter().filter_map(|name| difference((name, &of(name)), (baseline, &second))).collect()
 }
 
+/// One measure under one discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Under<'a> {
+    /// The measure, one of those of [`summarize`].
+    pub measure: &'a str,
+    /// The discipline.
+    pub discipline: &'a str,
+}
+
+/// `first` minus `second`, over the seeds under which both disciplines were run, as [`differences`] has it. None without a common seed
+/// at which both were measured.
+pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
+    let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
+        let absent = measure.starts_with("drops.").then_some(0.0);
+        let value = |run: &RunRecord| measures(run).get(measure).copied().or(absent);
+        let runs = runs.iter().filter(|run| run.discipline == discipline);
+        runs.filter_map(|run| Some((run.seed, value(run)?))).collect()
+    };
+    let second = of(second);
+    let pairs: Vec<(f64, f64)> =
+        of(first).iter().filter_map(|(seed, first)| Some((*first, *second.get(seed)?))).collect();
+    paired_difference(&pairs)
+}
+
 /// The measures of the runs of one discipline, by seed.
 type BySeed = BTreeMap<u64, BTreeMap<String, f64>>;
 

@@ -90,11 +90,11 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
-    /// What it carries, for those who watch.
-    pub(crate) fn content(&self) -> Content {
+    /// What it carries, for those who watch; an acknowledgement with the blocks `sack`.
+    pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
-            (true, is_for_syn) => Content::Ack { next: seq, is_for_syn, ece: flag },
+            (true, is_for_syn) => Content::Ack { next: seq, is_for_syn, ece: flag, sack },
             (false, true) => Content::Syn,
             (false, false) => Content::Data { seq, is_retransmission: is_special, cwr: flag },
         }
@@ -190,6 +190,11 @@ impl Frames {
         let Frame { seq, marks, is_syn, is_special, flag, .. } = self.slots[slot as usize];
         let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
+    }
+
+    /// The blocks of the acknowledgement in `slot`; none where it has none, or is no acknowledgement.
+    pub(crate) fn blocks(&self, slot: u32) -> Sack {
+        if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
 
     /// Asks for the frame in `slot`.

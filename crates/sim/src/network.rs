@@ -3,7 +3,7 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
-use crate::app::load::{Cause as Why, Machine, Step};
+use crate::app::load::{Cause as Why, Demand, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::{Edges, Tag};
 use crate::event::{Event, EventQueue, Lane};
@@ -241,7 +241,8 @@ impl<T: Tap> Run<T> {
         let frame = self.ledger.frames.at(slot);
         let group = &self.groups[self.ledger.flows[frame.flow as usize].group() as usize];
         let (wire_bytes, is_tcp) = (group.wire_bytes(frame), group.is_acknowledged());
-        About { slot, frame, wire_bytes, is_tcp, sent: self.ledger.frames.sent(slot) }
+        let (sent, sack) = (self.ledger.frames.sent(slot), self.ledger.frames.blocks(slot));
+        About { slot, frame, wire_bytes, is_tcp, sent, sack }
     }
 
     #[inline(always)]
@@ -523,7 +524,7 @@ impl<T: Tap> Run<T> {
         self.ledger.drops.clear(); // of before
         self.ledger.flows.iter_mut().for_each(Flow::start_measuring);
         for session in &mut self.sessions {
-            session.start_measuring();
+            session.start_measuring(|flow| self.ledger.flows[flow as usize].arrived());
         }
         if let Some(edges) = &mut self.edges {
             edges.start_measuring(self.measured_from);
@@ -541,8 +542,8 @@ impl<T: Tap> Run<T> {
             let (of_member, others) = rest.split_at(connections(plan));
             rest = others;
             numbers[group] += 1;
-            let offered = first.session().map_or(0, |session| self.sessions[session as usize].offered());
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), offered));
+            let session = first.session().map(|session| &self.sessions[session as usize]);
+            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), session));
         }
         Measured {
             flows,
@@ -561,8 +562,13 @@ impl<T: Tap> Run<T> {
         self.timed.iter().flat_map(of_group).flatten().collect()
     }
 
-    /// `wanted` is what a session wanted to send, in segments.
-    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, wanted: u64) -> FlowRecord {
+    fn flow_record(
+        &self,
+        plan: &GroupPlan,
+        number: u32,
+        counts: &Counts,
+        session: Option<&Session>,
+    ) -> FlowRecord {
         let seconds = self.end.since(self.measured_from).secs();
         let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
         let of_tcp = |tcp: &fairwire_tcp::Config| {
@@ -576,9 +582,14 @@ impl<T: Tap> Run<T> {
         let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
             Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
             Source::Tcp { tcp, load } => {
-                let offered = rate_of(wanted * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let kind = format!("{} {}", load.kind(), tcp.name());
-                (kind, load.is_open_loop().then_some(offered), of_tcp(tcp))
+                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                let offered = session.and_then(|session| match load.demand() {
+                    Demand::Offered => Some(of(session.offered())),
+                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
+                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
+                    Demand::Endless => None,
+                });
+                (format!("{} {}", load.kind(), tcp.name()), offered, of_tcp(tcp))
             }
             Source::Cbr { rate, header_bytes, .. } => {
                 ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
@@ -652,7 +663,7 @@ impl<T: Tap> Signals for Ledger<T> {
         self.drops.push(frame.flow);
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));
+            let about = observe::about(&packet, &self.frames, is_tcp);
             self.tap.happened(What::Drop(cause), about);
         }
         self.frames.release(packet.frame);
@@ -662,7 +673,7 @@ impl<T: Tap> Signals for Ledger<T> {
         self.flows[frame.flow as usize].marked();
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(packet, frame, is_tcp, self.frames.sent(packet.frame));
+            let about = observe::about(packet, &self.frames, is_tcp);
             self.tap.happened(What::Mark(cause), about);
         }
     }

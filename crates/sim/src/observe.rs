@@ -9,11 +9,12 @@
 
 use crate::edge::{Aggregate, Edges};
 use crate::flow::{Flow, Group};
-use crate::frames::Frame;
+use crate::frames::{Frame, Frames};
 use crate::link::Link;
 use crate::network::Queued;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};
 use fairwire_metrics::DelayHistogram;
+use fairwire_tcp::Sack;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -99,6 +100,8 @@ pub enum Content {
         is_for_syn: bool,
         /// Does it echo a mark (ECE)?
         ece: bool,
+        /// What has arrived beyond `next`.
+        sack: Sack,
     },
 }
 
@@ -267,6 +270,7 @@ pub(crate) struct About {
     pub(crate) wire_bytes: u32,
     pub(crate) is_tcp: bool,
     pub(crate) sent: Time,
+    pub(crate) sack: Sack,
 }
 
 /// The parts of the engine that a view shows.
@@ -377,8 +381,8 @@ impl<'a> Watch<'a> {
     }
 
     fn event(&self, at: Time, what: What, about: About) -> PacketEvent {
-        let About { slot, frame, wire_bytes, is_tcp, sent } = about;
-        let content = if is_tcp { frame.content() } else { Content::Datagram };
+        let About { slot, frame, wire_bytes, is_tcp, sent, sack } = about;
+        let content = if is_tcp { frame.content(sack) } else { Content::Datagram };
         PacketEvent {
             at,
             what,
@@ -457,8 +461,10 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// What a discipline did to `packet`, which stands for `frame`.
-pub(crate) fn about(packet: &Packet, mut frame: Frame, is_tcp: bool, sent: Time) -> About {
+/// What a discipline did to `packet`, which stands for one of `frames`.
+pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
+    let (slot, wire_bytes) = (packet.frame, packet.len);
+    let mut frame = frames.at(slot);
     frame.ecn = packet.ecn;
-    About { slot: packet.frame, frame, wire_bytes: packet.len, is_tcp, sent }
+    About { slot, frame, wire_bytes, is_tcp, sent: frames.sent(slot), sack: frames.blocks(slot) }
 }
