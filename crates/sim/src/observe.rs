@@ -7,8 +7,9 @@
 //! it. Deliveries are worked out before their time; they are held back until then, so that events are told in the order of
 //! their times.
 
-use crate::flow::{Flow, Group};
+use crate::flow::Flow;
 use crate::frames::Frame;
+use crate::group::Group;
 use crate::link::Link;
 use crate::network::Queued;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Packet, Rate, Time};
