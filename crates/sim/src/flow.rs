@@ -473,11 +473,17 @@ impl Flow {
         let due = tcp.sender.deadline().unwrap_or(Time::MAX);
         let due = due.min(tcp.receiver.deadline().unwrap_or(Time::MAX));
         if due < self.wakes_at {
-            self.wake_at(due, events);
+            self.wake_sooner(due, events);
         }
     }
 
+    #[inline(never)] // rare, since a deadline is mostly put off
+    fn wake_sooner(&mut self, at: Time, events: &mut EventQueue) {
+        self.wake_at(at, events);
+    }
+
     /// Schedules a wake, in place of the one that may be pending.
+    #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, events: &mut EventQueue) {
         self.wakes_at = at;
         events.push(at, Event::Wake(self.way.index), self.way.lanes.wake);
