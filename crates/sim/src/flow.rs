@@ -418,7 +418,7 @@ impl Flow {
     }
 
     /// Sends `ack` back from the sink at `at`, in the frame kept in `slot`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = stage.group.back;
         let frame = stage.frames.answer(slot, self.way.index, self.way.connection, ack, leg);

@@ -43,7 +43,7 @@ impl<T: Copy> Lanes<T> {
             queues: std::array::from_fn(|_| Ring::new()),
             count: 0,
             fronts: std::array::from_fn(never),
-            winners: std::array::from_fn(|node| (node % MOST_LANES) as u8), // anybody, where nothing waits
+            winners: std::array::from_fn(first_below),
             changed: 0,
         }
     }
@@ -148,6 +148,12 @@ impl<T: Copy> Lanes<T> {
     }
 }
 
+/// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
+fn first_below(node: usize) -> u8 {
+    let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
+    ((node << (MOST_LANES.ilog2() - depth.min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
+}
+
 /// After every entry, for a lane where nothing waits.
 #[inline]
 fn never(lane: usize) -> Time {
@@ -219,6 +225,27 @@ mod tests {
     use super::*;
     use fairwire_core::Seed;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
+        let mut rng = Seed(5).stream("lanes");
+        for trial in 0..1000u32 {
+            let mut lanes = Lanes::new();
+            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+            let mut orders = Vec::new();
+            for number in 0..20u32 {
+                let order = (Time::from_ns(rng.below(30).into()), u64::from(number));
+                if lanes.push(rng.below(1 + trial % MOST_LANES as u32) as usize, order, number) {
+                    orders.push(order);
+                }
+            }
+            orders.sort_unstable();
+            for order in orders {
+                let first = lanes.first();
+                assert_eq!((lanes.order(first), lanes.pop(first)), (order, Some(order.1 as u32)));
+            }
+        }
+    }
 
     #[test]
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {

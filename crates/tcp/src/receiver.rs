@@ -63,7 +63,7 @@ impl Receiver {
     }
 
     /// Takes in a segment. The acknowledgement, where it must leave at once.
-    #[inline]
+    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             return Some(Ack { is_for_syn: true, ..self.ack() });
@@ -103,7 +103,7 @@ impl Receiver {
     }
 
     /// May the acknowledgement of a segment in order wait for another segment?
-    #[inline]
+    #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
         self.waiting += 1;
         if self.waiting >= self.most_waiting {
@@ -115,7 +115,7 @@ impl Receiver {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn ack(&mut self) -> Ack {
         self.waiting = 0;
         self.due = Time::MAX;
@@ -123,22 +123,31 @@ impl Receiver {
         Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, seq: u64) {
         if seq == self.next {
             self.next += 1;
-            if let Some(first) = self.ahead.front()
-                && first.start == self.next
-            {
-                self.next = first.end;
-                self.ahead.pop_front();
+            if !self.ahead.is_empty() {
+                self.join_ahead();
             }
         } else if seq > self.next && seq - self.next < u64::from(self.window) {
             self.keep(seq);
         } // else it came before, or was never allowed
     }
 
+    /// The first hole may be filled.
+    #[inline(never)]
+    fn join_ahead(&mut self) {
+        if let Some(first) = self.ahead.front()
+            && first.start == self.next
+        {
+            self.next = first.end;
+            self.ahead.pop_front();
+        }
+    }
+
     /// Keeps what is out of order.
+    #[inline(never)]
     fn keep(&mut self, seq: u64) {
         let after = self.ahead.partition_point(|run| run.start <= seq); // runs before this one start at `seq` or below
         let joins_before = after > 0 && self.ahead[after - 1].end >= seq;
@@ -174,6 +183,7 @@ impl Receiver {
         run.holds(seq).then_some(run)
     }
 
+    #[inline(never)]
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
         let Some(recent) = &self.recent else { return sack };
