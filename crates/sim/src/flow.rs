@@ -333,7 +333,7 @@ impl Flow {
         // The receiver's timer is kept when it is set. Its line is another one.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
-            self.wake_at(due, stage.index, stage.events);
+            self.wake_sooner(due, stage);
         }
     }
 
@@ -364,7 +364,7 @@ impl Flow {
     }
 
     /// Sends `ack` back from the sink at `at`, in the frame kept in `slot`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
         let frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
@@ -423,11 +423,17 @@ impl Flow {
         let due = sender.deadline().unwrap_or(Time::MAX);
         let due = due.min(self.receiver.deadline().unwrap_or(Time::MAX));
         if due < self.source.wakes_at {
-            self.wake_at(due, stage.index, stage.events);
+            self.wake_sooner(due, stage);
         }
     }
 
+    #[inline(never)] // rare, since a deadline is mostly put off
+    fn wake_sooner(&mut self, at: Time, stage: &mut Stage<'_>) {
+        self.wake_at(at, stage.index, stage.events);
+    }
+
     /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may be pending.
+    #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut EventQueue) {
         self.source.wakes_at = at;
         events.push(at, Event::Wake(index), self.source.wake);
