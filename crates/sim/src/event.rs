@@ -141,17 +141,18 @@ impl EventQueue {
     #[inline(always)] // into the loop of either kind of run
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
         let first = self.lanes.first();
-        let (time, event) = if self.calendar.comes_before(first.order, self.now) {
+        let is_from_calendar = self.calendar.may_come_before(first.time)
+            && self.calendar.comes_before(self.lanes.order(first), self.now);
+        let (time, event) = if is_from_calendar {
             let entry = self.calendar.pop_until(end)?;
             (entry.time, entry.event)
         } else {
-            let (time, _) = first.order;
-            if time > end {
+            if first.time > end {
                 return None;
             }
             let event = self.lanes.pop(first)?;
             self.looks_ahead = self.lanes.looks_ahead(first);
-            (time, event)
+            (first.time, event)
         };
         self.now = time;
         Some((time, event))
@@ -212,17 +213,15 @@ impl Calendar {
         self.place(entry, now);
     }
 
-    /// Is there an event before `other`?
+    /// Is a look needed whether there is an event at `time` or before?
     #[inline(always)]
-    fn comes_before(&mut self, other: Order, now: Time) -> bool {
-        if self.near.is_empty() && other.0 < self.bound {
-            return false;
-        }
-        self.looks_for_one_before(other, now)
+    fn may_come_before(&self, time: Time) -> bool {
+        !self.near.is_empty() || time >= self.bound
     }
 
+    /// Is there an event before `other`?
     #[inline(never)]
-    fn looks_for_one_before(&mut self, other: Order, now: Time) -> bool {
+    fn comes_before(&mut self, other: Order, now: Time) -> bool {
         if self.near.is_empty() {
             self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
             if other.0 < self.bound || !self.refill(now) {

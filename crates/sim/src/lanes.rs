@@ -18,8 +18,9 @@ pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 pub(crate) struct Lanes<T> {
     queues: [Ring<T>; MOST_LANES],
     count: usize,
-    /// [`NEVER`] where nothing waits.
-    fronts: [Order; MOST_LANES],
+    /// When the front of each is due. Where nothing waits it is a time after all others, and not that of another lane, so that only
+    /// what is due at one instant is ever equal.
+    fronts: [Time; MOST_LANES],
     /// A binary tree: the winner of node `n` is the earlier of those of `2 n` and `2 n + 1`, and the leaves are the lanes themselves.
     /// That of the root, 1, is the first of all.
     winners: [u8; 2 * MOST_LANES],
@@ -31,7 +32,8 @@ pub(crate) struct Lanes<T> {
 /// The first entry of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First {
-    pub(crate) order: Order,
+    /// When it is due, or a time that never comes.
+    pub(crate) time: Time,
     lane: usize,
 }
 
@@ -40,7 +42,7 @@ impl<T: Copy> Lanes<T> {
         Lanes {
             queues: std::array::from_fn(|_| Ring::new()),
             count: 0,
-            fronts: [NEVER; MOST_LANES],
+            fronts: std::array::from_fn(never),
             winners: std::array::from_fn(first_below),
             changed: 0,
         }
@@ -60,7 +62,7 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if queue.len == 0 {
-            self.fronts[lane] = order;
+            self.fronts[lane] = order.0;
             queue.push(order, entry);
             if lane != self.changed {
                 self.play_apart(lane);
@@ -89,23 +91,37 @@ impl<T: Copy> Lanes<T> {
     #[inline(always)]
     fn play(&mut self, lane: usize) -> First {
         let lane = lane % MOST_LANES;
-        let (mut winner, mut order) = (lane as u8, number(self.fronts[lane]));
+        let (mut winner, mut time) = (lane, self.fronts[lane]);
         let mut node = MOST_LANES + lane;
-        let mut round = |winners: &mut [u8; 2 * MOST_LANES]| {
-            let other = winners[node ^ 1];
-            let others = number(self.fronts[usize::from(other) % MOST_LANES]);
-            (winner, order) = if others < order { (other, others) } else { (winner, order) };
+        let mut round = |lanes: &mut Self| {
+            let other = usize::from(lanes.winners[node ^ 1]) % MOST_LANES;
+            let others = lanes.fronts[other];
+            if others == time {
+                winner = lanes.first_of_tied(winner, other); // their times are equal, so that stays
+            } else {
+                winner = if others < time { other } else { winner };
+                time = time.min(others);
+            }
             node /= 2;
-            winners[node] = winner;
+            lanes.winners[node] = winner as u8;
         };
         for _ in 1..MOST_LANES.ilog2() {
-            round(&mut self.winners);
+            round(self);
         }
         if self.count > MOST_LANES / 2 {
-            round(&mut self.winners); // else the first half of the lanes has won already
+            round(self); // else the first half of the lanes has won already
         }
-        let order = (Time::from_ns((order >> 64) as u64), order as u64);
-        First { order, lane: usize::from(winner) % MOST_LANES }
+        First { time, lane: winner }
+    }
+
+    #[cold]
+    fn first_of_tied(&self, one: usize, other: usize) -> usize {
+        if self.queues[other].front() < self.queues[one].front() { other } else { one }
+    }
+
+    /// The order of what is first, or [`NEVER`].
+    pub(crate) fn order(&self, first: First) -> Order {
+        self.queues[first.lane].front()
     }
 
     /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
@@ -127,17 +143,22 @@ impl<T: Copy> Lanes<T> {
         let lane = first.lane % MOST_LANES;
         let queue = &mut self.queues[lane];
         let entry = queue.pop()?;
-        self.fronts[lane] = queue.front();
+        self.fronts[lane] = if queue.len == 0 { never(lane) } else { queue.front().0 };
         self.changed = lane;
         Some(entry)
     }
 }
 
-/// The first of the lanes below a node: while nothing waits there, any of them wins, but no lane from elsewhere may. Its matches are
-/// not played when those of the node are.
+/// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
 fn first_below(node: usize) -> u8 {
-    let node = node.max(1);
-    ((node << (MOST_LANES.ilog2() - node.ilog2().min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
+    let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
+    ((node << (MOST_LANES.ilog2() - depth.min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
+}
+
+/// After every entry, for a lane where nothing waits.
+#[inline]
+fn never(lane: usize) -> Time {
+    Time::from_ns(u64::MAX - lane as u64)
 }
 
 /// An order as one number: to compare two of these takes no branch.
@@ -207,6 +228,27 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
+    fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
+        let mut rng = Seed(5).stream("lanes");
+        for trial in 0..1000u32 {
+            let mut lanes = Lanes::new();
+            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+            let mut orders = Vec::new();
+            for number in 0..20u32 {
+                let order = (Time::from_ns(rng.below(30).into()), u64::from(number));
+                if lanes.push(rng.below(1 + trial % MOST_LANES as u32) as usize, order, number) {
+                    orders.push(order);
+                }
+            }
+            orders.sort_unstable();
+            for order in orders {
+                let first = lanes.first();
+                assert_eq!((lanes.order(first), lanes.pop(first)), (order, Some(order.1 as u32)));
+            }
+        }
+    }
+
+    #[test]
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {
         let mut rng = Seed(4).stream("lanes");
         let mut lanes = Lanes::new();
@@ -226,7 +268,8 @@ mod tests {
                 let expected = model.pop_first();
                 taken += u32::from(expected.is_some());
                 let first = lanes.first();
-                assert_eq!(first.order, expected.map_or(NEVER, |(order, _)| order));
+                assert_eq!(lanes.order(first), expected.map_or(NEVER, |(order, _)| order));
+                assert!(expected.is_none_or(|((time, _), _)| first.time == time));
                 assert_eq!(lanes.pop(first), expected.map(|(_, number)| number));
                 clock = expected.map_or(clock, |((time, _), _)| time.ns());
             }
@@ -261,6 +304,6 @@ mod tests {
         let first = lanes.first();
         assert_eq!(lanes.pop(first), Some('a'));
         let first = lanes.first();
-        assert_eq!((first.order, lanes.pop(first)), (NEVER, None));
+        assert_eq!((lanes.order(first), lanes.pop(first)), (NEVER, None));
     }
 }

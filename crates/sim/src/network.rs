@@ -7,13 +7,15 @@ use crate::app::load::{Cause as Why, Demand, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::{Edges, Tag};
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
-use crate::frames::{Frame, Frames};
+use crate::flow::{Counts, Flow, Lanes, NO_SESSION, Place, Stage};
+use crate::frames::Frame;
+use crate::group::Group;
+use crate::ledger::Ledger;
 use crate::link::{Departure, Link};
-use crate::observe::{self, About, State, Tap, What};
+use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Cause, Packet, Seed, Signals, Time};
+use fairwire_core::{Seed, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::{BTreeMap, VecDeque};
@@ -58,17 +60,6 @@ impl Queued {
     }
 }
 
-/// Frames and flows, and who watches: all that a discipline's signals touch.
-struct Ledger<T> {
-    frames: Frames,
-    flows: Vec<Flow>,
-    drops: Vec<u32>, // of these flows, to be counted
-    tap: T,
-}
-
-/// So many drops are counted at once.
-const DROPS_AT_ONCE: usize = 32;
-
 /// Frames of packets that are to leave a link are asked for so many departures ahead.
 const DEPARTURES_AHEAD: usize = 16;
 
@@ -85,7 +76,6 @@ impl<T: Tap> Run<T> {
             "nothing would be measured: the run ends within the warm-up"
         );
         let mut events = EventQueue::new(settings.tie_rule, settings.seed);
-        let drops = Vec::with_capacity(DROPS_AT_ONCE);
         let links = plan.links.into_iter().map(|plan| Queued {
             link: Link::new(plan),
             lane: events.lane(),
@@ -96,7 +86,7 @@ impl<T: Tap> Run<T> {
             legs: Vec::new(),
             groups: Vec::new(),
             edges: Edges::new(plan.aggregates, plan.groups.len()),
-            ledger: Ledger { frames: Frames::default(), flows: Vec::new(), drops, tap },
+            ledger: Ledger::new(tap),
             sessions: Vec::new(),
             steps: Vec::new(),
             timed: BTreeMap::new(),
@@ -521,8 +511,7 @@ impl<T: Tap> Run<T> {
         for Queued { link, .. } in &mut self.links {
             link.start_measuring(self.measured_from);
         }
-        self.ledger.drops.clear(); // of before
-        self.ledger.flows.iter_mut().for_each(Flow::start_measuring);
+        self.ledger.start_measuring();
         for session in &mut self.sessions {
             session.start_measuring(|flow| self.ledger.flows[flow as usize].arrived());
         }
@@ -618,64 +607,6 @@ fn connections(plan: &GroupPlan) -> usize {
     match &plan.source {
         Source::Tcp { load, .. } => usize::from(load.connections()),
         _ => 1,
-    }
-}
-
-impl<T> Ledger<T> {
-    /// Asks for the frame of an event to come.
-    #[inline]
-    fn fetch_frame(&self, event: Event) {
-        if let Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) = event {
-            self.frames.fetch(slot);
-        }
-    }
-
-    /// Asks for what an event to come needs of its flow; its frame was asked for before.
-    #[inline]
-    fn fetch_flow(&self, event: Event) {
-        let of_frame = |slot| &self.flows[self.frames.at(slot).flow as usize];
-        match event {
-            Event::Ack(slot) => of_frame(slot).fetch_source(),
-            Event::Sink(slot) => of_frame(slot).fetch_sink(),
-            Event::Wake(flow) => {
-                let flow = &self.flows[flow as usize];
-                flow.fetch_sink(); // its group stands there
-                flow.fetch_source();
-            }
-            Event::Arrival(_) | Event::LinkFree(_) | Event::Session(_) => {}
-        }
-    }
-
-    /// Counts the drops that were noted, all at once: each is of a flow far away in memory, and they come together.
-    fn count_drops(&mut self) {
-        for flow in self.drops.drain(..) {
-            self.flows[flow as usize].dropped();
-        }
-    }
-}
-
-impl<T: Tap> Signals for Ledger<T> {
-    fn dropped(&mut self, packet: Packet, cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        if self.drops.len() == DROPS_AT_ONCE {
-            self.count_drops();
-        }
-        self.drops.push(frame.flow);
-        if T::IS_ON {
-            let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(&packet, &self.frames, is_tcp);
-            self.tap.happened(What::Drop(cause), about);
-        }
-        self.frames.release(packet.frame);
-    }
-    fn marked(&mut self, packet: &Packet, cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].marked();
-        if T::IS_ON {
-            let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(packet, &self.frames, is_tcp);
-            self.tap.happened(What::Mark(cause), about);
-        }
     }
 }
 

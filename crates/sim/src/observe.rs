@@ -8,8 +8,9 @@
 //! their times.
 
 use crate::edge::{Aggregate, Edges};
-use crate::flow::{Flow, Group};
+use crate::flow::Flow;
 use crate::frames::{Frame, Frames};
+use crate::group::Group;
 use crate::link::Link;
 use crate::network::Queued;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};

@@ -88,7 +88,7 @@ impl Receiver {
     }
 
     /// Takes in a segment. The acknowledgement, where it must leave at once.
-    #[inline]
+    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             return Some(Ack { is_for_syn: true, ..self.ack() });
@@ -128,7 +128,7 @@ impl Receiver {
     }
 
     /// May the acknowledgement of a segment in order wait for another segment?
-    #[inline]
+    #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
         self.waiting += 1;
         if self.waiting >= self.most_waiting {
@@ -140,7 +140,7 @@ impl Receiver {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn ack(&mut self) -> Ack {
         self.waiting = 0;
         self.due = Time::MAX;
@@ -148,7 +148,7 @@ impl Receiver {
         Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, seq: u64) {
         if seq == self.next {
             self.next += 1;
@@ -166,6 +166,7 @@ impl Receiver {
     }
 
     /// The next segment came while some are ahead, which may now be in order.
+    #[inline(never)]
     fn close_hole(&mut self) {
         let Some(Ahead { runs, .. }) = self.ahead.as_deref_mut() else { return };
         if let Some(first) = runs.front()
@@ -177,6 +178,7 @@ impl Receiver {
         self.is_ordered = runs.is_empty();
     }
 
+    #[inline(never)]
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
         let Some(ahead) = self.ahead.as_deref() else { return sack };
