@@ -128,7 +128,7 @@ impl Control for Ledbat {
         }
         let Some(queueing) = self.queueing_delay() else { return };
         let off_target = (self.target_s - queueing.secs()) / self.target_s;
-        let moved = self.window + self.gain * off_target * f64::from(acked.newly) / self.window;
+        let moved = self.window + self.gain * off_target * f64::from(acked.growth) / self.window;
         let allowed = f64::from(acked.in_flight) + f64::from(self.allowed_increase);
         self.window = kept(moved.min(allowed).max(f64::from(self.lowest)), acked.most);
     }
@@ -158,7 +158,9 @@ mod tests {
         Acked {
             now: Time::from_ns(at_s * 1_000_000_000),
             newly,
+            growth: newly,
             marked: 0,
+            lost: 0,
             in_flight: 1000,
             rtt: rtt_ms.map(Duration::from_ms),
             ends_round: true,
