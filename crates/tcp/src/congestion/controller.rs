@@ -3,6 +3,7 @@
 //! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
 //! for the room of a BBR.
 
+use super::ledbat;
 use super::{
     Acked, Bbr, BbrParameters, Binomial, BinomialParameters, Congested, Control, Cubic, CubicParameters,
 };
@@ -74,7 +75,9 @@ impl Controller {
                 }))
             }
             ControlConfig::Prague(p) => Controller::Prague(Box::new(Prague::new(*p, initial))),
-            ControlConfig::Ledbat(p) => Controller::Ledbat(Box::new(Ledbat::new(*p, initial))),
+            ControlConfig::Ledbat(p) => {
+                Controller::Ledbat(Box::new(Ledbat::new(*p, initial.min(ledbat::INITIAL_WINDOW))))
+            }
             ControlConfig::Bbr(p) => {
                 let segment = Size(config.segment_bytes.into());
                 Controller::Bbr(Box::new(Bbr::new(*p, initial, segment)))
