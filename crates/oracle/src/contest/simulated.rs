@@ -90,7 +90,9 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
     let control = match sends {
         Sends::Reno => ControlConfig::Reno,
         Sends::Cubic => ControlConfig::Cubic(CubicParameters::default()),
-        Sends::Bbr => ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(seed) }),
+        Sends::Bbr => {
+            ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(seed), ..Default::default() })
+        }
         Sends::Dctcp => ControlConfig::Dctcp(DctcpParameters::default()),
         Sends::Udp(bps) => {
             return Source::Cbr {

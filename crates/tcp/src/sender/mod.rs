@@ -385,7 +385,7 @@ impl Sender {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
         let most = self.window_limit().min(WIDEST_WINDOW);
         match &mut self.control {
-            Controller::Reno(reno) if is_window_used => reno.grow(most),
+            Controller::Reno(reno) if is_window_used => reno.grow(newly, most),
             Controller::Reno(_) => {}
             _ => self.tell_all(ack, newly, in_flight, measures, now),
         }
@@ -393,8 +393,10 @@ impl Sender {
 
     #[inline(never)]
     fn tell_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
-        let newly = self.untold.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX)).max(1);
+        let growth = u32::try_from(newly).unwrap_or(u32::MAX);
+        let newly = self.untold.saturating_add(growth).max(1);
         self.untold = 0;
+        let lost = self.board.as_mut().map_or(0, |board| board.newly_lost());
         let marked = ack.marks.wrapping_sub(self.marks).min(newly);
         self.marks = ack.marks;
         let ends_round = ack.next > self.round_end;
@@ -404,7 +406,9 @@ impl Sender {
         self.control.acked(&Acked {
             now,
             newly,
+            growth,
             marked,
+            lost,
             in_flight,
             rtt: measures.rtt,
             ends_round,
