@@ -36,7 +36,9 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     show(&results, args.format)?;
     if !is_whole {
         let (done, all) = (results.exhibits.len(), plans.len());
-        tell(format_args!("interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"));
+        tell(format_args!(
+            "interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"
+        ));
         return Ok(Ending::Interrupted);
     }
     if args.record {
@@ -66,7 +68,10 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     for (number, study) in studies.iter().enumerate() {
         if studies[..number].iter().any(|other| other.spec.paper == study.spec.paper) {
             let paper = &study.spec.paper;
-            return Err(Failure::user(format!("two studies are of the paper `{paper}`"), "allowed: one for each"));
+            return Err(Failure::user(
+                format!("two studies are of the paper `{paper}`"),
+                "allowed: one for each",
+            ));
         }
     }
     Ok(studies)
@@ -75,9 +80,8 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
 /// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
 fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
-    let is_meant = |name: &String, (study, at): &(&Study, usize)| {
-        *name == study.spec.paper || *name == study.name(*at)
-    };
+    let is_meant =
+        |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
     if let Some(name) = asked.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
         return Err(unknown(name, studies));
     }
