@@ -2,8 +2,9 @@
 
 use crate::cache::{self, Cache, Finished};
 use crate::computed::{Entry, Made};
-use crate::expression::{Over, Source};
+use crate::expression::{Expression, Fold, Over, Source};
 use crate::facts::Facts;
+use crate::packets;
 use crate::plan::{Cell, Plan};
 use crate::watch::{Samples, Sampling};
 use fairwire_core::Time;
@@ -331,7 +332,7 @@ impl Pool<'_> {
             told = reached;
             if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let mut watcher = sampling.map(Sampling::watcher);
+        let mut watcher = sampling.map(|sampling| sampling.watcher(scenario.spec().warm_up.0));
         let observer = watcher.as_mut().map(|watcher| watcher as &mut dyn fairwire_scenario::Observer);
         let run = run_single(scenario, discipline, task.seed, &mut watch, observer)?;
         if run.is_some() {
@@ -350,7 +351,7 @@ fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     let source = OfRun { facts: &facts, samples, warm_up_s, x: plan.points[cell.point].x, at: None };
     let values = plan.measures.iter().map(|measure| measure.of.value(&source)).collect();
     let curves = plan.curves.iter().filter(|curves| curves.seed == seed).flat_map(|curves| &curves.of);
-    let points = |of: &crate::expression::Expression| {
+    let points = |of: &Expression| {
         let times = samples.iter().flat_map(|samples| samples.times()).enumerate();
         times.filter_map(|(at, time)| Some((time, of.value(&OfRun { at: Some(at), ..source })?))).collect()
     };
@@ -372,11 +373,18 @@ impl Source for OfRun<'_> {
     fn value(&self, name: &str) -> Option<f64> {
         match self.at {
             Some(at) => self.samples?.at(name, at),
+            None if packets::is_one(name) => self.samples?.packets(name),
             None => self.facts.value(name),
         }
     }
     fn over(&self, over: &Over) -> Option<f64> {
-        self.samples?.over(over, self.warm_up_s)
+        let samples = self.samples?;
+        match self.at {
+            Some(at) if over.fold == Fold::Change => {
+                Some(samples.at(&over.series, at)? - samples.at(&over.series, at.checked_sub(1)?)?)
+            }
+            _ => samples.over(over, self.warm_up_s),
+        }
     }
     fn x(&self) -> f64 {
         self.x
