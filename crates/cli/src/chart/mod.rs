@@ -20,7 +20,7 @@ use axis::can_show;
 use fairwire_study::record::{Kind, Line, Panel};
 use frame::Frame;
 use std::fmt::Write;
-use style::{cut, escaped, sheet};
+use style::{escaped, sheet};
 
 /// A chart: panels one below the other.
 #[derive(Clone, Debug, PartialEq)]
