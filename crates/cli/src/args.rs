@@ -40,7 +40,8 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
   fairwire list disciplines --format json
-  fairwire list markers";
+  fairwire list markers
+  fairwire list exhibits";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -252,6 +253,16 @@ pub enum List {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,
+    },
+    /// The exhibits of papers that `fairwire reproduce` makes again, with the verdicts recorded.
+    #[command(after_help = LIST_EXAMPLES)]
+    Exhibits {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+        /// Read the studies in this folder in place of those that came with the command.
+        #[arg(long, value_name = "DIR")]
+        studies: Option<PathBuf>,
     },
     /// The markers, which colour packets in front of a discipline.
     #[command(after_help = LIST_EXAMPLES)]
