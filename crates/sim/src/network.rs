@@ -15,7 +15,7 @@ use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Seed, Time};
+use fairwire_core::{Packet, Seed, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::{BTreeMap, VecDeque};

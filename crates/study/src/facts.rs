@@ -123,6 +123,7 @@ pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
     let is_group = |name: &str| groups.contains(&name);
+    let is_aggregate = |name: &str| scenario.spec().aggregate.iter().any(|aggregate| aggregate.name == name);
     let is_known = if let Some(flow) = name.strip_prefix("flow.") {
         flow.rsplit_once('.').is_some_and(|(flow, what)| is_flow(flow, scenario) && OF_FLOWS.contains(&what))
     } else if let Some(link) = name.strip_prefix("link.") {
@@ -131,14 +132,20 @@ pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
         what == "drops"
             || OF_GROUPS.contains(&what) && of.split('+').all(is_group)
             || (OF_ONE_GROUP.contains(&what) || packets::NAMES.contains(&what)) && is_group(of)
+            || summary::AGGREGATE_MEASURES.contains(&what) && is_aggregate(of)
     } else {
         OF_ALL.contains(&name) || OF_LINKS.contains(&name)
     };
-    if is_known { Ok(()) } else { Err(refusal(name, &groups, &links)) }
+    if is_known {
+        return Ok(());
+    }
+    let aggregates: Vec<&str> =
+        scenario.spec().aggregate.iter().map(|aggregate| aggregate.name.as_str()).collect();
+    Err(refusal(name, &groups, &links, &aggregates))
 }
 
 /// Why the measure `name` is refused: the nearest one, and which there are.
-fn refusal(name: &str, groups: &[&str], links: &[&str]) -> String {
+fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> String {
     let all = |heads: &[&str], of: &[String]| -> Vec<String> {
         heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
     };
@@ -150,6 +157,7 @@ fn refusal(name: &str, groups: &[&str], links: &[&str]) -> String {
     known.extend(
         [&OF_GROUPS[..], &OF_ONE_GROUP, &packets::NAMES].iter().flat_map(|of| all(of, &owned(groups))),
     );
+    known.extend(all(&summary::AGGREGATE_MEASURES, &owned(aggregates)));
     for (of, whats) in [(&flows, &OF_FLOWS[..]), (&of_links, &OF_LINKS)] {
         known.extend(of.iter().flat_map(|of| whats.iter().map(move |what| format!("{of}.{what}"))));
     }
