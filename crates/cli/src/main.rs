@@ -2,23 +2,29 @@
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
 //! 130 interrupted (what was finished has been reported).
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for huge pages
 // These macros panic where the stream is gone: `tell` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
+mod chart;
 mod command;
 mod failure;
 mod interrupt;
 mod output;
+mod pages;
 mod progress;
 mod report;
+mod reproduction;
 mod tell;
 
 use args::{Cli, Command, LabCommand};
 use clap::Parser;
 use failure::{Ending, Failure};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -32,6 +38,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<Ending, Failure> {
     match cli.command {
         Command::Run(args) => command::run::run(&args, cli.quiet),
+        Command::Reproduce(args) => command::reproduce::reproduce(&args, cli.quiet),
         Command::Describe(args) => command::describe::describe(&args),
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),

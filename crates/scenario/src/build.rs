@@ -105,7 +105,7 @@ fn site<'a>(spec: &Spec, topology: &Topology, at: usize, seed: Seed, stream: &'a
 
 fn group(flow: &FlowSpec, way: &Way, sends: &Sends, seed: Seed) -> GroupPlan {
     let member = |number| {
-        let stream = |what| seed.stream(&format!("flow/{}.{number}/{what}", flow.group));
+        let stream = |what| seed.stream_of(format_args!("flow/{}.{number}/{what}", flow.group));
         Member {
             start: flow.start.draw(&mut stream("start")),
             access_delay: flow.access.delay.of(number, || stream("access")),

@@ -2,11 +2,14 @@
 
 use crate::edge::Tag;
 use crate::observe::Content;
+use crate::prefetch;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
+use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into.
+/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Frame {
     /// Segment number on the way out, next segment expected on the way back; of a datagram, its bytes.
     seq: u64,
@@ -29,7 +32,7 @@ pub(crate) struct Frame {
     pub(crate) tag: Tag,
 }
 
-const _: () = assert!(size_of::<Frame>() <= 32);
+const _: () = assert!(size_of::<Frame>() == 32);
 
 impl Frame {
     #[inline]
@@ -103,11 +106,17 @@ impl Frame {
     }
 }
 
+/// The place for a frame is asked for so many frames ahead.
+const STORES_AHEAD: usize = 8;
+
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
+///
+/// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
+/// they mostly travel in that order too, what comes next is mostly beside what came last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     /// By slot, as far as there were any: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for those who watch.
@@ -117,7 +126,10 @@ pub(crate) struct Frames {
 impl Frames {
     #[inline]
     pub(crate) fn store(&mut self, frame: Frame) -> u32 {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.free.pop_front() {
+            if let Some(&soon) = self.free.get(STORES_AHEAD) {
+                self.fetch(soon);
+            }
             self.slots[slot as usize] = frame;
             return slot;
         }
@@ -180,6 +192,12 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
     }
 
+    /// Asks for the frame in `slot`.
+    #[inline]
+    pub(crate) fn fetch(&self, slot: u32) {
+        prefetch::first_line(&self.slots[slot as usize]);
+    }
+
     #[inline]
     pub(crate) fn at(&self, slot: u32) -> Frame {
         self.slots[slot as usize]
@@ -192,7 +210,7 @@ impl Frames {
 
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+        self.free.push_back(slot);
     }
 
     #[cfg(test)]

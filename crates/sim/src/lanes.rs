@@ -2,27 +2,30 @@
 
 use fairwire_core::Time;
 
-/// How many lanes there can be: each costs a compare for each entry taken.
+/// How many lanes there can be. More would be another level of the tournament.
 pub(crate) const MOST_LANES: usize = 16;
 
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
-
-/// How many are compared at once.
-const HALF: usize = MOST_LANES / 2;
-const _: () = assert!(HALF == 8);
 
 /// When an entry is due, and who goes first among those due at the same time. No two are alike.
 pub(crate) type Order = (Time, u64);
 /// After every entry.
 pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 
-/// Queues of entries in order, and the times of their fronts.
+/// Queues of entries in order, and a tournament of their fronts.
 #[derive(Debug)]
 pub(crate) struct Lanes<T> {
-    queues: Vec<Ring<T>>,
-    /// [`Time::MAX`] where nothing waits.
-    fronts: [[Time; HALF]; 2],
+    queues: [Ring<T>; MOST_LANES],
+    count: usize,
+    /// [`NEVER`] where nothing waits.
+    fronts: [Order; MOST_LANES],
+    /// A binary tree: the winner of node `n` is the earlier of those of `2 n` and `2 n + 1`, and the leaves are the lanes themselves.
+    /// That of the root, 1, is the first of all.
+    winners: [u8; 2 * MOST_LANES],
+    /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
+    /// them off until the winner is asked for saves half of them.
+    changed: usize,
 }
 
 /// The first entry of all lanes.
@@ -34,25 +37,37 @@ pub(crate) struct First {
 
 impl<T: Copy> Lanes<T> {
     pub(crate) fn new() -> Self {
-        Lanes { queues: Vec::new(), fronts: [[Time::MAX; HALF]; 2] }
+        Lanes {
+            queues: std::array::from_fn(|_| Ring::new()),
+            count: 0,
+            fronts: [NEVER; MOST_LANES],
+            winners: std::array::from_fn(first_below),
+            changed: 0,
+        }
     }
 
     /// A new lane, as long as there are few.
     pub(crate) fn add(&mut self) -> Option<usize> {
-        if self.queues.len() == MOST_LANES {
+        if self.count == MOST_LANES {
             return None;
         }
-        self.queues.push(Ring::new());
-        Some(self.queues.len() - 1)
+        self.count += 1;
+        Some(self.count - 1)
     }
 
     /// Adds `entry` at the end of a lane; false where it does not come after what is there, or where there is no such lane.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if queue.len == 0 {
-            self.fronts[lane / HALF][lane % HALF] = order.0;
-        } else if order <= queue.last {
+            self.fronts[lane] = order;
+            queue.push(order, entry);
+            if lane != self.changed {
+                self.play_apart(lane);
+            }
+            return true;
+        }
+        if number(order) <= number(queue.last) {
             return false;
         }
         queue.push(order, entry);
@@ -61,77 +76,80 @@ impl<T: Copy> Lanes<T> {
 
     /// The first entry, or [`NEVER`].
     #[inline(always)]
-    pub(crate) fn first(&self) -> First {
-        let [few, rest] = &self.fronts;
-        let first = First { order: NEVER, lane: 0 };
-        let mut time = least(few);
-        if self.queues.len() > HALF {
-            time = time.min(least(rest));
-        }
-        if time == Time::MAX {
-            return first;
-        }
-        let mut there = holders(few, time);
-        if self.queues.len() > HALF {
-            there |= holders(rest, time) << HALF;
-        }
-        if there & (there - 1) != 0 {
-            return self.first_of_tied(time);
-        }
-        let lane = there.trailing_zeros() as usize % MOST_LANES;
-        self.queues.get(lane).map_or(first, |queue| First { order: queue.front(), lane })
+    pub(crate) fn first(&mut self) -> First {
+        self.play(self.changed)
     }
 
-    #[cold]
-    fn first_of_tied(&self, time: Time) -> First {
-        let tied = (0..self.queues.len()).filter(|&lane| self.fronts[lane / HALF][lane % HALF] == time);
-        let firsts = tied.map(|lane| First { order: self.queues[lane].front(), lane });
-        firsts.min_by_key(|first| first.order).unwrap_or(First { order: NEVER, lane: 0 })
+    #[inline(never)] // out of the way of the pushes that need it not
+    fn play_apart(&mut self, lane: usize) {
+        self.play(lane);
+    }
+
+    /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
+    #[inline(always)]
+    fn play(&mut self, lane: usize) -> First {
+        let lane = lane % MOST_LANES;
+        let (mut winner, mut order) = (lane as u8, number(self.fronts[lane]));
+        let mut node = MOST_LANES + lane;
+        let mut round = |winners: &mut [u8; 2 * MOST_LANES]| {
+            let other = winners[node ^ 1];
+            let others = number(self.fronts[usize::from(other) % MOST_LANES]);
+            (winner, order) = if others < order { (other, others) } else { (winner, order) };
+            node /= 2;
+            winners[node] = winner;
+        };
+        for _ in 1..MOST_LANES.ilog2() {
+            round(&mut self.winners);
+        }
+        if self.count > MOST_LANES / 2 {
+            round(&mut self.winners); // else the first half of the lanes has won already
+        }
+        let order = (Time::from_ns((order >> 64) as u64), order as u64);
+        First { order, lane: usize::from(winner) % MOST_LANES }
     }
 
     /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
     #[inline]
     pub(crate) fn looks_ahead(&self, first: First) -> Option<usize> {
-        let queue = self.queues.get(first.lane)?;
-        queue.head.is_multiple_of(AHEAD).then_some(first.lane)
+        self.queues[first.lane % MOST_LANES].head.is_multiple_of(AHEAD).then_some(first.lane)
     }
 
-    /// The next [`AHEAD`] entries of a lane.
-    pub(crate) fn ahead(&self, lane: usize) -> impl Iterator<Item = T> + Clone + '_ {
+    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
+    pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
-        (0..queue.len.min(AHEAD)).map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
+        (skipped..queue.len.min(skipped + AHEAD))
+            .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
-    /// Takes the first entry out.
-    #[inline]
+    /// Takes out the entry that is first, as was just told.
+    #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Option<T> {
-        let queue = self.queues.get_mut(first.lane)?;
+        let lane = first.lane % MOST_LANES;
+        let queue = &mut self.queues[lane];
         let entry = queue.pop()?;
-        self.fronts[first.lane / HALF % 2][first.lane % HALF] = queue.front().0;
+        self.fronts[lane] = queue.front();
+        self.changed = lane;
         Some(entry)
     }
 }
 
-/// The least of [`HALF`] times, without a branch and without waiting for one after the other.
-#[inline]
-fn least(times: &[Time; HALF]) -> Time {
-    let at = |n: usize| times[n];
-    let (a, b) = (at(0).min(at(1)), at(2).min(at(3)));
-    let (c, d) = (at(4).min(at(5)), at(6).min(at(7)));
-    a.min(b).min(c.min(d))
+/// The first of the lanes below a node: while nothing waits there, any of them wins, but no lane from elsewhere may. Its matches are
+/// not played when those of the node are.
+fn first_below(node: usize) -> u8 {
+    let node = node.max(1);
+    ((node << (MOST_LANES.ilog2() - node.ilog2().min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
 }
 
-/// A bit for each of [`HALF`] times that is `time`.
+/// An order as one number: to compare two of these takes no branch.
 #[inline]
-fn holders(times: &[Time; HALF], time: Time) -> u32 {
-    let bit = |n: usize| u32::from(times[n] == time) << n;
-    (bit(0) | bit(1)) | (bit(2) | bit(3)) | (bit(4) | bit(5)) | (bit(6) | bit(7))
+fn number((time, tie): Order) -> u128 {
+    u128::from(time.ns()) << 64 | u128::from(tie)
 }
 
 /// A queue in a ring whose length is a power of two.
 #[derive(Debug)]
 struct Ring<T> {
-    slots: Vec<(Order, T)>,
+    slots: Box<[(Order, T)]>, // as many as a power of two, or none
     head: usize,
     len: usize,
     last: Order,
@@ -139,7 +157,7 @@ struct Ring<T> {
 
 impl<T: Copy> Ring<T> {
     fn new() -> Self {
-        Ring { slots: Vec::new(), head: 0, len: 0, last: (Time::ZERO, 0) }
+        Ring { slots: Box::default(), head: 0, len: 0, last: (Time::ZERO, 0) }
     }
 
     #[inline]
@@ -173,10 +191,12 @@ impl<T: Copy> Ring<T> {
     /// Doubles the room; what fills it does not matter.
     #[cold]
     fn grow(&mut self, order: Order, entry: T) {
-        self.slots.rotate_left(self.head);
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.rotate_left(self.head);
         self.head = 0;
-        let room = (self.slots.len() * 2).max(16);
-        self.slots.resize(room, (order, entry));
+        let room = (slots.len() * 2).max(16);
+        slots.resize(room, (order, entry));
+        self.slots = slots.into();
     }
 }
 
@@ -215,14 +235,32 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
+        let mut lanes = Lanes::new();
+        (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+        let at = |ns| (Time::from_ns(ns), 0);
+        for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
+            times.iter().for_each(|&ns| assert!(lanes.push(lane, at(ns), ns)));
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let first = lanes.first();
+            lanes.pop(first)
+        })
+        .collect();
+        assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
+    }
+
+    #[test]
     fn what_does_not_come_after_the_last_of_its_lane_is_refused() {
         let mut lanes = Lanes::new();
         let lane = lanes.add().expect("the first");
         let at = |ns, tie| (Time::from_ns(ns), tie);
         assert!(lanes.push(lane, at(5, 5), 'a'));
         assert!(!lanes.push(lane, at(4, 9), 'b') && !lanes.push(lane, at(5, 4), 'b'));
-        assert!(!lanes.push(lane + 1, at(6, 0), 'b'), "there is no such lane");
-        assert_eq!(lanes.pop(lanes.first()), Some('a'));
-        assert_eq!(lanes.pop(lanes.first()), None);
+        assert!(!lanes.push(MOST_LANES, at(6, 0), 'b'), "there is no such lane");
+        let first = lanes.first();
+        assert_eq!(lanes.pop(first), Some('a'));
+        let first = lanes.first();
+        assert_eq!((first.order, lanes.pop(first)), (NEVER, None));
     }
 }

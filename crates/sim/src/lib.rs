@@ -1,7 +1,7 @@
 //! A deterministic packet simulator.
 //!
 //! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for a prefetch
 
 pub mod app;
 mod edge;
@@ -14,7 +14,9 @@ mod link;
 mod network;
 mod observe;
 mod plan;
+mod prefetch;
 mod route;
+mod wheel;
 
 pub use link::{Departure, Link};
 pub use observe::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
