@@ -37,7 +37,8 @@ pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn Fn
 
 fn links(view: &View<'_>, tell: &mut dyn FnMut(Row<'_>)) {
     for link in view.links() {
-        let mut row = |measure, unit, value| tell(Row { kind: "link", name: link.name, measure, unit, value });
+        let mut row =
+            |measure, unit, value| tell(Row { kind: "link", name: link.name, measure, unit, value });
         row("backlog", "packets", f64::from(link.backlog.packets));
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);

@@ -1,10 +1,9 @@
 //! Aggregates in scenarios: the adaptive token bucket beside the fixed one, and what is refused.
 
 use fairwire_metrics::record::RunRecord;
-use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{
-    Observer, Observers, Overrides, Scenario, ScenarioError, View, Which, judge, parse, run_all,
-    run_all_observed,
+    Observer, Observers, Outcome, Overrides, Scenario, ScenarioError, View, Which, judge, parse, report,
+    run_all, run_all_observed,
 };
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +34,8 @@ const FIXED: [&str; 2] = ["aggregate.small.marker=token-bucket", "aggregate.larg
 fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do_not() {
     let scenario = read(&["seeds=1"]).expect("it is good");
     let runs = run(&["seeds=1"]);
-    for judgement in judge(scenario.spec(), &summarize(&runs)) {
+    let outcome = Outcome { runs: runs.clone(), interrupted: false };
+    for judgement in judge(scenario.spec(), &report(&scenario, outcome)) {
         assert!(judgement.is_met(), "{judgement}");
     }
     let [small, large] = &runs[0].aggregates[..] else { panic!("two aggregates") };

@@ -24,7 +24,7 @@ buffer = "60 packets"
 "#;
 
 /// Name, settings and flows.
-const SCENARIOS: [(&str, &str, &str); 6] = [
+const SCENARIOS: [(&str, &str, &str); 7] = [
     (
         "newreno-against-cbr",
         r#"disciplines = ["red", "faba"]"#,
@@ -140,17 +140,54 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 "#,
     ),
+    (
+        "adaptive-contracts",
+        "disciplines = [\"rio\"]\n[discipline.rio]\necn = \"mark\"",
+        r#"
+[[aggregate]]
+name = "small"
+target = "3 Mbit/s"
+marker = "adaptive-token-bucket"
+[[aggregate]]
+name = "large"
+target = "6 Mbit/s"
+marker = "adaptive-token-bucket"
+[[flow]]
+group = "small-tcp"
+aggregate = "small"
+count = 8
+source = "bulk"
+tcp = { ecn = "ect0" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "large-tcp"
+aggregate = "large"
+count = 8
+source = "bulk"
+tcp = { ecn = "ect0" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+[[flow]]
+group = "large-udp"
+aggregate = "large"
+source = "cbr"
+rate = "500 kbit/s"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#,
+    ),
 ];
 
 /// The mark of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
-const GOLDEN: [(&str, &str); 7] = [
+const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "67e45d46eda4ec18"),
     ("sack-at-three-distances", "73ff4c5424fc07b3"),
     ("cubic-and-dctcp", "47e70e8558443e37"),
     ("bbr-against-reno", "5ff67992a06a8fda"),
     ("two-way", "66fc228dffce5966"),
     ("laws-with-logarithms", "bc35b87b4b625238"),
-    ("applications", "d7b8086e8c3234f2"),
+    ("adaptive-contracts", "e3b266ceb9c1bf24"),
+    ("applications", "afb04a28595207d5"),
 ];
 
 fn scenario(at: usize) -> Scenario {
