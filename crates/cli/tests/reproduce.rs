@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::{code, run, stderr, stdout};
+use common::{code, fairwire, run, stderr, stdout};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 const SCENARIO: &str = r#"format = 1
 name = "short"
@@ -175,6 +177,39 @@ fn verdicts_are_recorded_and_held_to() {
         "{}",
         stderr(&other)
     );
+}
+
+#[test]
+fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
+    let studies = Studies::new();
+    let made = studies.path("studies/2000-nobody-made");
+    // Its second exhibit takes days; its first, of twenty runs, a second.
+    let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
+    let long = long.replace("scenario =", "set = [\"duration=9000000 s\"]\nscenario =");
+    fs::write(made.join("study.toml"), format!("{STUDY}{long}")).unwrap();
+    let (out, folder) = (studies.text("out"), studies.text("studies"));
+    let args =
+        ["reproduce", "--full", "--studies", &folder, "--out", &out, "--jobs", "1", "--format", "json"];
+    let child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let cache = studies.path("out/cache");
+    let is_result = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
+    let finished = || fs::read_dir(&cache).map_or(0, |all| all.flatten().filter(is_result).count());
+    let mut patience = 6000;
+    while finished() < 20 && patience > 0 {
+        std::thread::sleep(Duration::from_millis(10));
+        patience -= 1;
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 2 exhibits are whole"), "{}", stderr(&output));
+    let results: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(results["interrupted"], true);
+    let exhibits: Vec<&Value> = results["exhibits"].as_array().unwrap().iter().map(|e| &e["id"]).collect();
+    assert_eq!(exhibits, ["fig1"]);
+    let again = studies.reproduce(&["made.fig1", "--full"]);
+    assert!(stderr(&again).contains("0 runs made, 20 taken from earlier"), "{}", stderr(&again));
 }
 
 #[test]
