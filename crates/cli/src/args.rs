@@ -27,6 +27,15 @@ Examples:
   fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1 --trace packets.pcapng
   fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg";
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  fairwire reproduce --quick               # a first verdict on every claim
+  fairwire reproduce faba.table1 --full
+  fairwire reproduce faba afd --jobs 2 --out results
+  fairwire reproduce faba --studies studies --record
+
+What is finished is kept in the folder of --out: the same command goes on where it was stopped.";
+
 const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
@@ -78,6 +87,9 @@ pub enum Command {
     /// Simulate a scenario under each of its disciplines and seeds.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// Make the figures and tables of papers again, and hold each claim against what was measured.
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
     /// List what there is.
     #[command(after_help = LIST_EXAMPLES)]
     List {
@@ -140,6 +152,40 @@ pub struct RunArgs {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all.
+    #[arg(value_name = "PAPER[.EXHIBIT]")]
+    pub exhibits: Vec<String>,
+    /// Few seeds, and of long sweeps not every point; this is so when neither is given.
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// As many seeds as a verdict deserves, and every point.
+    #[arg(long)]
+    pub full: bool,
+    /// Runs at the same time; as many as there are cores when left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// How to print the claims.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Write results, figures and the report into this folder.
+    #[arg(long, value_name = "DIR", default_value = "out/reproduction")]
+    pub out: PathBuf,
+    /// Make every run again, also where there is a result.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Read the studies in this folder in place of those that came with the command.
+    #[arg(long, value_name = "DIR")]
+    pub studies: Option<PathBuf>,
+    /// Write the verdicts into the `verdicts.toml` of each study.
+    #[arg(long, requires = "studies")]
+    pub record: bool,
+    /// End with code 3 where a verdict is not the recorded one.
+    #[arg(long)]
+    pub expect_recorded: bool,
 }
 
 /// What is written beside the report.

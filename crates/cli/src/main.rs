@@ -32,6 +32,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<Ending, Failure> {
     match cli.command {
         Command::Run(args) => command::run::run(&args, cli.quiet),
+        Command::Reproduce(args) => command::reproduce::reproduce(&args, cli.quiet),
         Command::Describe(args) => command::describe::describe(&args),
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),

@@ -78,8 +78,8 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The measures of one run.
-fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
+/// The measures of one run, by the names that [`summarize`] gives.
+pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     let mut measures = BTreeMap::from([
         ("jain".to_string(), run.fairness.jain),
         ("worst_share".to_string(), run.fairness.worst_share),

@@ -14,14 +14,14 @@ use toml::de::{DeTable, DeValue, Deserializer, Error};
 
 /// The places of every value, by dotted path such as `flow.0.count`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub struct Places {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
 }
 
 impl Places {
     /// An error at `path`, or at the nearest table above it that stands in the text.
-    pub(crate) fn refuse(&self, path: &str, problem: Problem) -> ScenarioError {
+    pub fn refuse(&self, path: &str, problem: Problem) -> ScenarioError {
         let mut path = path;
         let span = loop {
             match (self.spans.get(path), path.rsplit_once('.')) {
@@ -45,11 +45,21 @@ impl Places {
     }
 }
 
-/// What was read: the value, where everything stands, and the hash of the effective text.
+/// What was read: the value, where everything stands, and the hashes of the effective text.
 pub(crate) struct Read<T> {
     pub(crate) value: T,
     pub(crate) places: Places,
     pub(crate) sha256: String,
+    /// The same without the keys of [`FOR_PEOPLE`].
+    pub(crate) traffic_sha256: String,
+}
+
+/// Keys of a scenario on which no single run depends: what is compared with what, and what is said of it.
+const FOR_PEOPLE: [&str; 5] = ["disciplines", "expect", "name", "seeds", "title"];
+
+/// Reads a TOML document other than a scenario, with errors told as a scenario's are; `name` is what errors call it.
+pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Places), ScenarioError> {
+    read(name, text, &[]).map(|read| (read.value, read.places))
 }
 
 /// One change to the document: the name of its source, and its text as for `--set`.
@@ -75,9 +85,10 @@ pub(crate) fn read<T: DeserializeOwned>(
             .map_err(|SetError { problem, span }| places.at(span, problem))?;
     }
     index(root.get_ref(), "", &mut places.spans);
-    let sha256 = sha256(root.get_ref());
+    let traffic_sha256 = sha256(root.get_ref(), &FOR_PEOPLE);
+    let sha256 = sha256(root.get_ref(), &[]);
     match T::deserialize(Deserializer::from(root)) {
-        Ok(value) => Ok(Read { value, places, sha256 }),
+        Ok(value) => Ok(Read { value, places, sha256, traffic_sha256 }),
         Err(error) => Err(explained(&places, &error)),
     }
 }
@@ -135,21 +146,21 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_string).collect()
 }
 
-fn sha256(table: &DeTable<'_>) -> String {
+fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
     let mut text = String::new();
-    canonical(table, &mut text);
+    canonical(table, without, &mut text);
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a string takes all");
         hex
     })
 }
 
-/// The document in one spelling: keys sorted, strings quoted alike, numbers in decimal.
-fn canonical(table: &DeTable<'_>, out: &mut String) {
+/// The document in one spelling, `without` some keys: keys sorted, strings quoted alike, numbers in decimal.
+fn canonical(table: &DeTable<'_>, without: &[&str], out: &mut String) {
     let sorted: BTreeMap<&str, &DeValue<'_>> =
         table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
     out.push('{');
-    for (key, value) in sorted {
+    for (key, value) in sorted.into_iter().filter(|(key, _)| !without.contains(key)) {
         write!(out, "{key:?}=").expect("a string takes all");
         canonical_value(value, out);
         out.push(',');
@@ -159,7 +170,7 @@ fn canonical(table: &DeTable<'_>, out: &mut String) {
 
 fn canonical_value(value: &DeValue<'_>, out: &mut String) {
     match value {
-        DeValue::Table(table) => canonical(table, out),
+        DeValue::Table(table) => canonical(table, &[], out),
         DeValue::Array(items) => {
             out.push('[');
             for item in items.iter() {

@@ -185,7 +185,7 @@ impl From<Problem> for ScenarioError {
 }
 
 /// The candidate that `given` was most likely meant to be, if any is near.
-pub(crate) fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
     // A third of the letters may be wrong; one always may.
     let most = (given.chars().count() / 3).max(1);
@@ -197,7 +197,7 @@ pub(crate) fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>
 }
 
 /// `a`, `b` or `c`.
-pub(crate) fn listed(items: &[String]) -> String {
+pub fn listed(items: &[String]) -> String {
     let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
     match quoted.split_last() {
         None => "nothing".into(),

@@ -52,6 +52,7 @@ mod measure;
 mod place;
 mod rates;
 mod run;
+mod samples;
 mod schema;
 mod set;
 mod source;
@@ -70,7 +71,8 @@ pub use control::{
     BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
 };
 pub use delays::Delays;
-pub use error::{Problem, ScenarioError};
+pub use document::{Places, read_document};
+pub use error::{Problem, ScenarioError, listed, nearest};
 pub use expect::{Judgement, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
@@ -79,7 +81,8 @@ pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, load, parse};
 pub use place::Place;
 pub use rates::ChangeSpec;
-pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed};
+pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
+pub use samples::{Row, rows};
 pub use schema::schema;
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};

@@ -31,6 +31,7 @@ pub struct Scenario {
     spec: Spec,
     topology: Topology,
     sha256: String,
+    traffic_sha256: String,
 }
 
 impl Scenario {
@@ -53,6 +54,12 @@ impl Scenario {
     /// neither are comments, layout and the order of keys; the contents of the files that it names are.
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// The same without what no single run depends on: the lists of disciplines and expectations, name and title. Together with a
+    /// discipline and a seed it names one run, whatever else its scenario compares.
+    pub fn traffic_sha256(&self) -> &str {
+        &self.traffic_sha256
     }
 }
 
@@ -85,7 +92,12 @@ fn read(
     let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
     choose(&mut spec.disciplines, own);
     let topology = check::check(&spec, own, &files, &places)?;
-    Ok(Scenario { spec, topology, sha256: files.hashed(before.sha256) })
+    Ok(Scenario {
+        spec,
+        topology,
+        sha256: files.hashed(before.sha256),
+        traffic_sha256: files.hashed(before.traffic_sha256),
+    })
 }
 
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.

@@ -173,27 +173,51 @@ fn run_one(
     if meter.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let (spec, seed) = (scenario.spec(), which.seed);
-    let settings = build::settings(spec, Seed(seed));
-    let mut network = Some(build::network(spec, scenario.topology(), compared, Seed(seed))?);
     let mut reached = Time::ZERO;
-    let mut measured = None;
     let mut watch = |now| {
         let before = std::mem::replace(&mut reached, now);
         meter.advance(before, now)
     };
+    let mut made = Ok(None);
     observers.observe(which, &mut |observer| {
-        let Some(network) = network.take() else { return false };
-        measured = match observer {
-            None => fairwire_sim::run(network, &settings, &mut watch),
-            Some(observer) => fairwire_sim::run_observed(network, &settings, &mut watch, observer),
-        };
-        measured.is_some()
+        made = simulate(scenario, compared, which.seed, &mut watch, observer);
+        matches!(made, Ok(Some(_)))
     });
-    if measured.is_some() {
+    let made = made?;
+    if made.is_some() {
         // What is finished is kept, so whether to go on is not the question here.
-        let _ = meter.advance(reached, Time::ZERO + spec.duration.0);
+        let _ = meter.advance(reached, Time::ZERO + scenario.spec().duration.0);
     }
+    Ok(made)
+}
+
+/// Simulates one discipline of `scenario`, by its place in the list, under one seed. `watch` is told the simulated time and says
+/// whether to go on; `None` when it said no. With an `observer` the record is the same, bit for bit.
+pub fn run_single(
+    scenario: &Scenario,
+    discipline: usize,
+    seed: u64,
+    watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Option<RunRecord>, RunError> {
+    let compared = &scenario.spec().disciplines[discipline];
+    Ok(simulate(scenario, compared, seed, watch, observer)?)
+}
+
+fn simulate(
+    scenario: &Scenario,
+    compared: &Compared,
+    seed: u64,
+    mut watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Option<RunRecord>, BuildError> {
+    let spec = scenario.spec();
+    let settings = build::settings(spec, Seed(seed));
+    let network = build::network(spec, scenario.topology(), compared, Seed(seed))?;
+    let measured = match observer {
+        None => fairwire_sim::run(network, &settings, &mut watch),
+        Some(observer) => fairwire_sim::run_observed(network, &settings, &mut watch, observer),
+    };
     Ok(measured.map(|measured| RunRecord {
         discipline: compared.label().into(),
         seed,

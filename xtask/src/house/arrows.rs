@@ -28,6 +28,17 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-wire",
         ],
     ),
+    (
+        "fairwire-study",
+        &[
+            "fairwire-core",
+            "fairwire-disciplines",
+            "fairwire-metrics",
+            "fairwire-scenario",
+            "fairwire-sim",
+            "fairwire-tcp",
+        ],
+    ),
     ("fairwire-gateway", &["fairwire-core", "fairwire-disciplines", "fairwire-metrics", "fairwire-wire"]),
     (
         "fairwire",
@@ -37,6 +48,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-gateway",
             "fairwire-metrics",
             "fairwire-scenario",
+            "fairwire-study",
             "fairwire-wire",
         ],
     ),

@@ -5,5 +5,6 @@ pub mod demo;
 pub mod describe;
 pub mod lab;
 pub mod list;
+pub mod reproduce;
 pub mod run;
 pub mod schema;

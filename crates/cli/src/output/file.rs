@@ -108,11 +108,14 @@ pub fn with_part(path: &Path, part: &str) -> PathBuf {
 
 /// Writes `content` to `path`, whole or not at all.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let written = Scratch::begin(path, "").and_then(|mut file| {
-        file.write_all(content)?;
-        file.finish()
-    });
-    written.map(|_| ()).map_err(|error| fault(path, &error))
+    try_write(path, content).map_err(|error| fault(path, &error))
+}
+
+/// The same, where it is no fault of ours that there may be no room.
+pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = Scratch::begin(path, "")?;
+    file.write_all(content)?;
+    file.finish().map(|_| ())
 }
 
 /// A file that was proven writable could not be written.

@@ -4,7 +4,7 @@
 //! nothing half done, and one that is finished is kept.
 
 mod delays;
-mod file;
+pub mod file;
 mod plot;
 mod series;
 mod trace;

@@ -1,0 +1,239 @@
+//! `fairwire reproduce`.
+
+use crate::args::{Format, ReproduceArgs};
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::output::file;
+use crate::progress::Progress;
+use crate::report::{print, table};
+use crate::tell::tell;
+use fairwire_study::record::{Depth, Exhibit, FORMAT, Results, Verdict};
+use fairwire_study::{Cache, Executed, Fault, Plan, Recorded, Study, Work, assemble, execute, library};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+/// Runs the exhibits asked for, tells what came of each claim, and writes all of it into a folder.
+pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
+    let studies = studies(args.studies.as_deref())?;
+    let depth = if args.full { Depth::Full } else { Depth::Quick };
+    let mut plans = Vec::new();
+    for (study, at) in chosen(&studies, &args.exhibits)? {
+        plans.push(Plan::of(study, at, depth)?);
+    }
+    let cache = open(&args.out, args.fresh)?;
+    let executed = run(&plans, &cache, args, quiet)?;
+    let is_whole = executed.is_whole.iter().all(|whole| *whole);
+    let done = plans.iter().zip(&executed.gathered).zip(&executed.is_whole).filter(|(_, whole)| **whole);
+    let results = Results {
+        format: FORMAT,
+        fairwire_version: env!("CARGO_PKG_VERSION").into(),
+        depth,
+        interrupted: !is_whole,
+        exhibits: done.map(|((plan, gathered), _)| assemble(plan, gathered)).collect(),
+    };
+    write(&args.out, &results)?;
+    show(&results, args.format)?;
+    if !is_whole {
+        let (done, all) = (results.exhibits.len(), plans.len());
+        tell(format_args!("interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"));
+        return Ok(Ending::Interrupted);
+    }
+    if args.record {
+        record(args, &studies, &results)?;
+    }
+    let differing = if args.expect_recorded { differing(&studies, &results) } else { Vec::new() };
+    for line in &differing {
+        tell(format_args!("not as recorded: {line}"));
+    }
+    Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
+}
+
+/// The studies compiled in, or those in `folder`.
+pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
+    let folders = match folder {
+        Some(path) => library::read(path)?,
+        None => library::embedded(),
+    };
+    if folders.is_empty() {
+        let place = folder.map_or("this command".into(), |path| format!("`{}`", path.display()));
+        return Err(Failure::user(
+            format!("there are no studies in {place}"),
+            "allowed: a folder that holds folders with a `study.toml`",
+        ));
+    }
+    let studies: Vec<Study> = folders.iter().map(Study::read).collect::<Result<_, _>>()?;
+    for (number, study) in studies.iter().enumerate() {
+        if studies[..number].iter().any(|other| other.spec.paper == study.spec.paper) {
+            let paper = &study.spec.paper;
+            return Err(Failure::user(format!("two studies are of the paper `{paper}`"), "allowed: one for each"));
+        }
+    }
+    Ok(studies)
+}
+
+/// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
+fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
+    let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
+    let is_meant = |name: &String, (study, at): &(&Study, usize)| {
+        *name == study.spec.paper || *name == study.name(*at)
+    };
+    if let Some(name) = asked.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
+        return Err(unknown(name, studies));
+    }
+    Ok(all().filter(|one| asked.is_empty() || asked.iter().any(|name| is_meant(name, one))).collect())
+}
+
+fn unknown(name: &str, studies: &[Study]) -> Failure {
+    let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
+    let exhibits: Vec<String> =
+        studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(|at| study.name(at))).collect();
+    let known = papers.iter().chain(&exhibits).map(String::as_str);
+    let near = fairwire_scenario::nearest(name, known);
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let paper = name.split('.').next().unwrap_or_default();
+    let of_paper: Vec<String> =
+        exhibits.iter().filter(|exhibit| exhibit.split('.').next() == Some(paper)).cloned().collect();
+    let allowed = if of_paper.is_empty() { papers } else { of_paper };
+    Failure::user(
+        format!("there is no exhibit `{name}`"),
+        format!("allowed: {}{near}; `fairwire list exhibits` names all", fairwire_scenario::listed(&allowed)),
+    )
+}
+
+fn open(out: &Path, is_fresh: bool) -> Result<Cache, Failure> {
+    interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+    Cache::open(&out.join("cache"), is_fresh).map_err(|error| {
+        let help = "allowed: a folder that can be made or written";
+        Failure::user(format!("--out `{}`: it cannot be made: {error}", out.display()), help)
+    })
+}
+
+fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> Result<Executed, Failure> {
+    let what = match plans {
+        [plan] => plan.study.name(plan.at),
+        _ => format!("{} exhibits", plans.len()),
+    };
+    let progress = Progress::new(&what, 10, quiet);
+    let work = Work {
+        cache,
+        jobs: usize::from(args.jobs.unwrap_or(0)),
+        progress: &|fraction| progress.reach(fraction),
+        stop: interrupt::flag(),
+    };
+    let executed = execute(plans, &work);
+    drop(progress);
+    let executed = executed.map_err(|fault| match fault {
+        Fault::Disk(error) => full(&args.out, &error),
+        fault => Failure::Ours(fault.to_string()),
+    })?;
+    if executed.found > 0 {
+        let Executed { made, found, .. } = executed;
+        tell(format_args!("{made} runs made, {found} taken from earlier"));
+    }
+    Ok(executed)
+}
+
+/// Nothing is lost: what was written is whole.
+fn full(out: &Path, error: &io::Error) -> Failure {
+    Failure::user(
+        format!("--out `{}`: {error}", out.display()),
+        "every result until now is kept; make room and give the same command again, and it goes on from there",
+    )
+}
+
+fn write(out: &Path, results: &Results) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(results).expect("results have only strings for keys") + "\n";
+    let path = out.join("results.json");
+    file::try_write(&path, json.as_bytes()).map_err(|error| full(out, &error))?;
+    tell(format_args!("results: {}", path.display()));
+    Ok(())
+}
+
+fn show(results: &Results, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Table => print(claims(results).as_bytes()),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(results).expect("results have only strings for keys");
+            print(format!("{json}\n").as_bytes())
+        }
+        Format::Csv => Err(Failure::user(
+            "--format csv: claims are prose",
+            "allowed: table or json; the folder of --out has a CSV for each exhibit",
+        )),
+    }
+}
+
+/// A table of the claims, and how many came out how.
+fn claims(results: &Results) -> String {
+    let mut table = table::empty();
+    table.set_header(table::header(&["exhibit", "claim", "verdict", "measured"].map(String::from)));
+    for exhibit in &results.exhibits {
+        for claim in &exhibit.claims {
+            let cells = [exhibit.name(), claim.says.clone(), claim.verdict.to_string(), claim.detail.clone()];
+            table.add_row(cells.to_vec());
+        }
+    }
+    let counted = |verdict| results.exhibits.iter().map(|exhibit| exhibit.counted(verdict)).sum::<usize>();
+    let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", counted(verdict)));
+    format!("{table}\n{} exhibits; claims: {}\n", results.exhibits.len(), counts.join(", "))
+}
+
+/// The verdicts of `exhibits`, by exhibit and claim.
+fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
+    let of = |exhibit: &'a Exhibit| {
+        exhibit.claims.iter().map(move |claim| (format!("{}.{}", exhibit.id, claim.id), claim.verdict))
+    };
+    exhibits.flat_map(of).collect()
+}
+
+fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verdict> {
+    match depth {
+        Depth::Quick => &mut recorded.quick,
+        Depth::Full => &mut recorded.full,
+    }
+}
+
+/// Writes the verdicts into the `verdicts.toml` of each study. Of exhibits that were not run, those there stay.
+fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
+    let Some(folder) = &args.studies else {
+        return Err(Failure::user("--record needs --studies", "allowed: --record --studies studies"));
+    };
+    for study in studies {
+        let now = verdicts(results.exhibits.iter().filter(|exhibit| exhibit.paper == study.spec.paper));
+        if now.is_empty() {
+            continue;
+        }
+        let mut recorded = study.recorded.clone();
+        let is_claim = |name: &str| {
+            let mut exhibits = study.spec.exhibit.iter();
+            exhibits.any(|e| e.claim.iter().any(|claim| format!("{}.{}", e.id, claim.id) == name))
+        };
+        for all in [&mut recorded.quick, &mut recorded.full] {
+            all.retain(|name, _| is_claim(name));
+        }
+        of_depth(&mut recorded, results.depth).extend(now);
+        let path = folder.join(&study.folder.name).join("verdicts.toml");
+        file::write(&path, recorded.text().as_bytes())?;
+        tell(format_args!("recorded: {}", path.display()));
+    }
+    Ok(())
+}
+
+/// Verdicts that are not those recorded, in words.
+fn differing(studies: &[Study], results: &Results) -> Vec<String> {
+    let mut lines = Vec::new();
+    for exhibit in &results.exhibits {
+        let study = studies.iter().find(|study| study.spec.paper == exhibit.paper);
+        let mut recorded = study.map(|study| study.recorded.clone()).unwrap_or_default();
+        let recorded = of_depth(&mut recorded, results.depth);
+        for (name, now) in verdicts(std::iter::once(exhibit)) {
+            let before = recorded.get(&name);
+            if before != Some(&now) {
+                let before = before.map_or("nothing", |verdict| verdict.words());
+                lines.push(format!("{}.{name}: {now}, recorded: {before}", exhibit.paper));
+            }
+        }
+    }
+    lines
+}

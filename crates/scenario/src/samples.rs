@@ -1,0 +1,110 @@
+//! What a sample of a run holds: a row for each object and measure.
+
+use fairwire_core::{Probe, Unit};
+use fairwire_sim::View;
+
+/// One number of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row<'a> {
+    /// `link`, `group` or `flow`.
+    pub kind: &'static str,
+    /// Its name; a flow's is its group's and its number, such as `tcp.3`.
+    pub name: &'a str,
+    /// What was measured, such as `throughput`; of a gauge `gauge` and its name, and before that the parts in which it stands:
+    /// `gauge class 7/tokens`.
+    pub measure: &'a str,
+    /// In which unit.
+    pub unit: &'static str,
+    /// How much.
+    pub value: f64,
+}
+
+/// Tells every row of `view`, which was taken `interval_s` seconds after the one before: links with their gauges, groups, and with
+/// `has_flows` each flow. What is no number is left out.
+pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn FnMut(Row<'_>)) {
+    let mut tell = |row: Row<'_>| {
+        if row.value.is_finite() {
+            tell(row);
+        }
+    };
+    links(view, &mut tell);
+    groups(view, interval_s, &mut tell);
+    if has_flows {
+        flows(view, interval_s, &mut tell);
+    }
+}
+
+fn links(view: &View<'_>, tell: &mut dyn FnMut(Row<'_>)) {
+    for link in view.links() {
+        let mut row = |measure, unit, value| tell(Row { kind: "link", name: link.name, measure, unit, value });
+        row("backlog", "packets", f64::from(link.backlog.packets));
+        row("backlog", "B", link.backlog.bytes as f64);
+        row("drops", "packets", link.dropped as f64);
+        row("marks", "packets", link.marked as f64);
+        link.discipline.inspect(&mut Gauges { tell, link: link.name, parts: Vec::new() });
+    }
+}
+
+fn groups(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+    let mut groups: Vec<(&str, [u64; 3])> = Vec::new();
+    for flow in view.flows() {
+        let add = [flow.delivered_bytes, flow.dropped, flow.marked];
+        match groups.last_mut() {
+            Some((name, sums)) if *name == flow.group => (0..3).for_each(|i| sums[i] += add[i]),
+            _ => groups.push((flow.group, add)), // the flows of a group stand together
+        }
+    }
+    for (name, sums) in groups {
+        counts(("group", name), sums, interval_s, tell);
+    }
+}
+
+fn flows(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+    for flow in view.flows() {
+        let name = format!("{}.{}", flow.group, flow.number);
+        counts(("flow", &name), [flow.delivered_bytes, flow.dropped, flow.marked], interval_s, tell);
+        let Some(window) = flow.window else { continue };
+        let mut row = |measure, unit, value| tell(Row { kind: "flow", name: &name, measure, unit, value });
+        row("cwnd", "segments", window.cwnd);
+        row("ssthresh", "segments", window.ssthresh);
+        if let Some(srtt) = window.srtt {
+            row("srtt", "s", srtt.secs());
+        }
+    }
+}
+
+fn counts(
+    (kind, name): (&'static str, &str),
+    [delivered, dropped, marked]: [u64; 3],
+    interval_s: f64,
+    tell: &mut dyn FnMut(Row<'_>),
+) {
+    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+    row("throughput", "bit/s", delivered as f64 * 8.0 / interval_s);
+    row("drops", "packets", dropped as f64);
+    row("marks", "packets", marked as f64);
+}
+
+/// Tells the gauges of a discipline, those of a part under its name.
+struct Gauges<'a> {
+    tell: &'a mut dyn FnMut(Row<'_>),
+    link: &'a str,
+    parts: Vec<String>,
+}
+
+impl Probe for Gauges<'_> {
+    fn gauge(&mut self, name: &'static str, unit: Unit, value: f64) {
+        let mut measure = String::from("gauge ");
+        self.parts
+            .iter()
+            .for_each(|part| measure += &format!("{}/", part.replace([',', '"', '\n', '\r'], " ")));
+        measure += name;
+        (self.tell)(Row { kind: "link", name: self.link, measure: &measure, unit: unit.symbol(), value });
+    }
+    fn enter(&mut self, part: &str) {
+        self.parts.push(part.into());
+    }
+    fn leave(&mut self) {
+        self.parts.pop();
+    }
+}

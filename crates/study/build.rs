@@ -1,0 +1,79 @@
+//! Compiles the studies of the repository in, and names the engine that makes their runs.
+//!
+//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_ENGINE` is a hash of the sources on which a run
+//! depends, so that an earlier result is not taken for one of today's engine; comments and tests are not part of it. Where the sources are not
+//! there, as in a published crate, the version alone tells engines apart.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+const ENGINE: [&str; 6] = ["core", "disciplines", "metrics", "tcp", "sim", "scenario"];
+
+fn main() -> io::Result<()> {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let crates = root.join("..");
+    let mut sources = Vec::new();
+    for name in ENGINE {
+        let folder = crates.join(name).join("src");
+        println!("cargo::rerun-if-changed={}", folder.display());
+        gather(&folder, &mut sources)?;
+    }
+    println!("cargo::rustc-env=FAIRWIRE_ENGINE={}", hash(sources, &crates)?);
+    let mut computed = Vec::new();
+    gather(&root.join("src/computed"), &mut computed)?;
+    println!("cargo::rerun-if-changed=src/computed");
+    println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
+    studies(&root.join("../../studies"))
+}
+
+fn studies(folder: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    gather(folder, &mut files)?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let mut text = String::from("&[\n");
+    for path in files {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let part = |path: Option<&Path>| {
+            path.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
+        };
+        let (study, name) = (part(path.parent()), part(Some(&path)));
+        let path = path.canonicalize()?;
+        writeln!(text, "    ({study:?}, {name:?}, include_str!({path:?})),").expect("a string takes all");
+    }
+    text.push_str("]\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("studies.rs"), text)
+}
+
+/// All files under `folder`; none where there is no folder.
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { gather(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+/// Of the code in `files`, by their paths from `root`.
+fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    files.sort();
+    let mut all = Sha256::new();
+    for path in files {
+        all.update(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().as_bytes());
+        let text = fs::read_to_string(&path)?;
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]").map(str::trim);
+        for line in code.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+            all.update(line.as_bytes());
+            all.update(b"\n");
+        }
+    }
+    Ok(all.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,463 @@
+//! From what runs gave to the record of an exhibit: its numbers, its drawings and its verdicts.
+
+use crate::execute::{Gathered, Gave};
+use crate::expression::{Over, Source};
+use crate::plan::{Measure, Plan, is_meant};
+use crate::record::{Axis, Depth, Exhibit, Kind, Line, Mark, Measured, Number, Panel, Published};
+use crate::spec::{Along, FigureSpec, PanelSpec, Split};
+use crate::verdict::{self, Table};
+use fairwire_metrics::interval::estimate;
+use std::collections::BTreeMap;
+
+/// The record of the exhibit of `plan`.
+pub fn assemble(plan: &Plan<'_>, gathered: &Gathered) -> Exhibit {
+    let spec = plan.spec();
+    let study = &plan.study.spec;
+    let numbers = if plan.computed.is_some() { computed(plan, gathered) } else { numbers(plan, gathered) };
+    let published = published(plan, &numbers);
+    let table = Table {
+        numbers: &numbers,
+        published: &published,
+        is_exact: plan.seeds.len() == 1 && plan.computed.is_some(),
+    };
+    let claims = verdict::judge(plan, &table);
+    let depth = match plan.depth {
+        Depth::Quick => "--quick",
+        Depth::Full => "--full",
+    };
+    let measured = |measure: &Measure| Measured {
+        id: measure.id.clone(),
+        label: measure.label.clone(),
+        unit: measure.unit.clone(),
+    };
+    let drawing = Drawing { plan, numbers: &numbers, published: &published };
+    Exhibit {
+        paper: study.paper.clone(),
+        study: study.title.clone(),
+        source: study.source.clone(),
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        notes: spec.notes.clone(),
+        depth: plan.depth,
+        seeds: plan.seeds.clone(),
+        command: format!("fairwire reproduce {} {depth}", plan.study.name(plan.at)),
+        measures: plan.measures.iter().map(measured).collect(),
+        panels: drawing.panels(gathered),
+        numbers,
+        published,
+        claims,
+    }
+}
+
+/// Every number: by measure, then by series, then by point.
+fn numbers(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
+    let mut numbers = Vec::new();
+    for (at, measure) in plan.measures.iter().enumerate() {
+        for (series, name) in plan.series.iter().enumerate() {
+            let cells = plan.cells.iter().enumerate().filter(|(_, cell)| cell.series == series);
+            for (number, cell) in cells {
+                let value = |seed: u64| {
+                    let Gave { values, .. } = gathered.gave.get(&(number, seed))?;
+                    Some((seed, (*values.get(at)?)?))
+                };
+                let point = &plan.points[cell.point];
+                let values = plan.seeds.iter().filter_map(|seed| value(*seed)).collect();
+                numbers.push(made(&measure.id, name, (point.x, &point.at), values));
+            }
+        }
+    }
+    numbers
+}
+
+fn made(measure: &str, series: &str, (x, at): (f64, &str), values: BTreeMap<u64, f64>) -> Number {
+    let estimate = estimate(&values.values().copied().collect::<Vec<_>>());
+    Number { measure: measure.into(), series: series.into(), x, at: at.into(), values, estimate }
+}
+
+/// Those of a computed exhibit, in the order in which it gives them.
+fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
+    let mut places: Vec<(&str, f64, &str)> = Vec::new();
+    let mut known: BTreeMap<(u64, &str, &str), BTreeMap<&str, f64>> = BTreeMap::new();
+    for (seed, made) in &gathered.made {
+        for number in &made.numbers {
+            let place = (number.series.as_str(), number.x, number.at.as_str());
+            if !places.contains(&place) {
+                places.push(place);
+            }
+            known.entry((*seed, place.0, place.2)).or_default().insert(&number.name, number.value);
+        }
+    }
+    let mut numbers = Vec::new();
+    for measure in &plan.measures {
+        for &(series, x, at) in &places {
+            let value = |seed: u64| {
+                let named = known.get(&(seed, series, at))?;
+                Some((seed, measure.of.value(&OfComputed { named, x })?))
+            };
+            let values: BTreeMap<u64, f64> = plan.seeds.iter().filter_map(|seed| value(*seed)).collect();
+            if !values.is_empty() {
+                numbers.push(made(&measure.id, series, (x, at), values));
+            }
+        }
+    }
+    // Grouped by series, in the order of their first numbers.
+    let mut order: Vec<String> = Vec::new();
+    numbers.iter().for_each(|n| {
+        if !order.contains(&n.series) {
+            order.push(n.series.clone())
+        }
+    });
+    let rank = |name: &str| order.iter().position(|known| known == name);
+    let measure = |id: &str| plan.measures.iter().position(|measure| measure.id == id);
+    numbers.sort_by_key(|number| (measure(&number.measure), rank(&number.series)));
+    numbers
+}
+
+struct OfComputed<'a> {
+    named: &'a BTreeMap<&'a str, f64>,
+    x: f64,
+}
+
+impl Source for OfComputed<'_> {
+    fn value(&self, name: &str) -> Option<f64> {
+        self.named.get(name).copied()
+    }
+    fn over(&self, _: &Over) -> Option<f64> {
+        None
+    }
+    fn x(&self) -> f64 {
+        self.x
+    }
+}
+
+/// What the paper prints for this exhibit. A number without a measure is of the first.
+fn published(plan: &Plan<'_>, numbers: &[Number]) -> Vec<Published> {
+    let first = plan.measures.first().map_or("", |measure| measure.id.as_str());
+    let of_this = plan.study.reference.iter().filter(|number| number.exhibit == plan.spec().id);
+    of_this
+        .map(|printed| {
+            let near = |n: &&Number| printed.x.is_some_and(|x| crate::sweep::is_near(n.x, x));
+            let at = || match (&printed.at, numbers.iter().find(near)) {
+                (Some(at), _) => at.clone(),
+                (None, Some(number)) => number.at.clone(),
+                (None, None) => printed.x.map_or(String::new(), |x| x.to_string()),
+            };
+            let named = |n: &&Number| printed.at.as_ref().is_some_and(|at| n.at == *at);
+            Published {
+                measure: printed.measure.clone().unwrap_or_else(|| first.into()),
+                series: printed.series.clone(),
+                x: printed.x.or_else(|| numbers.iter().find(named).map(|number| number.x)),
+                at: at(),
+                value: printed.value,
+                place: printed.place.clone(),
+            }
+        })
+        .collect()
+}
+
+/// Makes panels.
+struct Drawing<'a, 'b> {
+    plan: &'a Plan<'b>,
+    numbers: &'a [Number],
+    published: &'a [Published],
+}
+
+impl Drawing<'_, '_> {
+    fn figure(&self) -> &FigureSpec {
+        &self.plan.spec().figure
+    }
+
+    fn panels(&self, gathered: &Gathered) -> Vec<Panel> {
+        let mut panels = Vec::new();
+        if let Some(curves) = &self.plan.curves {
+            panels.extend(self.over_time(gathered, curves.seed, curves.split));
+        }
+        panels.extend(self.made_curves(gathered));
+        // Beside curves, numbers are drawn only where the study says how.
+        let is_beside = !panels.is_empty() && self.figure().panel.is_empty();
+        if !self.numbers.is_empty() && !is_beside {
+            let own = PanelSpec::default();
+            let specs = &self.figure().panel;
+            let specs = if specs.is_empty() { std::slice::from_ref(&own) } else { specs };
+            panels.extend(specs.iter().map(|spec| self.panel(spec)));
+        }
+        panels
+    }
+
+    fn empty(&self, title: String, kind: Kind, spec: &PanelSpec) -> Panel {
+        let figure = self.figure();
+        Panel {
+            title,
+            kind,
+            x: Axis { label: figure.x.clone(), scale: figure.x_scale, range: figure.x_range },
+            y: Axis {
+                label: spec.y.clone().unwrap_or_else(|| figure.y.clone()),
+                scale: spec.y_scale.unwrap_or(figure.y_scale),
+                range: spec.y_range.or(figure.y_range),
+            },
+            categories: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn series(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.plan.series.iter().map(String::as_str).collect();
+        for number in self.numbers {
+            if !all.contains(&number.series.as_str()) {
+                all.push(&number.series);
+            }
+        }
+        all
+    }
+
+    fn panel(&self, spec: &PanelSpec) -> Panel {
+        let figure = self.figure();
+        let measures: Vec<&Measure> = self
+            .plan
+            .measures
+            .iter()
+            .filter(|measure| spec.measures.is_empty() || spec.measures.contains(&measure.id))
+            .filter(|measure| figure.x_measure.as_ref() != Some(&measure.id))
+            .collect();
+        let all = self.series();
+        let series: Vec<&str> = all
+            .iter()
+            .copied()
+            .filter(|name| spec.series.is_empty() || spec.series.iter().any(|s| s == name))
+            .collect();
+        let mut panel = self.empty(spec.title.clone(), figure.kind, spec);
+        match figure.along {
+            Along::Points => self.along_points(&mut panel, spec, &measures, &series),
+            Along::Series => self.along_series(&mut panel, spec, &measures, &series),
+            Along::Measures => self.along_measures(&mut panel, spec, &measures, &series),
+        }
+        panel
+    }
+
+    /// The colour of a series: its place among all of the exhibit, so that it is the same in each panel.
+    fn colour(&self, series: &str) -> usize {
+        self.series().iter().position(|name| *name == series).unwrap_or(0)
+    }
+
+    fn of<'c>(
+        &'c self,
+        measure: &'c str,
+        series: &'c str,
+        spec: &'c PanelSpec,
+    ) -> impl Iterator<Item = &'c Number> {
+        self.numbers
+            .iter()
+            .filter(move |n| n.measure == measure && n.series == series && is_meant(n.x, &n.at, &spec.at))
+    }
+
+    fn printed<'c>(&'c self, measure: &'c str, series: &'c str) -> impl Iterator<Item = &'c Published> {
+        self.published.iter().filter(move |p| p.measure == measure && p.series == series)
+    }
+
+    /// A line for each series and measure.
+    fn along_points(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
+        let is_named = self.figure().names.unwrap_or(panel.kind == Kind::Bars || panel.kind == Kind::Table);
+        if is_named {
+            for number in self.numbers.iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
+                position(&mut panel.categories, &number.at);
+            }
+        }
+        let categories = panel.categories.clone();
+        let place = |x: f64, at: &str| match categories.iter().position(|name| name == at) {
+            Some(place) => place as f64,
+            None => x,
+        };
+        for (rank, measure) in measures.iter().enumerate() {
+            for &name in series {
+                let marks = self.of(&measure.id, name, spec).filter_map(|number| {
+                    let mut mark = mark(place(number.x, &number.at), number)?;
+                    if let Some(x_measure) = &self.figure().x_measure {
+                        let x = self.of(x_measure, name, spec).find(|x| x.at == number.at)?.estimate?;
+                        (mark.x, mark.x_half_width) = (x.mean, x.half_width_95);
+                    }
+                    Some(mark)
+                });
+                let marks: Vec<Mark> = marks.collect();
+                let published = self.printed(&measure.id, name).filter_map(|printed| {
+                    let is_there = !is_named || categories.contains(&printed.at);
+                    let x = place(printed.x.unwrap_or(f64::NAN), &printed.at);
+                    (is_there && x.is_finite() && self.figure().x_measure.is_none())
+                        .then(|| plain(x, printed.value))
+                });
+                let published: Vec<Mark> = published.collect();
+                if marks.is_empty() && published.is_empty() {
+                    continue;
+                }
+                let (label, colour) = self.legend(measure, name, measures.len(), series.len(), rank);
+                panel.lines.push(Line {
+                    label,
+                    colour,
+                    is_dashed: series.len() > 1 && rank > 0,
+                    marks,
+                    published,
+                });
+            }
+        }
+    }
+
+    /// What a line is called and which colour it has: by what it differs from the others.
+    fn legend(
+        &self,
+        measure: &Measure,
+        series: &str,
+        measures: usize,
+        all: usize,
+        rank: usize,
+    ) -> (String, usize) {
+        match (measures, all) {
+            (0 | 1, _) => (series.into(), self.colour(series)),
+            (_, 0 | 1) => (measure.label.clone(), rank),
+            _ => (format!("{series}: {}", measure.label), self.colour(series)),
+        }
+    }
+
+    /// A group for each series; a line for each measure, or for each point where there are several.
+    fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
+        panel.categories = series.iter().map(|name| name.to_string()).collect();
+        let mut points: Vec<&str> = Vec::new();
+        for number in self.numbers.iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
+            if !points.contains(&number.at.as_str()) {
+                points.push(&number.at);
+            }
+        }
+        for measure in measures {
+            for at in &points {
+                let (mut marks, mut published) = (Vec::new(), Vec::new());
+                for (place, &name) in series.iter().enumerate() {
+                    let place = place as f64;
+                    marks.extend(
+                        self.of(&measure.id, name, spec)
+                            .filter(|n| n.at == *at)
+                            .filter_map(|n| mark(place, n)),
+                    );
+                    let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
+                    published.extend(here.map(|p| plain(place, p.value)));
+                }
+                let label = match (measures.len(), points.len()) {
+                    (_, 1) => measure.label.clone(),
+                    (1, _) => at.to_string(),
+                    _ => format!("{} at {at}", measure.label),
+                };
+                let colour = panel.lines.len();
+                panel.lines.push(Line { label, colour, is_dashed: false, marks, published });
+            }
+        }
+    }
+
+    /// A place for each measure; a line for each series, and for each point where there are several.
+    fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
+        let is_numbered = measures.iter().all(|measure| measure.x.is_some());
+        if !is_numbered {
+            panel.categories = measures.iter().map(|measure| measure.label.clone()).collect();
+        }
+        let place = |rank: usize, measure: &Measure| measure.x.filter(|_| is_numbered).unwrap_or(rank as f64);
+        for &name in series {
+            let mut points: Vec<&str> = Vec::new();
+            for number in self.numbers.iter().filter(|n| n.series == name && is_meant(n.x, &n.at, &spec.at)) {
+                if !points.contains(&number.at.as_str()) {
+                    points.push(&number.at);
+                }
+            }
+            for (rank, at) in points.iter().enumerate() {
+                let (mut marks, mut published) = (Vec::new(), Vec::new());
+                for (number, measure) in measures.iter().enumerate() {
+                    let x = place(number, measure);
+                    marks.extend(
+                        self.of(&measure.id, name, spec).filter(|n| n.at == *at).filter_map(|n| mark(x, n)),
+                    );
+                    let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
+                    published.extend(here.map(|p| plain(x, p.value)));
+                }
+                let label = if points.len() == 1 { name.to_string() } else { format!("{name} at {at}") };
+                let line = Line { label, colour: self.colour(name), is_dashed: rank > 0, marks, published };
+                panel.lines.push(line);
+            }
+        }
+    }
+
+    /// Curves over time under one seed.
+    fn over_time(&self, gathered: &Gathered, seed: u64, split: Split) -> Vec<Panel> {
+        let plan = self.plan;
+        let Some(curves) = &plan.curves else { return Vec::new() };
+        let mut panels: Vec<Panel> = Vec::new();
+        let spec = PanelSpec::default();
+        let has_points = plan.points.len() > 1;
+        for (number, cell) in plan.cells.iter().enumerate() {
+            let Some(gave) = gathered.gave.get(&(number, seed)) else { continue };
+            let mut series = plan.series[cell.series].clone();
+            if has_points {
+                series += &format!(", {}", plan.points[cell.point].at);
+            }
+            for (rank, ((_, label), points)) in curves.of.iter().zip(&gave.curves).enumerate() {
+                let (title, name, colour) = match split {
+                    Split::Of => (label.clone(), series.clone(), number),
+                    Split::Series => (series.clone(), label.clone(), rank),
+                    Split::None => {
+                        (String::new(), format!("{series}: {label}"), number * curves.of.len() + rank)
+                    }
+                };
+                let is_sole = curves.of.len() == 1 && split == Split::Of;
+                let title = if is_sole { String::new() } else { title };
+                let at = panels.iter().position(|panel| panel.title == title).unwrap_or_else(|| {
+                    panels.push(self.empty(title, Kind::Time, &spec));
+                    panels.len() - 1
+                });
+                let marks = points.iter().map(|(x, y)| plain(*x, *y)).collect();
+                panels[at].lines.push(Line {
+                    label: name,
+                    colour,
+                    is_dashed: false,
+                    marks,
+                    published: Vec::new(),
+                });
+            }
+        }
+        panels
+    }
+
+    /// Curves of a computed exhibit, under its first seed.
+    fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
+        let mut panels: Vec<Panel> = Vec::new();
+        let mut labels: Vec<String> = Vec::new();
+        for curve in gathered.made.values().take(1).flat_map(|made| &made.curves) {
+            let at = panels.iter().position(|panel| panel.title == curve.panel).unwrap_or_else(|| {
+                panels.push(self.empty(curve.panel.clone(), self.figure().kind, &PanelSpec::default()));
+                panels.len() - 1
+            });
+            let colour = position(&mut labels, &curve.label);
+            let marks = curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+            let marks = marks.map(|(x, y)| plain(*x, *y)).collect();
+            let published = self.published.iter().filter(|p| p.series == curve.label);
+            let published = published.filter_map(|p| Some(plain(p.x?, p.value))).collect();
+            panels[at].lines.push(Line {
+                label: curve.label.clone(),
+                colour,
+                is_dashed: false,
+                marks,
+                published,
+            });
+        }
+        panels
+    }
+}
+
+fn mark(x: f64, number: &Number) -> Option<Mark> {
+    let estimate = number.estimate?;
+    Some(Mark { x, y: estimate.mean, x_half_width: None, y_half_width: estimate.half_width_95 })
+}
+
+fn plain(x: f64, y: f64) -> Mark {
+    Mark { x, y, x_half_width: None, y_half_width: None }
+}
+
+fn position(names: &mut Vec<String>, name: &str) -> usize {
+    names.iter().position(|known| known == name).unwrap_or_else(|| {
+        names.push(name.into());
+        names.len() - 1
+    })
+}

@@ -1,0 +1,384 @@
+//! Runs what plans need, each run once, on several threads, and keeps it on disk.
+
+use crate::cache::{self, Cache, Finished};
+use crate::computed::{Entry, Made};
+use crate::expression::{Over, Source};
+use crate::facts::Facts;
+use crate::plan::{Cell, Plan};
+use crate::watch::{Samples, Sampling};
+use fairwire_core::Time;
+use fairwire_scenario::{Links, RunError, Scenario, run_single};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The engine that makes runs: its version, and a hash of its sources where they were there.
+const ENGINE: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_ENGINE"));
+/// The same of computed exhibits.
+const COMPUTED: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_COMPUTED"));
+/// A new number makes all earlier results useless.
+const RESULT_FORMAT: &str = "fairwire result 1";
+
+/// What one run gives to one exhibit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gave {
+    /// A value for each measure.
+    pub values: Vec<Option<f64>>,
+    /// Under the seed of the curves: the points of each.
+    pub curves: Vec<Vec<(f64, f64)>>,
+}
+
+/// What all runs gave to one exhibit.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// By cell and seed.
+    pub gave: BTreeMap<(usize, u64), Gave>,
+    /// Of a computed exhibit, by seed.
+    pub made: BTreeMap<u64, Made>,
+}
+
+/// Runs that could not be made or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A result could not be kept.
+    #[error("a result could not be written: {0}")]
+    Disk(#[source] io::Error),
+}
+
+/// How runs are made.
+pub struct Work<'a> {
+    /// Where results are kept.
+    pub cache: &'a Cache,
+    /// Threads; 0 for one per core.
+    pub jobs: usize,
+    /// Told from any thread what fraction is done.
+    pub progress: &'a (dyn Fn(f64) + Sync),
+    /// Raised to stop: what is finished is kept.
+    pub stop: &'a AtomicBool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Executed {
+    /// For each plan, in order.
+    pub gathered: Vec<Gathered>,
+    /// Which plans have all that they need.
+    pub is_whole: Vec<bool>,
+    /// Runs made now.
+    pub made: usize,
+    /// Runs found on disk.
+    pub found: usize,
+}
+
+/// Makes every run that `plans` need, or finds it.
+pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
+    let tasks = tasks(plans);
+    let pool = Pool {
+        plans,
+        tasks: &tasks,
+        work,
+        next: AtomicUsize::new(0),
+        meter: Meter::new(&tasks, work),
+        is_over: AtomicBool::new(false),
+        state: Mutex::new(State {
+            gathered: plans.iter().map(|_| Gathered::default()).collect(),
+            missing: plans.iter().map(|_| 0).collect(),
+            ..State::default()
+        }),
+    };
+    for user in tasks.iter().flat_map(|task| &task.users) {
+        pool.state().missing[user.plan] += 1;
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if work.jobs == 0 { cores() } else { work.jobs }.min(tasks.len()).max(1);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| pool.serve());
+        }
+    });
+    let State { gathered, missing, fault, made, found } =
+        pool.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match fault {
+        Some(fault) => Err(fault),
+        None => {
+            Ok(Executed { gathered, is_whole: missing.iter().map(|left| *left == 0).collect(), made, found })
+        }
+    }
+}
+
+/// One run, or one seed of a computed exhibit.
+struct Task {
+    key: String,
+    what: What,
+    seed: u64,
+    users: Vec<User>,
+    weight: f64,
+}
+
+enum What {
+    Run { scenario: Arc<Scenario>, discipline: usize, sampling: Option<Arc<Sampling>> },
+    Made(&'static Entry),
+}
+
+/// Who needs it.
+#[derive(Clone, Copy)]
+struct User {
+    plan: usize,
+    cell: usize,
+}
+
+fn tasks(plans: &[Plan<'_>]) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut add = |key: String, user: User, task: &mut dyn FnMut() -> (What, u64, f64)| {
+        let at = *known.entry(key.clone()).or_insert_with(|| {
+            let (what, seed, weight) = task();
+            tasks.push(Task { key, what, seed, users: Vec::new(), weight });
+            tasks.len() - 1
+        });
+        tasks[at].users.push(user);
+    };
+    for (number, plan) in plans.iter().enumerate() {
+        for &seed in plan.seeds.iter().filter(|_| plan.computed.is_some()) {
+            let entry = plan.computed.expect("just asked");
+            let key = cache::key(&[RESULT_FORMAT, COMPUTED, entry.name, &seed.to_string()]);
+            add(key, User { plan: number, cell: 0 }, &mut || (What::Made(entry), seed, 1.0));
+        }
+        for (at, cell) in plan.cells.iter().enumerate() {
+            for &seed in &plan.seeds {
+                let sampling = plan.sampling(seed).cloned();
+                let key = key_of(cell, seed, sampling.as_deref());
+                let Cell { scenario, discipline, .. } = cell;
+                let run = || What::Run {
+                    scenario: scenario.clone(),
+                    discipline: *discipline,
+                    sampling: sampling.clone(),
+                };
+                add(key, User { plan: number, cell: at }, &mut || (run(), seed, weight(scenario)));
+            }
+        }
+    }
+    tasks
+}
+
+/// All on which a run depends. What a discipline is called is not among it.
+fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>) -> String {
+    let compared = &cell.scenario.spec().disciplines[cell.discipline];
+    let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
+    let parts = [
+        RESULT_FORMAT,
+        ENGINE,
+        cell.scenario.traffic_sha256(),
+        &compared.name,
+        &json(serde_json::to_string(&compared.parameters)),
+        &seed.to_string(),
+        &json(serde_json::to_string(&sampling)),
+    ];
+    cache::key(&parts)
+}
+
+/// How long a run takes, more or less: with the bits that its links can carry.
+fn weight(scenario: &Scenario) -> f64 {
+    let spec = scenario.spec();
+    let bps = match &spec.link {
+        Links::Shared(link) => link.rate.0.bps() as f64,
+        Links::Network(links) => links.iter().map(|link| link.rate.0.bps() as f64).sum(),
+    };
+    (spec.duration.0.secs() * bps).max(1.0)
+}
+
+/// How far all have come.
+struct Meter<'a> {
+    done: Mutex<f64>,
+    total: f64,
+    progress: &'a (dyn Fn(f64) + Sync),
+}
+
+impl<'a> Meter<'a> {
+    fn new(tasks: &[Task], work: &Work<'a>) -> Self {
+        // What is on disk takes no time: it is no part of what is to be done.
+        let todo = tasks.iter().filter(|task| !work.cache.has(&task.key)).map(|task| task.weight);
+        Meter { done: Mutex::new(0.0), total: todo.sum::<f64>().max(1.0), progress: work.progress }
+    }
+
+    fn advance(&self, by: f64) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += by;
+        (self.progress)((*done / self.total).min(1.0));
+    }
+}
+
+#[derive(Default)]
+struct State {
+    gathered: Vec<Gathered>,
+    missing: Vec<usize>,
+    fault: Option<Fault>,
+    made: usize,
+    found: usize,
+}
+
+struct Pool<'a> {
+    plans: &'a [Plan<'a>],
+    tasks: &'a [Task],
+    work: &'a Work<'a>,
+    next: AtomicUsize,
+    meter: Meter<'a>,
+    /// Did one fail? Then the others end too.
+    is_over: AtomicBool,
+    state: Mutex<State>,
+}
+
+impl Pool<'_> {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.work.stop.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Does tasks until there are none.
+    fn serve(&self) {
+        while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if self.is_stopped() {
+                return;
+            }
+            let done = match &task.what {
+                What::Run { scenario, discipline, sampling } => {
+                    self.run(task, scenario, *discipline, sampling.as_deref())
+                }
+                What::Made(entry) => self.make(task, entry),
+            };
+            if let Err(fault) = done {
+                self.is_over.store(true, Ordering::Relaxed);
+                self.state().fault.get_or_insert(fault);
+                return;
+            }
+        }
+    }
+
+    fn make(&self, task: &Task, entry: &Entry) -> Result<(), Fault> {
+        let (made, is_new) = match self.work.cache.load(&task.key) {
+            Some(made) => (made, false),
+            None => ((entry.make)(task.seed), true),
+        };
+        if is_new {
+            self.keep(task, &made)?;
+            self.meter.advance(task.weight);
+        }
+        let mut state = self.state();
+        for user in &task.users {
+            state.gathered[user.plan].made.insert(task.seed, made.clone());
+            state.missing[user.plan] -= 1;
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        scenario: &Scenario,
+        discipline: usize,
+        sampling: Option<&Sampling>,
+    ) -> Result<(), Fault> {
+        let (finished, is_new) = match self.work.cache.load(&task.key) {
+            Some(finished) => (finished, false),
+            None => match self.simulate(task, scenario, discipline, sampling)? {
+                Some(finished) => (finished, true),
+                None => return Ok(()),
+            },
+        };
+        if is_new {
+            self.keep(task, &finished)?;
+        }
+        let gave: Vec<Gave> =
+            task.users.iter().map(|user| gave(&self.plans[user.plan], *user, task.seed, &finished)).collect();
+        let mut state = self.state();
+        if is_new {
+            state.made += 1
+        } else {
+            state.found += 1
+        }
+        for (user, gave) in task.users.iter().zip(gave) {
+            state.gathered[user.plan].gave.insert((user.cell, task.seed), gave);
+            state.missing[user.plan] -= 1;
+        }
+        Ok(())
+    }
+
+    fn keep(&self, task: &Task, result: &impl serde::Serialize) -> Result<(), Fault> {
+        self.work.cache.store(&task.key, result).map_err(Fault::Disk)
+    }
+
+    /// `None` when it was stopped.
+    fn simulate(
+        &self,
+        task: &Task,
+        scenario: &Scenario,
+        discipline: usize,
+        sampling: Option<&Sampling>,
+    ) -> Result<Option<Finished>, Fault> {
+        let duration_s = scenario.spec().duration.0.secs();
+        let mut told = 0.0;
+        let mut watch = |now: Time| {
+            let reached = now.since(Time::ZERO).secs() / duration_s * task.weight;
+            self.meter.advance(reached - told);
+            told = reached;
+            if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut watcher = sampling.map(Sampling::watcher);
+        let observer = watcher.as_mut().map(|watcher| watcher as &mut dyn fairwire_scenario::Observer);
+        let run = run_single(scenario, discipline, task.seed, &mut watch, observer)?;
+        if run.is_some() {
+            self.meter.advance(task.weight - told);
+        }
+        Ok(run.map(|run| Finished { run, samples: watcher.map(|watcher| watcher.into_samples()) }))
+    }
+}
+
+/// What a finished run gives to one exhibit.
+fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
+    let cell = &plan.cells[user.cell];
+    let samples = finished.samples.as_ref();
+    let facts = Facts::of(&finished.run);
+    let warm_up_s = cell.scenario.spec().warm_up.0.secs();
+    let source = OfRun { facts: &facts, samples, warm_up_s, x: plan.points[cell.point].x, at: None };
+    let values = plan.measures.iter().map(|measure| measure.of.value(&source)).collect();
+    let curves = plan.curves.iter().filter(|curves| curves.seed == seed).flat_map(|curves| &curves.of);
+    let points = |of: &crate::expression::Expression| {
+        let times = samples.iter().flat_map(|samples| samples.times()).enumerate();
+        times.filter_map(|(at, time)| Some((time, of.value(&OfRun { at: Some(at), ..source })?))).collect()
+    };
+    Gave { values, curves: curves.map(|(of, _)| points(of)).collect() }
+}
+
+/// What expressions ask of one run.
+#[derive(Clone, Copy)]
+struct OfRun<'a> {
+    facts: &'a Facts<'a>,
+    samples: Option<&'a Samples>,
+    warm_up_s: f64,
+    x: f64,
+    /// Within a curve: the number of the sample.
+    at: Option<usize>,
+}
+
+impl Source for OfRun<'_> {
+    fn value(&self, name: &str) -> Option<f64> {
+        match self.at {
+            Some(at) => self.samples?.at(name, at),
+            None => self.facts.value(name),
+        }
+    }
+    fn over(&self, over: &Over) -> Option<f64> {
+        self.samples?.over(over, self.warm_up_s)
+    }
+    fn x(&self) -> f64 {
+        self.x
+    }
+}

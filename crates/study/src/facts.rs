@@ -1,0 +1,257 @@
+//! The measures of a run, by name.
+
+use crate::text::{listed, nearest};
+use fairwire_metrics::jain;
+use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_metrics::summary;
+use fairwire_scenario::Scenario;
+use std::collections::BTreeMap;
+
+/// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain.ftp+web`.
+const OF_GROUPS: [&str; 19] = [
+    "throughput_bps",
+    "throughput_mean_bps",
+    "throughput_least_bps",
+    "throughput_most_bps",
+    "goodput_bps",
+    "goodput_mean_bps",
+    "goodput_least_bps",
+    "goodput_most_bps",
+    "offered_bps",
+    "packets_sent",
+    "packets_dropped",
+    "packets_marked",
+    "drop_share",
+    "mark_share",
+    "jain",
+    "jain_goodput",
+    "cov",
+    "cov_goodput",
+    "flows",
+];
+
+/// Of one flow: `flow.tcp.3.goodput_bps`.
+const OF_FLOWS: [&str; 8] = [
+    "throughput_bps",
+    "goodput_bps",
+    "offered_bps",
+    "packets_sent",
+    "packets_dropped",
+    "packets_marked",
+    "drop_share",
+    "mark_share",
+];
+
+/// Of the bottleneck, or of a link: `link.back.packets_in`.
+const OF_LINKS: [&str; 15] = [
+    "utilization",
+    "rate_bps",
+    "packets_in",
+    "packets_out",
+    "drops",
+    "marks",
+    "loss_share",
+    "sojourn_mean_s",
+    "sojourn_p50_s",
+    "sojourn_p90_s",
+    "sojourn_p99_s",
+    "sojourn_max_s",
+    "backlog_mean_packets",
+    "backlog_mean_bytes",
+    "backlog_max_packets",
+];
+
+/// Of all flows.
+const OF_ALL: [&str; 6] = ["jain", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
+
+/// Of a group, against what is fair or over its transfers.
+const OF_ONE_GROUP: [&str; 12] = [
+    "share",
+    "fraction",
+    "transfers",
+    "transfer_mean_s",
+    "transfer_p50_s",
+    "transfer_p95_s",
+    "transfer_p99_s",
+    "pages",
+    "page_mean_s",
+    "page_p50_s",
+    "page_p95_s",
+    "page_p99_s",
+];
+
+/// The measures of one run.
+pub struct Facts<'a> {
+    run: &'a RunRecord,
+    summary: BTreeMap<String, f64>,
+}
+
+impl<'a> Facts<'a> {
+    /// Those of `run`.
+    pub fn of(run: &'a RunRecord) -> Self {
+        Facts { run, summary: summary::measures(run) }
+    }
+
+    /// The measure `name`, where the run has it.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        if let Some(value) = self.summary.get(name) {
+            return Some(*value);
+        }
+        if name.starts_with("drops.") {
+            return Some(0.0); // a cause that dropped nothing
+        }
+        if let Some(flow) = name.strip_prefix("flow.") {
+            let (flow, what) = flow.rsplit_once('.')?;
+            return of_flows(what, &[self.run.flows.iter().find(|record| record.name == flow)?]);
+        }
+        if let Some(link) = name.strip_prefix("link.") {
+            let (link, what) = link.rsplit_once('.')?;
+            return of_link(what, self.run.links.iter().find(|record| record.name == link)?);
+        }
+        match name.split_once('.') {
+            Some((what, groups)) => of_flows(what, &members(&self.run.flows, groups)),
+            None if name == "events" => self.run.events.map(|events| events as f64),
+            None if OF_ALL.contains(&name) => of_flows(name, &self.run.flows.iter().collect::<Vec<_>>()),
+            None => of_link(name, self.run.links.first()?),
+        }
+    }
+}
+
+/// Can runs of `scenario` have the measure `name`? Otherwise why not.
+pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
+    let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
+    let links: Vec<&str> = scenario.links().collect();
+    let all = |heads: &[&str], of: &[&str]| -> Vec<String> {
+        heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
+    };
+    let refuse = |known: Vec<String>| {
+        let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let heads: Vec<String> = known.into_iter().take(40).collect();
+        Err(format!("there is no measure `{name}` here; allowed: {}{near}", listed(&heads)))
+    };
+    if let Some(flow) = name.strip_prefix("flow.") {
+        let Some((member, what)) = flow.rsplit_once('.') else {
+            return refuse(all(&["flow.GROUP.1"], &OF_FLOWS));
+        };
+        return match is_flow(member, scenario) && OF_FLOWS.contains(&what) {
+            true => Ok(()),
+            false => {
+                let flows: Vec<String> = groups.iter().map(|group| format!("flow.{group}.1")).collect();
+                refuse(all(&flows.iter().map(String::as_str).collect::<Vec<_>>(), &OF_FLOWS))
+            }
+        };
+    }
+    if let Some(link) = name.strip_prefix("link.") {
+        let is_known = link
+            .rsplit_once('.')
+            .is_some_and(|(link, what)| links.contains(&link) && OF_LINKS.contains(&what));
+        let links: Vec<String> = links.iter().map(|link| format!("link.{link}")).collect();
+        return if is_known {
+            Ok(())
+        } else {
+            refuse(all(&links.iter().map(String::as_str).collect::<Vec<_>>(), &OF_LINKS))
+        };
+    }
+    if name.starts_with("drops.") || OF_ALL.contains(&name) || OF_LINKS.contains(&name) {
+        return Ok(());
+    }
+    let is_group = |name: &str| groups.contains(&name);
+    let is_known = name.split_once('.').is_some_and(|(what, of)| {
+        OF_GROUPS.contains(&what) && of.split('+').all(is_group)
+            || OF_ONE_GROUP.contains(&what) && is_group(of)
+    });
+    if is_known {
+        return Ok(());
+    }
+    let mut known = all(&OF_GROUPS, &groups);
+    known.extend(all(&OF_ONE_GROUP, &groups));
+    known.extend(OF_ALL.iter().chain(&OF_LINKS).map(|name| name.to_string()));
+    refuse(known)
+}
+
+/// Is there a flow of this name in `scenario`, such as `tcp.3`?
+pub fn is_flow(name: &str, scenario: &Scenario) -> bool {
+    let Some((group, number)) = name.rsplit_once('.') else { return false };
+    let count = scenario.spec().flow.iter().find(|flow| flow.group == group).map_or(0, |flow| flow.count);
+    number.parse::<u32>().is_ok_and(|number| (1..=count).contains(&number))
+}
+
+fn members<'a>(flows: &'a [FlowRecord], groups: &str) -> Vec<&'a FlowRecord> {
+    flows.iter().filter(|flow| groups.split('+').any(|group| group == flow.group)).collect()
+}
+
+/// What the `flows` have together; `None` of none.
+fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
+    if flows.is_empty() {
+        return None;
+    }
+    let throughputs = || flows.iter().map(|flow| flow.throughput_bps).collect::<Vec<f64>>();
+    let goodputs = || flows.iter().map(|flow| flow.goodput_bps).collect::<Vec<f64>>();
+    let packets =
+        |count: &dyn Fn(&FlowRecord) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
+    let (sent, dropped, marked) = (
+        packets(&|flow| flow.packets_sent),
+        packets(&|flow| flow.packets_dropped),
+        packets(&|flow| flow.packets_marked),
+    );
+    let number = flows.len() as f64;
+    Some(match what {
+        "throughput_bps" => throughputs().iter().sum(),
+        "throughput_mean_bps" => throughputs().iter().sum::<f64>() / number,
+        "throughput_least_bps" => least(&throughputs()),
+        "throughput_most_bps" => most(&throughputs()),
+        "goodput_bps" => goodputs().iter().sum(),
+        "goodput_mean_bps" => goodputs().iter().sum::<f64>() / number,
+        "goodput_least_bps" => least(&goodputs()),
+        "goodput_most_bps" => most(&goodputs()),
+        "offered_bps" => flows.iter().map(|flow| flow.offered_bps).sum::<Option<f64>>()?,
+        "packets_sent" => sent,
+        "packets_dropped" => dropped,
+        "packets_marked" => marked,
+        "drop_share" => dropped / sent,
+        "mark_share" => marked / sent,
+        "jain" => jain::jain(&throughputs()),
+        "jain_goodput" => jain::jain(&goodputs()),
+        "cov" => coefficient_of_variation(&throughputs()),
+        "cov_goodput" => coefficient_of_variation(&goodputs()),
+        "flows" => number,
+        _ => return None,
+    })
+}
+
+fn of_link(what: &str, link: &LinkRecord) -> Option<f64> {
+    let drops = link.drops.values().sum::<u64>() as f64;
+    Some(match what {
+        "utilization" => link.utilization,
+        "rate_bps" => link.rate_bps,
+        "packets_in" => link.packets_in as f64,
+        "packets_out" => link.packets_out as f64,
+        "drops" => drops,
+        "marks" => link.marks.values().sum::<u64>() as f64,
+        "loss_share" => drops / link.packets_in as f64,
+        "sojourn_mean_s" => link.sojourn.mean_s,
+        "sojourn_p50_s" => link.sojourn.p50_s,
+        "sojourn_p90_s" => link.sojourn.p90_s,
+        "sojourn_p99_s" => link.sojourn.p99_s,
+        "sojourn_max_s" => link.sojourn.max_s,
+        "backlog_mean_packets" => link.backlog.mean_packets,
+        "backlog_mean_bytes" => link.backlog.mean_bytes,
+        "backlog_max_packets" => link.backlog.max_packets as f64,
+        _ => return None,
+    })
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The standard deviation over the mean. Of the population, as the flows are all there are; Jain's index is 1 / (1 + its square).
+fn coefficient_of_variation(values: &[f64]) -> f64 {
+    let number = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / number;
+    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / number).sqrt() / mean
+}

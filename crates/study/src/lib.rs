@@ -1,0 +1,28 @@
+//! Studies: the exhibits of papers as data, run, measured, and held against what the papers claim.
+//!
+//! A study is a folder with `study.toml` (what is varied, measured, drawn and claimed), scenarios, and `reference.toml` (the
+//! numbers as printed). [`Study::read`] reads one; [`Plan::of`] makes of an exhibit the runs that it needs; [`execute()`] makes each
+//! run once and keeps it on disk; [`assemble()`] puts numbers, drawings and verdicts together.
+#![forbid(unsafe_code)]
+
+mod assemble;
+mod cache;
+pub mod computed;
+mod execute;
+mod expression;
+mod facts;
+pub mod library;
+mod plan;
+pub mod record;
+mod spec;
+mod study;
+mod sweep;
+mod text;
+mod verdict;
+mod watch;
+
+pub use assemble::assemble;
+pub use cache::Cache;
+pub use execute::{Executed, Fault, Gathered, Gave, Work, execute};
+pub use plan::{Cell, Curves, Measure, Plan};
+pub use study::{Recorded, Study};

@@ -1,0 +1,80 @@
+//! Where studies are: compiled into the command, or in a folder.
+
+use fairwire_scenario::Problem;
+use fairwire_scenario::ScenarioError;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Folder, file and text of each file of the repository's studies.
+const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
+
+/// Larger than any file of a study.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The files of one study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    /// Its name, such as `2003-kamra-faba`.
+    pub name: String,
+    /// What errors put before a file's name, such as `studies/2003-kamra-faba/`.
+    pub prefix: String,
+    /// The TOML files by name.
+    pub files: BTreeMap<String, String>,
+}
+
+/// The studies that the command was built with, by name.
+pub fn embedded() -> Vec<Folder> {
+    let mut folders: Vec<Folder> = Vec::new();
+    for (study, name, text) in EMBEDDED {
+        if folders.last().is_none_or(|folder| folder.name != *study) {
+            let prefix = format!("studies/{study}/");
+            folders.push(Folder { name: study.to_string(), prefix, files: BTreeMap::new() });
+        }
+        let folder = folders.last_mut().expect("one was just made sure");
+        folder.files.insert(name.to_string(), text.to_string());
+    }
+    folders.retain(|folder| folder.files.contains_key("study.toml"));
+    folders
+}
+
+/// The studies in the folder at `path`, by name: each folder in it that holds a `study.toml`.
+pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_path_buf();
+        move |cause: io::Error| {
+            ScenarioError::from(match cause.kind() {
+                io::ErrorKind::NotFound => Problem::NotThere { path, nearest: None },
+                _ => Problem::Unreadable { path, cause },
+            })
+        }
+    };
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable(path))? {
+        let inner = entry.map_err(unreadable(path))?.path();
+        if !inner.join("study.toml").is_file() {
+            continue;
+        }
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(&inner).map_err(unreadable(&inner))? {
+            let file = entry.map_err(unreadable(&inner))?.path();
+            if file.extension().is_none_or(|ending| ending != "toml") || !file.is_file() {
+                continue;
+            }
+            let bytes = fs::metadata(&file).map_err(unreadable(&file))?.len();
+            if bytes > MOST_BYTES {
+                return Err(Problem::TooLarge { path: file, bytes: Some(bytes) }.into());
+            }
+            let text = fs::read_to_string(&file).map_err(unreadable(&file))?;
+            files.insert(name_of(&file), text);
+        }
+        folders.push(Folder { name: name_of(&inner), prefix: format!("{}/", inner.display()), files });
+    }
+    folders.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(folders)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

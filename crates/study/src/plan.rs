@@ -1,0 +1,380 @@
+//! What has to be run for one exhibit: its points, its series, its measures, all checked.
+
+use crate::computed;
+use crate::expression::{Expression, Over};
+use crate::facts;
+use crate::record::Depth;
+use crate::spec::{Amount, At, CaseSpec, ExhibitSpec, MeasureSpec, SeedsSpec, Split};
+use crate::study::Study;
+use crate::sweep::{self, Point};
+use crate::watch::{self, Sampling};
+use fairwire_core::Duration;
+use fairwire_scenario::{Overrides, Problem, Scenario, ScenarioError, parse};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// One exhibit, ready to be run.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its place in the study.
+    pub at: usize,
+    /// How thoroughly.
+    pub depth: Depth,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Along the horizontal axis.
+    pub points: Vec<Point>,
+    /// The names of the series, in order.
+    pub series: Vec<String>,
+    /// What is run at each point for each series.
+    pub cells: Vec<Cell>,
+    /// What is measured.
+    pub measures: Vec<Measure>,
+    /// What is drawn over time.
+    pub curves: Option<Curves>,
+    /// What is sampled for the measures.
+    pub sampling: Option<Arc<Sampling>>,
+    /// What is sampled under the seed of the curves.
+    pub curve_sampling: Option<Arc<Sampling>>,
+    /// In place of runs.
+    pub computed: Option<&'static computed::Entry>,
+}
+
+/// One discipline of one scenario: all seeds of it make a number.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Which point.
+    pub point: usize,
+    /// Which series.
+    pub series: usize,
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// Which of its disciplines.
+    pub discipline: usize,
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// What claims call it.
+    pub id: String,
+    /// What a figure calls it.
+    pub label: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its place where measures stand along the axis.
+    pub x: Option<f64>,
+    /// How it is reckoned.
+    pub of: Expression,
+}
+
+/// What is drawn over time.
+#[derive(Clone, Debug)]
+pub struct Curves {
+    /// What, and what the legend calls it.
+    pub of: Vec<(Expression, String)>,
+    /// Under which seed.
+    pub seed: u64,
+    /// What is drawn apart.
+    pub split: Split,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of exhibit number `at` of `study`.
+    pub fn of(study: &'a Study, at: usize, depth: Depth) -> Result<Self, ScenarioError> {
+        let spec = &study.spec.exhibit[at];
+        let maker = Maker { study, at, spec, depth };
+        let seeds = maker.seeds();
+        let mut plan = Plan {
+            study,
+            at,
+            depth,
+            measures: maker.measures()?,
+            curves: maker.curves(&seeds)?,
+            seeds,
+            points: Vec::new(),
+            series: Vec::new(),
+            cells: Vec::new(),
+            sampling: None,
+            curve_sampling: None,
+            computed: maker.computed()?,
+        };
+        if plan.computed.is_none() {
+            maker.fill(&mut plan)?;
+        }
+        crate::verdict::check(&plan)?;
+        Ok(plan)
+    }
+
+    /// What the study says of it.
+    pub fn spec(&self) -> &'a ExhibitSpec {
+        &self.study.spec.exhibit[self.at]
+    }
+
+    /// What is sampled under `seed`.
+    pub fn sampling(&self, seed: u64) -> Option<&Arc<Sampling>> {
+        match &self.curves {
+            Some(curves) if curves.seed == seed => self.curve_sampling.as_ref(),
+            _ => self.sampling.as_ref(),
+        }
+    }
+}
+
+/// Makes a plan.
+struct Maker<'a> {
+    study: &'a Study,
+    at: usize,
+    spec: &'a ExhibitSpec,
+    depth: Depth,
+}
+
+impl Maker<'_> {
+    fn refuse(&self, key: &str, message: impl Into<String>) -> ScenarioError {
+        self.study.refuse(self.at, key, message)
+    }
+
+    fn seeds(&self) -> Vec<u64> {
+        let SeedsSpec { quick, full } = self.spec.seeds.as_ref().unwrap_or(&self.study.spec.seeds);
+        let seeds = if self.depth == Depth::Quick { quick } else { full };
+        seeds.as_slice().to_vec()
+    }
+
+    fn computed(&self) -> Result<Option<&'static computed::Entry>, ScenarioError> {
+        let Some(name) = &self.spec.compute else { return Ok(None) };
+        if let Some(entry) = computed::find(name) {
+            return Ok(Some(entry));
+        }
+        let allowed = computed::all().iter().map(|entry| entry.name.to_string()).collect();
+        let problem = Problem::Unknown { what: "computed exhibit", given: name.clone(), allowed };
+        Err(self.study.places.refuse(&format!("exhibit.{}.compute", self.at), problem))
+    }
+
+    fn measures(&self) -> Result<Vec<Measure>, ScenarioError> {
+        let mut measures: Vec<Measure> = Vec::new();
+        for (number, spec) in self.spec.measure.iter().enumerate() {
+            let refuse = |key: &str, why: String| self.refuse(&format!("measure.{number}.{key}"), why);
+            if measures.iter().any(|measure| measure.id == spec.id) {
+                return Err(refuse("id", format!("there are two measures `{}`", spec.id)));
+            }
+            measures.push(measure(spec).map_err(|(key, why)| refuse(key, why))?);
+        }
+        if measures.is_empty() && self.spec.series.is_none() {
+            return Err(
+                self.refuse("id", "an exhibit needs a `[[exhibit.measure]]` or an `[exhibit.series]`")
+            );
+        }
+        Ok(measures)
+    }
+
+    fn curves(&self, seeds: &[u64]) -> Result<Option<Curves>, ScenarioError> {
+        let Some(spec) = &self.spec.series else { return Ok(None) };
+        let refuse = |key: &str, why: String| self.refuse(&format!("series.{key}"), why);
+        if spec.every.0 == Duration::ZERO {
+            return Err(refuse("every", "`0 s` was given; allowed: more than that".into()));
+        }
+        if !spec.labels.is_empty() && spec.labels.len() != spec.of.len() {
+            return Err(refuse(
+                "labels",
+                format!("{} were given; allowed: one for each of {}", spec.labels.len(), spec.of.len()),
+            ));
+        }
+        let mut of = Vec::new();
+        for (number, text) in spec.of.iter().enumerate() {
+            let expression = Expression::parse(text).map_err(|why| refuse(&format!("of.{number}"), why))?;
+            of.push((expression, spec.labels.get(number).unwrap_or(text).clone()));
+        }
+        let seed = spec.seed.or(seeds.first().copied()).unwrap_or(1);
+        if !seeds.contains(&seed) {
+            return Err(refuse("seed", format!("{seed} was given; allowed: one of the exhibit's seeds")));
+        }
+        Ok(Some(Curves { of, seed, split: spec.split }))
+    }
+
+    /// Points, series and cells, and what is sampled.
+    fn fill(&self, plan: &mut Plan<'_>) -> Result<(), ScenarioError> {
+        let points = sweep::points(self.spec.vary.as_ref())
+            .map_err(|(key, why)| self.refuse(&format!("vary{key}"), why))?;
+        let asked: Vec<At> = self.spec.claim.iter().flat_map(|claim| claim.points()).collect();
+        plan.points = sweep::thinned(points, &self.spec.quick, &asked, self.depth);
+        if plan.points.is_empty() {
+            return Err(self.refuse("quick", "it leaves no point"));
+        }
+        let mut made: BTreeMap<(String, Vec<String>, Vec<String>), Arc<Scenario>> = BTreeMap::new();
+        for (number, point) in plan.points.iter().enumerate() {
+            for case in self.cases() {
+                let wanted = self.wanted(point, case);
+                let scenario = match made.get(&wanted) {
+                    Some(scenario) => scenario.clone(),
+                    None => made.entry(wanted.clone()).or_insert(Arc::new(self.scenario(wanted)?)).clone(),
+                };
+                let labels = scenario.spec().disciplines.iter().map(|compared| compared.label());
+                let alone = scenario.spec().disciplines.len() == 1;
+                for (discipline, label) in labels.enumerate() {
+                    let name = named(label, case, alone);
+                    let series = position(&mut plan.series, name);
+                    plan.cells.push(Cell { point: number, series, scenario: scenario.clone(), discipline });
+                }
+            }
+        }
+        self.check_names(plan)?;
+        self.sample(plan);
+        Ok(())
+    }
+
+    fn cases(&self) -> Vec<Option<&CaseSpec>> {
+        if self.spec.case.is_empty() { vec![None] } else { self.spec.case.iter().map(Some).collect() }
+    }
+
+    /// The scenario file, the changes and the disciplines.
+    fn wanted(&self, point: &Point, case: Option<&CaseSpec>) -> (String, Vec<String>, Vec<String>) {
+        let of_case = case.and_then(|case| case.scenario.as_ref());
+        let file =
+            point.scenario.as_ref().or(of_case).or(self.spec.scenario.as_ref()).cloned().unwrap_or_default();
+        let mut set = self.spec.set.clone();
+        set.extend(case.iter().flat_map(|case| case.set.iter().cloned()));
+        set.extend(point.set.iter().cloned());
+        if self.depth == Depth::Quick {
+            set.extend(self.spec.quick.set.iter().cloned());
+        }
+        let lists = [
+            &point.disciplines,
+            case.map_or(&self.spec.disciplines, |case| &case.disciplines),
+            &self.spec.disciplines,
+        ];
+        let disciplines = lists.into_iter().find(|list| !list.is_empty()).cloned().unwrap_or_default();
+        (file, set, disciplines)
+    }
+
+    fn scenario(
+        &self,
+        (file, set, disciplines): (String, Vec<String>, Vec<String>),
+    ) -> Result<Scenario, ScenarioError> {
+        let folder = &self.study.folder;
+        let Some(text) = folder.files.get(&file) else {
+            let is_one =
+                |name: &&String| !["study.toml", "reference.toml", "verdicts.toml"].contains(&name.as_str());
+            let allowed: Vec<String> = folder.files.keys().filter(is_one).cloned().collect();
+            let problem = Problem::Unknown { what: "scenario of this study", given: file, allowed };
+            return Err(self.study.places.refuse(&format!("exhibit.{}.scenario", self.at), problem));
+        };
+        let changes = set.join("`, `");
+        let overrides = Overrides { set, disciplines, seeds: None };
+        parse(&format!("{}{file}", folder.prefix), text, &overrides).map_err(|error| match &error.place {
+            // What is wrong stands in the study, though it is told of the scenario.
+            Some(place) if place.source.starts_with("--") => {
+                let advice = error.problem.advice().map_or(String::new(), |advice| format!("; {advice}"));
+                self.refuse("scenario", format!("with `{changes}`: {}{advice}", error.problem))
+            }
+            _ => error,
+        })
+    }
+
+    /// Every name in measures and curves is one that the runs have.
+    fn check_names(&self, plan: &Plan<'_>) -> Result<(), ScenarioError> {
+        let mut seen: Vec<&Arc<Scenario>> = Vec::new();
+        for cell in &plan.cells {
+            if seen.iter().any(|scenario| Arc::ptr_eq(scenario, &cell.scenario)) {
+                continue;
+            }
+            seen.push(&cell.scenario);
+            for (number, measure) in plan.measures.iter().enumerate() {
+                self.check_expression(&measure.of, false, &cell.scenario)
+                    .map_err(|why| self.refuse(&format!("measure.{number}.of"), why))?;
+            }
+            for (number, (of, _)) in plan.curves.iter().flat_map(|curves| &curves.of).enumerate() {
+                self.check_expression(of, true, &cell.scenario)
+                    .map_err(|why| self.refuse(&format!("series.of.{number}"), why))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_expression(&self, of: &Expression, is_curve: bool, scenario: &Scenario) -> Result<(), String> {
+        let mut found = Ok(());
+        of.walk(&mut |part| {
+            let one = match part {
+                Expression::Name(name) if is_curve => watch::check(name, scenario),
+                Expression::Name(name) => facts::check(name, scenario),
+                Expression::Over(Over { series, .. }) => watch::check(series, scenario),
+                _ => Ok(()),
+            };
+            if found.is_ok() {
+                found = one;
+            }
+        });
+        found
+    }
+
+    fn sample(&self, plan: &mut Plan<'_>) {
+        let every = match (&self.spec.sample, &self.spec.series) {
+            (Some(every), _) => every.0,
+            (None, Some(series)) => series.every.0,
+            (None, None) => Duration::from_ms(100),
+        };
+        let mut names = BTreeSet::new();
+        for measure in &plan.measures {
+            measure.of.walk(&mut |part| {
+                if let Expression::Over(over) = part {
+                    names.insert(over.series.clone());
+                }
+            });
+        }
+        let sampling = |names: &BTreeSet<String>| {
+            (!names.is_empty()).then(|| Arc::new(Sampling::new(every, names.clone())))
+        };
+        plan.sampling = sampling(&names);
+        for (of, _) in plan.curves.iter().flat_map(|curves| &curves.of) {
+            of.walk(&mut |part| match part {
+                Expression::Name(name) => drop(names.insert(name.clone())),
+                Expression::Over(over) => drop(names.insert(over.series.clone())),
+                _ => {}
+            });
+        }
+        plan.curve_sampling = sampling(&names);
+    }
+}
+
+fn measure(spec: &MeasureSpec) -> Result<Measure, (&'static str, String)> {
+    let mut of = Expression::parse(&spec.of).map_err(|why| ("of", why))?;
+    if let Some(by) = &spec.divide_by {
+        let by = match by {
+            Amount::Number(number) => Expression::Number(*number),
+            Amount::Measure(text) => Expression::parse(text).map_err(|why| ("divide_by", why))?,
+        };
+        of = Expression::Binary(crate::expression::Operator::Over, Box::new(of), Box::new(by));
+    }
+    Ok(Measure {
+        id: spec.id.clone(),
+        label: spec.label.clone().unwrap_or_else(|| spec.id.clone()),
+        unit: spec.unit.clone(),
+        x: spec.x,
+        of,
+    })
+}
+
+/// What a series is called.
+fn named(label: &str, case: Option<&CaseSpec>, is_alone: bool) -> String {
+    match case {
+        None => label.into(),
+        Some(case) if is_alone => case.label.clone(),
+        Some(case) => format!("{label}, {}", case.label),
+    }
+}
+
+fn position(names: &mut Vec<String>, name: String) -> usize {
+    names.iter().position(|known| *known == name).unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    })
+}
+
+/// Is the point meant by one of `at`, or is none named?
+pub fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
+    at.is_empty()
+        || at.iter().any(|at| match at {
+            At::X(at) => sweep::is_near(x, *at),
+            At::Name(at) => at == name,
+        })
+}

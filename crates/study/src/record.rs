@@ -1,0 +1,287 @@
+//! What finished exhibits leave: the numbers, the figure to draw, and the verdict on each claim.
+//!
+//! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same numbers as they are to be
+//! drawn: which line is which is settled here, so that whoever draws need not know how a study is written.
+
+use fairwire_metrics::record::Estimate;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The version of this form. Within one version fields are only added.
+pub const FORMAT: u32 = 1;
+
+/// Everything that one call of `fairwire reproduce` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// The version of this form.
+    pub format: u32,
+    /// The version of fairwire.
+    pub fairwire_version: String,
+    /// How thoroughly.
+    pub depth: Depth,
+    /// Was it stopped before all was done? Then only finished exhibits are here.
+    pub interrupted: bool,
+    /// The exhibits, by paper and in its order.
+    pub exhibits: Vec<Exhibit>,
+}
+
+/// How thoroughly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Depth {
+    /// Few seeds, and of a long sweep not every point: a first verdict.
+    #[default]
+    Quick,
+    /// As many seeds as a verdict deserves.
+    Full,
+}
+
+/// One figure or table of a paper, made again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exhibit {
+    /// The paper, as `fairwire reproduce` calls it, such as `faba`.
+    pub paper: String,
+    /// The title of the study.
+    pub study: String,
+    /// The paper in full: authors, title, year.
+    pub source: String,
+    /// The exhibit, such as `table1`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What a reader should know: what the paper leaves open and what was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+    /// How thoroughly.
+    pub depth: Depth,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The command that makes this exhibit again.
+    pub command: String,
+    /// What was measured, in the order of the study.
+    pub measures: Vec<Measured>,
+    /// Every number: by measure, then by series, then by point.
+    pub numbers: Vec<Number>,
+    /// What is printed in the paper.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub published: Vec<Published>,
+    /// The figure: one drawing, or several one below the other.
+    pub panels: Vec<Panel>,
+    /// The claims, in the order of the study.
+    pub claims: Vec<Claim>,
+}
+
+impl Exhibit {
+    /// Its full name, such as `faba.table1`: also the stem of its files.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.paper, self.id)
+    }
+
+    /// How many of its claims came out as `verdict`.
+    pub fn counted(&self, verdict: Verdict) -> usize {
+        self.claims.iter().filter(|claim| claim.verdict == verdict).count()
+    }
+}
+
+/// One thing that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// What claims call it.
+    pub id: String,
+    /// What a figure calls it.
+    pub label: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+}
+
+/// One number over its seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// The measure's `id`.
+    pub measure: String,
+    /// The series: a discipline's label, or what a computed exhibit calls it.
+    pub series: String,
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// What the paper calls that point, such as `P/10`; often `x` in decimal.
+    pub at: String,
+    /// One value for each seed that has one.
+    pub values: BTreeMap<u64, f64>,
+    /// Their mean and 95 % interval; absent where no seed has a value.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub estimate: Option<Estimate>,
+}
+
+/// One number as printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The measure's `id`.
+    pub measure: String,
+    /// The series.
+    pub series: String,
+    /// Where on the horizontal axis, where that is a number.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub x: Option<f64>,
+    /// What the paper calls that point.
+    pub at: String,
+    /// The number.
+    pub value: f64,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+}
+
+/// One drawing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Panel {
+    /// Its title; empty where the exhibit's says all.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: Kind,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Where the horizontal axis has words and no numbers, those words: a mark's `x` is then the place of its word, from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub categories: Vec<String>,
+    /// The lines, or the colours of bars.
+    pub lines: Vec<Line>,
+}
+
+/// How a panel is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Lines with error bars.
+    #[default]
+    Lines,
+    /// Bars in groups, one group for each place on the horizontal axis.
+    Bars,
+    /// Curves over time, without error bars.
+    Time,
+    /// No drawing: a table, one row for each line, one column for each place.
+    Table,
+    /// Marks without lines, with error bars in both directions where there are any.
+    Scatter,
+    /// A step curve: a distribution.
+    Steps,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What it says, with the unit.
+    pub label: String,
+    /// Linear or logarithmic.
+    pub scale: Scale,
+    /// From where to where, where the paper's axis says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<[f64; 2]>,
+}
+
+/// Linear or logarithmic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal steps add.
+    #[default]
+    Linear,
+    /// Equal steps multiply.
+    Log,
+}
+
+/// One line of a panel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// What the legend says.
+    pub label: String,
+    /// Lines of one colour number have one colour, in all panels of the exhibit. From 0, without gaps.
+    pub colour: usize,
+    /// Dashed, to be told apart from another line of the same colour.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub is_dashed: bool,
+    /// Ours, by `x`; of a time series, in the order of time.
+    pub marks: Vec<Mark>,
+    /// The paper's, by `x`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub published: Vec<Mark>,
+}
+
+/// One mark of a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Horizontally.
+    pub x: f64,
+    /// Vertically.
+    pub y: f64,
+    /// Half the width of the 95 % interval of `x`, where it is measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub x_half_width: Option<f64>,
+    /// Half the width of the 95 % interval of `y`; absent with fewer than two seeds, and for the paper's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub y_half_width: Option<f64>,
+}
+
+/// Something that the paper says, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Its name within the exhibit.
+    pub id: String,
+    /// The claim in plain words.
+    pub says: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What was checked, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty where nothing can be.
+    pub check: String,
+    /// Why the check has the tolerance or bound that it has; empty where it has none.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub because: String,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was measured, with its interval; or why it cannot be tested.
+    pub detail: String,
+    /// Did the mean say yes, and only the interval no? More seeds may settle it.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub is_undecided: bool,
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It holds.
+    #[serde(rename = "holds")]
+    Holds,
+    /// It does not.
+    #[serde(rename = "does not hold")]
+    DoesNotHold,
+    /// It cannot be tested as it is printed.
+    #[serde(rename = "not testable as printed")]
+    NotTestable,
+}
+
+impl Verdict {
+    /// Each of them, the best first.
+    pub const ALL: [Verdict; 3] = [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotTestable];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::NotTestable => "not testable as printed",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
+}

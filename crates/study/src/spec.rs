@@ -1,0 +1,521 @@
+//! What stands in `study.toml` and `reference.toml`, as typed.
+
+use crate::record::{Kind, Scale};
+use fairwire_core::Duration;
+use fairwire_disciplines::spec::Quantity;
+use fairwire_scenario::Seeds;
+use serde::Deserialize;
+
+/// The version of the format of studies.
+pub const FORMAT: u32 = 1;
+
+/// A study: the exhibits of one paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudySpec {
+    /// The version of this format: 1.
+    pub format: u32,
+    /// What `fairwire reproduce` calls the paper.
+    pub paper: String,
+    /// One line for people.
+    pub title: String,
+    /// The paper in full: authors, title, where, year.
+    pub source: String,
+    /// The seeds of every exhibit that has none of its own.
+    #[serde(default)]
+    pub seeds: SeedsSpec,
+    /// The exhibits.
+    #[serde(default)]
+    pub exhibit: Vec<ExhibitSpec>,
+}
+
+/// Seeds for a first verdict and for a thorough one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeedsSpec {
+    /// With `--quick`.
+    pub quick: Seeds,
+    /// With `--full`.
+    pub full: Seeds,
+}
+
+impl Default for SeedsSpec {
+    /// Three, and ten.
+    fn default() -> Self {
+        let seeds = |text: &str| text.parse().expect("a range of seeds");
+        SeedsSpec { quick: seeds("1..=3"), full: seeds("1..=10") }
+    }
+}
+
+/// One figure or table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExhibitSpec {
+    /// Its name within the paper.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// A scenario file of the study's folder.
+    pub scenario: Option<String>,
+    /// In place of a scenario: the name of a computed exhibit.
+    pub compute: Option<String>,
+    /// Changes to the scenario, as `--set`, at every point.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The disciplines of the scenario to compare, by label. Default: all.
+    #[serde(default)]
+    pub disciplines: Vec<String>,
+    /// Its seeds. Default: the study's.
+    pub seeds: Option<SeedsSpec>,
+    /// What varies along the horizontal axis. Default: nothing, one point.
+    pub vary: Option<VarySpec>,
+    /// What varies from line to line besides the discipline.
+    #[serde(default)]
+    pub case: Vec<CaseSpec>,
+    /// What `--quick` leaves out.
+    #[serde(default)]
+    pub quick: QuickSpec,
+    /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default: "100 ms".
+    pub sample: Option<Quantity<Duration>>,
+    /// What is measured.
+    #[serde(default)]
+    pub measure: Vec<MeasureSpec>,
+    /// Curves over time.
+    pub series: Option<SeriesSpec>,
+    /// How it is drawn.
+    #[serde(default)]
+    pub figure: FigureSpec,
+    /// What the paper leaves open, and what was chosen: for the reader of the report.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What the paper claims.
+    #[serde(default)]
+    pub claim: Vec<ClaimSpec>,
+}
+
+/// What varies along the horizontal axis: `points`, or `values`, or `from`, `to` and `step`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VarySpec {
+    /// The points, one by one.
+    #[serde(default)]
+    pub points: Vec<PointSpec>,
+    /// The values of `{x}`.
+    #[serde(default)]
+    pub values: Vec<f64>,
+    /// The first value of `{x}`.
+    pub from: Option<f64>,
+    /// The last one.
+    pub to: Option<f64>,
+    /// From one to the next.
+    pub step: Option<f64>,
+    /// Changes to the scenario at each point, in which `{x}`, `{x*2}` or `{x/8}` stands for a number.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// One point.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointSpec {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// What the paper calls it. Default: `x` in decimal.
+    pub at: Option<String>,
+    /// Changes to the scenario; `{x}` as in a sweep.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Another scenario file.
+    pub scenario: Option<String>,
+    /// Other disciplines. Default: the exhibit's.
+    #[serde(default)]
+    pub disciplines: Vec<String>,
+}
+
+/// One of several variants of the scenario that stand beside each other.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseSpec {
+    /// What it is called. Where the case has one discipline, this is the whole name of its series; else `discipline, label`.
+    pub label: String,
+    /// Changes to the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Another scenario file.
+    pub scenario: Option<String>,
+    /// Other disciplines. Default: the exhibit's.
+    #[serde(default)]
+    pub disciplines: Vec<String>,
+}
+
+/// What `--quick` leaves out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuickSpec {
+    /// Of a sweep, every so manieth point, besides the first and the last.
+    pub every: Option<usize>,
+    /// Only the points of these names or values.
+    #[serde(default)]
+    pub points: Vec<At>,
+    /// Changes to the scenario after all others: a shorter duration, fewer flows.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// The name of a point, or its place on the horizontal axis.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum At {
+    /// Its place.
+    X(f64),
+    /// Its name.
+    Name(String),
+}
+
+/// Something that is measured in every run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasureSpec {
+    /// What claims call it.
+    pub id: String,
+    /// Which measure of a run, or what is reckoned from several.
+    pub of: String,
+    /// Divided by this.
+    pub divide_by: Option<Amount>,
+    /// What a figure calls it. Default: the `id`.
+    pub label: Option<String>,
+    /// Its unit. Default: none, a plain number.
+    #[serde(default)]
+    pub unit: String,
+    /// Its place on the horizontal axis where the measures stand along it. Default: words.
+    pub x: Option<f64>,
+}
+
+/// A number, or what is reckoned from measures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Amount {
+    /// A number.
+    Number(f64),
+    /// A measure.
+    Measure(String),
+}
+
+/// Curves over time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesSpec {
+    /// The time between two samples; rates are means over it.
+    pub every: Quantity<Duration>,
+    /// What is drawn, each a series of a run or what is reckoned from several.
+    pub of: Vec<String>,
+    /// What the legend calls each. Default: as in `of`.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Under this seed, which must be among the exhibit's. Default: the first.
+    pub seed: Option<u64>,
+    /// What is drawn apart. Default: "of".
+    #[serde(default)]
+    pub split: Split,
+}
+
+/// What is drawn apart from what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    /// A panel for each quantity; its lines are the disciplines.
+    #[default]
+    Of,
+    /// A panel for each discipline; its lines are the quantities.
+    Series,
+    /// One panel for all.
+    None,
+}
+
+/// How an exhibit is drawn.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    /// As what.
+    #[serde(default)]
+    pub kind: Kind,
+    /// What the horizontal axis says.
+    #[serde(default)]
+    pub x: String,
+    /// What the vertical axis says.
+    #[serde(default)]
+    pub y: String,
+    /// Default: linear.
+    #[serde(default)]
+    pub x_scale: Scale,
+    /// Default: linear.
+    #[serde(default)]
+    pub y_scale: Scale,
+    /// Default: what the numbers need.
+    pub x_range: Option<[f64; 2]>,
+    /// Default: what the numbers need.
+    pub y_range: Option<[f64; 2]>,
+    /// What stands along the horizontal axis.
+    #[serde(default)]
+    pub along: Along,
+    /// The `id` of a measure that is the horizontal axis.
+    pub x_measure: Option<String>,
+    /// The horizontal axis has the names of the points, not their numbers. Default: only of bars.
+    pub names: Option<bool>,
+    /// Several drawings. Default: one, with all measures.
+    #[serde(default)]
+    pub panel: Vec<PanelSpec>,
+}
+
+/// What stands along the horizontal axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Along {
+    /// The points that `vary` has.
+    #[default]
+    Points,
+    /// The series, that is, the disciplines.
+    Series,
+    /// The measures.
+    Measures,
+}
+
+/// One of several drawings.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PanelSpec {
+    /// Its title.
+    #[serde(default)]
+    pub title: String,
+    /// The measures in it, by `id`. Default: all.
+    #[serde(default)]
+    pub measures: Vec<String>,
+    /// The series in it. Default: all.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// The points in it. Default: all.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// What its vertical axis says. Default: the figure's.
+    pub y: Option<String>,
+    /// Default: the figure's.
+    pub y_range: Option<[f64; 2]>,
+    /// Default: the figure's.
+    pub y_scale: Option<Scale>,
+}
+
+/// Something that the paper says. One check, or `not_testable`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimSpec {
+    /// Its name within the exhibit.
+    pub id: String,
+    /// In plain words.
+    pub says: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Why the tolerance, margin or bound is what it is. Required where there is one.
+    #[serde(default)]
+    pub because: String,
+    /// Why nothing can be checked.
+    pub not_testable: Option<String>,
+    /// One is more than the other.
+    pub order: Option<OrderSpec>,
+    /// It lies between bounds.
+    pub bound: Option<BoundSpec>,
+    /// It is what is printed.
+    pub value: Option<ValueSpec>,
+    /// It rises, falls or stays.
+    pub trend: Option<TrendSpec>,
+    /// By how much it rises with each unit of `x`.
+    pub slope: Option<BoundSpec>,
+    /// Where it is lowest.
+    pub lowest: Option<ExtremeSpec>,
+    /// Where it is highest.
+    pub highest: Option<ExtremeSpec>,
+}
+
+impl ClaimSpec {
+    /// The points that it names.
+    pub fn points(&self) -> Vec<At> {
+        let order = self.order.iter().flat_map(|order| order.at.iter().chain(&order.than_at));
+        let bounds = [&self.bound, &self.slope].into_iter().flatten().flat_map(|bound| &bound.at);
+        let value = self.value.iter().flat_map(|value| &value.at);
+        order.chain(bounds).chain(value).cloned().collect()
+    }
+}
+
+/// One thing or several.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Names {
+    /// None is named.
+    #[default]
+    All,
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Names {
+    /// The names; none where none is named.
+    pub fn list(&self) -> &[String] {
+        match self {
+            Names::All => &[],
+            Names::One(name) => std::slice::from_ref(name),
+            Names::Several(names) => names,
+        }
+    }
+}
+
+/// One is more than the other, by paired differences: `more - times * than - by >= 0`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// The measure of what is less. Default: the same.
+    pub than_measure: Option<String>,
+    /// The series that have more. Default: each one, held against itself.
+    #[serde(default)]
+    pub more: Names,
+    /// The series that have less. Default: those that have more.
+    #[serde(default)]
+    pub than: Names,
+    /// At these points. Default: at all.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// The other side at this point. Default: at the same.
+    pub than_at: Option<At>,
+    /// By so much. Default: 0.
+    #[serde(default)]
+    pub by: f64,
+    /// By this factor. Default: 1.
+    pub times: Option<f64>,
+    /// So much less still counts. Default: 0.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// It lies between bounds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// At these points. Default: at all.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// At least this.
+    pub min: Option<f64>,
+    /// At most this.
+    pub max: Option<f64>,
+}
+
+/// It is what is printed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all for which a number is printed.
+    #[serde(default)]
+    pub of: Names,
+    /// At these points. Default: at all for which a number is printed.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// The number, in place of those of `reference.toml`.
+    pub is: Option<f64>,
+    /// So much away still counts.
+    pub tolerance: f64,
+    /// Is the tolerance a fraction of the number?
+    #[serde(default)]
+    pub relative: bool,
+}
+
+/// It rises, falls or stays along the horizontal axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrendSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// Where to.
+    pub direction: Direction,
+    /// From this `x` on. Default: from the first.
+    pub from: Option<f64>,
+    /// To this `x`. Default: to the last.
+    pub to: Option<f64>,
+    /// A step the other way, no longer than this, still counts; of `flat`, so far from the mean.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// No step goes down, and the last is above the first.
+    Rises,
+    /// No step goes up, and the last is below the first.
+    Falls,
+    /// All are near their mean.
+    Flat,
+}
+
+/// Where it is lowest or highest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtremeSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// Between these two, on the horizontal axis.
+    pub between: [f64; 2],
+    /// A place outside that is better by no more than this still counts. Default: 0.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// The numbers that a paper prints.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceSpec {
+    /// The numbers.
+    #[serde(default)]
+    pub number: Vec<NumberSpec>,
+}
+
+/// One printed number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NumberSpec {
+    /// The exhibit; `text` for a number that belongs to none.
+    pub exhibit: String,
+    /// The measure, by `id`. Default: the exhibit's first.
+    pub measure: Option<String>,
+    /// The series; empty where there is none.
+    #[serde(default)]
+    pub series: String,
+    /// Where on the horizontal axis.
+    pub x: Option<f64>,
+    /// What the paper calls that point.
+    pub at: Option<String>,
+    /// The number.
+    pub value: f64,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What a reader should know of it, such as a misprint.
+    #[serde(default)]
+    pub note: String,
+}

@@ -1,0 +1,193 @@
+//! A study as read from its folder, with the errors that can be told without a scenario.
+
+use crate::library::Folder;
+use crate::record::Verdict;
+use crate::spec::{ClaimSpec, FORMAT, NumberSpec, ReferenceSpec, StudySpec};
+use crate::text::shown;
+use fairwire_scenario::{Places, Problem, ScenarioError, listed, read_document};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A study.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its folder.
+    pub folder: Folder,
+    /// What it says.
+    pub spec: StudySpec,
+    /// Where in `study.toml` it says that.
+    pub places: Places,
+    /// The numbers that its paper prints.
+    pub reference: Vec<NumberSpec>,
+    /// The verdicts recorded, for `--quick` and for `--full`.
+    pub recorded: Recorded,
+}
+
+/// The verdicts of `verdicts.toml`, by exhibit and claim: `table1.faba-above-fred`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// Those of `--quick`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub quick: BTreeMap<String, Verdict>,
+    /// Those of `--full`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub full: BTreeMap<String, Verdict>,
+}
+
+impl Recorded {
+    /// As it stands in `verdicts.toml`.
+    pub fn text(&self) -> String {
+        let mut text = String::from("# Written by `fairwire reproduce --record`.\n");
+        for (depth, verdicts) in [("quick", &self.quick), ("full", &self.full)] {
+            if !verdicts.is_empty() {
+                text += &format!("\n[{depth}]\n");
+            }
+            // Names are letters, digits, `-` and `_` with one dot: they need quotes and nothing else.
+            verdicts.iter().for_each(|(name, verdict)| text += &format!("\"{name}\" = \"{verdict}\"\n"));
+        }
+        text
+    }
+}
+
+/// The exhibit of reference numbers that belong to none.
+const TEXT: &str = "text";
+
+impl Study {
+    /// Reads the study in `folder`.
+    pub fn read(folder: &Folder) -> Result<Self, ScenarioError> {
+        let empty = String::new();
+        let text = |name: &str| folder.files.get(name).unwrap_or(&empty);
+        let path = |name: &str| format!("{}{name}", folder.prefix);
+        let (spec, places) = read_document::<StudySpec>(&path("study.toml"), text("study.toml"))?;
+        check(&spec, &places)?;
+        let (reference, at) =
+            read_document::<ReferenceSpec>(&path("reference.toml"), text("reference.toml"))?;
+        check_reference(&spec, &reference, &at)?;
+        let (recorded, _) = read_document::<Recorded>(&path("verdicts.toml"), text("verdicts.toml"))?;
+        Ok(Study { folder: folder.clone(), spec, places, reference: reference.number, recorded })
+    }
+
+    /// The full name of exhibit number `at`, such as `faba.table1`.
+    pub fn name(&self, at: usize) -> String {
+        format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
+    }
+
+    /// An error in exhibit number `at`, under `key` of it.
+    pub fn refuse(&self, at: usize, key: &str, message: impl Into<String>) -> ScenarioError {
+        refuse(&self.places, &format!("exhibit.{at}.{key}"), message)
+    }
+}
+
+fn refuse(places: &Places, path: &str, message: impl Into<String>) -> ScenarioError {
+    let path = path.trim_end_matches('.');
+    places.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
+}
+
+fn check(spec: &StudySpec, places: &Places) -> Result<(), ScenarioError> {
+    if spec.format != FORMAT {
+        return Err(refuse(places, "format", format!("{} was given; allowed: {FORMAT}", spec.format)));
+    }
+    check_name(&spec.paper, "paper", places)?;
+    let mut ids: Vec<&str> = Vec::new();
+    for (at, exhibit) in spec.exhibit.iter().enumerate() {
+        let path = |key: &str| format!("exhibit.{at}.{key}");
+        check_name(&exhibit.id, &path("id"), places)?;
+        if ids.contains(&exhibit.id.as_str()) {
+            return Err(refuse(places, &path("id"), format!("there are two exhibits `{}`", exhibit.id)));
+        }
+        ids.push(&exhibit.id);
+        if exhibit.scenario.is_some() == exhibit.compute.is_some() {
+            return Err(refuse(places, &path("id"), "an exhibit has either a `scenario` or a `compute`"));
+        }
+        let mut claims: Vec<&str> = Vec::new();
+        for (number, claim) in exhibit.claim.iter().enumerate() {
+            let path = format!("exhibit.{at}.claim.{number}");
+            check_name(&claim.id, &format!("{path}.id"), places)?;
+            if claims.contains(&claim.id.as_str()) {
+                return Err(refuse(
+                    places,
+                    &format!("{path}.id"),
+                    format!("there are two claims `{}`", claim.id),
+                ));
+            }
+            claims.push(&claim.id);
+            check_claim(claim).map_err(|(key, why)| refuse(places, &format!("{path}{key}"), why))?;
+        }
+    }
+    Ok(())
+}
+
+/// Names stand in file names and on the command line.
+fn check_name(name: &str, path: &str, places: &Places) -> Result<(), ScenarioError> {
+    let is_right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_right) {
+        return Err(refuse(
+            places,
+            path,
+            format!("`{name}` was given; allowed: letters, digits, `-` and `_`, at most 64"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
+    let kinds = [
+        ("not_testable", claim.not_testable.is_some()),
+        ("order", claim.order.is_some()),
+        ("bound", claim.bound.is_some()),
+        ("value", claim.value.is_some()),
+        ("trend", claim.trend.is_some()),
+        ("slope", claim.slope.is_some()),
+        ("lowest", claim.lowest.is_some()),
+        ("highest", claim.highest.is_some()),
+    ];
+    let given: Vec<String> = kinds.iter().filter(|(_, is)| *is).map(|(name, _)| name.to_string()).collect();
+    if given.len() != 1 {
+        let all: Vec<String> = kinds.iter().map(|(name, _)| name.to_string()).collect();
+        let what = if given.is_empty() { "no check".into() } else { listed(&given).replace(" or ", " and ") };
+        return Err(("", format!("{what} was given; allowed: exactly one of {}", listed(&all))));
+    }
+    let margin = match (&claim.order, &claim.trend) {
+        (Some(order), _) => order.by != 0.0 || order.tolerance != 0.0 || order.times.is_some(),
+        (_, Some(trend)) => trend.tolerance != 0.0,
+        _ => claim.not_testable.is_none(),
+    };
+    if margin && claim.because.trim().is_empty() {
+        return Err((
+            ".id",
+            "a tolerance, a margin or a bound needs a `because`: where it comes from".into(),
+        ));
+    }
+    let bounds = [&claim.bound, &claim.slope].into_iter().flatten();
+    for bound in bounds {
+        if bound.min.is_none() && bound.max.is_none() {
+            return Err(("", "a bound needs `min` or `max`".into()));
+        }
+    }
+    let tolerances = [
+        claim.order.as_ref().map(|order| order.tolerance),
+        claim.trend.as_ref().map(|trend| trend.tolerance),
+        claim.value.as_ref().map(|value| value.tolerance),
+    ];
+    if let Some(wrong) = tolerances.into_iter().flatten().find(|tolerance| !(*tolerance >= 0.0)) {
+        return Err(("", format!("the tolerance is {}; allowed: 0 or more", shown(wrong))));
+    }
+    Ok(())
+}
+
+fn check_reference(
+    spec: &StudySpec,
+    reference: &ReferenceSpec,
+    places: &Places,
+) -> Result<(), ScenarioError> {
+    let ids: Vec<String> =
+        spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).chain([TEXT.into()]).collect();
+    for (number, printed) in reference.number.iter().enumerate() {
+        if !ids.contains(&printed.exhibit) {
+            let problem = Problem::Unknown { what: "exhibit", given: printed.exhibit.clone(), allowed: ids };
+            return Err(places.refuse(&format!("number.{number}.exhibit"), problem));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! The points of an exhibit: from what varies to a list, and what `--quick` leaves of it.
+
+use crate::record::Depth;
+use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
+
+/// More points than any figure has.
+const MOST_POINTS: usize = 10_000;
+
+/// One point of an exhibit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// What the paper calls it.
+    pub at: String,
+    /// Changes to the scenario.
+    pub set: Vec<String>,
+    /// Another scenario file.
+    pub scenario: Option<String>,
+    /// Other disciplines; none for the exhibit's.
+    pub disciplines: Vec<String>,
+}
+
+impl Point {
+    /// Is it meant by `at`?
+    pub fn is(&self, at: &At) -> bool {
+        match at {
+            At::X(x) => is_near(self.x, *x),
+            At::Name(name) => self.at == *name,
+        }
+    }
+}
+
+/// Are two places on the axis the same, but for how they were reckoned?
+pub fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+/// All points of `vary`, or the key that is wrong and why.
+pub fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
+    // Where nothing varies there is one point, and it needs no name.
+    let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
+    let ways = [!vary.points.is_empty(), !vary.values.is_empty(), vary.from.is_some()];
+    if ways.iter().filter(|way| **way).count() != 1 {
+        return Err((
+            "",
+            "it needs `points`, or `values`, or `from` with `to` and `step`: one of them".into(),
+        ));
+    }
+    let points: Vec<Point> = if !vary.points.is_empty() {
+        vary.points.iter().map(|point| listed(point, &vary.set)).collect::<Result<_, _>>()?
+    } else {
+        values(vary)?.into_iter().map(|x| plain(x, &vary.set)).collect::<Result<_, _>>()?
+    };
+    for (number, point) in points.iter().enumerate() {
+        if points[..number].iter().any(|other| other.at == point.at) {
+            return Err(("", format!("two points are called `{}`", point.at)));
+        }
+    }
+    Ok(points)
+}
+
+fn values(vary: &VarySpec) -> Result<Vec<f64>, (&'static str, String)> {
+    let Some(from) = vary.from else { return Ok(vary.values.clone()) };
+    let (Some(to), Some(step)) = (vary.to, vary.step) else {
+        return Err((".from", "`from` needs `to` and `step`".into()));
+    };
+    let steps = ((to - from) / step).round();
+    if !(0.0..MOST_POINTS as f64).contains(&steps) {
+        return Err((
+            ".step",
+            format!("from {from} to {to} in steps of {step} are not 1 to {MOST_POINTS} points"),
+        ));
+    }
+    // Rounded to twelve places, so that 3 steps of 0.1 are 0.3.
+    Ok((0..=steps as u32).map(|at| rounded(from + f64::from(at) * step)).collect())
+}
+
+fn rounded(x: f64) -> f64 {
+    (x * 1e12).round() / 1e12
+}
+
+fn plain(x: f64, set: &[String]) -> Result<Point, (&'static str, String)> {
+    let set =
+        set.iter().map(|text| filled(text, x)).collect::<Result<_, _>>().map_err(|why| (".set", why))?;
+    Ok(Point { x, at: x.to_string(), set, scenario: None, disciplines: Vec::new() })
+}
+
+fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, String)> {
+    let set: Vec<String> = common.iter().chain(&spec.set).cloned().collect();
+    let mut point = plain(spec.x, &set)?;
+    point.at = spec.at.clone().unwrap_or(point.at);
+    point.scenario.clone_from(&spec.scenario);
+    point.disciplines.clone_from(&spec.disciplines);
+    Ok(point)
+}
+
+/// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces stay.
+fn filled(text: &str, x: f64) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{x") {
+        let (inside, behind) = after.split_once('}').ok_or(format!("`{text}`: `{{x` has no `}}`"))?;
+        let number = || inside.get(1..).unwrap_or("").trim().parse::<f64>();
+        let value = match (inside.chars().next(), number()) {
+            (None, _) => x,
+            (Some('*'), Ok(by)) => x * by,
+            (Some('/'), Ok(by)) => x / by,
+            (Some('+'), Ok(by)) => x + by,
+            (Some('-'), Ok(by)) => x - by,
+            _ => return Err(format!("`{{x{inside}}}`: allowed: {{x}}, or {{x*2}} with one of * / + -")),
+        };
+        out += before;
+        out += &rounded(value).to_string();
+        rest = behind;
+    }
+    out += rest;
+    Ok(out)
+}
+
+/// What `depth` leaves of `points`. Those that claims name in `asked` stay.
+pub fn thinned(points: Vec<Point>, quick: &QuickSpec, asked: &[At], depth: Depth) -> Vec<Point> {
+    if depth == Depth::Full {
+        return points;
+    }
+    let last = points.len().saturating_sub(1);
+    let every = quick.every.unwrap_or(1).max(1);
+    let is_kept = |number: usize, point: &Point| {
+        if asked.iter().any(|at| point.is(at)) {
+            true
+        } else if quick.points.is_empty() {
+            number.is_multiple_of(every) || number == last
+        } else {
+            quick.points.iter().any(|at| point.is(at))
+        }
+    };
+    points.into_iter().enumerate().filter(|(number, point)| is_kept(*number, point)).map(|(_, p)| p).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(from: f64, to: f64, step: f64, set: &[&str]) -> VarySpec {
+        let set = set.iter().map(|text| text.to_string()).collect();
+        VarySpec { from: Some(from), to: Some(to), step: Some(step), set, ..VarySpec::default() }
+    }
+
+    #[test]
+    fn a_sweep_has_both_ends_and_round_names() {
+        let points = points(Some(&sweep(0.0, 0.5, 0.1, &["a={x}", "b={x*2} packets"]))).unwrap();
+        let names: Vec<&str> = points.iter().map(|point| point.at.as_str()).collect();
+        assert_eq!(names, ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(points[3].set, ["a=0.3", "b=0.6 packets"]);
+    }
+
+    #[test]
+    fn braces_that_are_no_x_stay_and_those_of_x_must_be_right() {
+        assert_eq!(filled("a={ b = {x/8} }", 4.0).unwrap(), "a={ b = 0.5 }");
+        assert_eq!(filled("{x+1}{x-1}", 4.0).unwrap(), "53");
+        assert!(filled("a={x*}", 1.0).unwrap_err().contains("allowed"));
+        assert!(filled("a={x", 1.0).unwrap_err().contains("has no `}`"));
+    }
+
+    #[test]
+    fn quick_keeps_the_ends() {
+        let all = points(Some(&sweep(0.0, 10.0, 1.0, &[]))).unwrap();
+        let xs = |points: Vec<Point>| points.iter().map(|point| point.x).collect::<Vec<f64>>();
+        let every = |every| QuickSpec { every: Some(every), ..QuickSpec::default() };
+        assert_eq!(xs(thinned(all.clone(), &every(4), &[], Depth::Quick)), [0.0, 4.0, 8.0, 10.0]);
+        assert_eq!(thinned(all.clone(), &every(4), &[], Depth::Full), all);
+        let named = QuickSpec { points: vec![At::X(3.0), At::Name("7".into())], ..QuickSpec::default() };
+        assert_eq!(xs(thinned(all, &named, &[At::X(9.0)], Depth::Quick)), [3.0, 7.0, 9.0]);
+    }
+
+    #[test]
+    fn a_sweep_without_end_or_with_two_ways_is_refused() {
+        assert!(points(Some(&sweep(0.0, 1.0, 0.0, &[]))).is_err());
+        assert!(points(Some(&sweep(0.0, -1.0, 0.5, &[]))).is_err());
+        let both = VarySpec { values: vec![1.0], ..sweep(0.0, 1.0, 0.5, &[]) };
+        assert!(points(Some(&both)).unwrap_err().1.contains("one of them"));
+        let twice = VarySpec { values: vec![1.0, 1.0], ..VarySpec::default() };
+        assert!(points(Some(&twice)).unwrap_err().1.contains("two points"));
+    }
+}

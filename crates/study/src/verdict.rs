@@ -1,0 +1,483 @@
+//! Claims held against what was measured.
+//!
+//! A claim holds when the mean over the seeds says so and the whole 95 % interval does, too. Where only the mean does, the
+//! verdict is "does not hold", and the detail says that so few seeds leave it undecided. Where one thing is compared with another, the interval
+//! is that of the differences seed by seed.
+
+use crate::plan::{Plan, is_meant};
+use crate::record::{Claim, Number, Published, Verdict};
+use crate::spec::{At, BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
+use crate::text::{listed, nearest, shown};
+use fairwire_metrics::interval::estimate;
+use fairwire_metrics::record::Estimate;
+use fairwire_scenario::ScenarioError;
+use std::collections::BTreeMap;
+
+/// The numbers of an exhibit, to be asked.
+pub struct Table<'a> {
+    /// All of them.
+    pub numbers: &'a [Number],
+    /// What is printed.
+    pub published: &'a [Published],
+    /// Do they not depend on chance? Then one seed decides.
+    pub is_exact: bool,
+}
+
+/// What one comparison gave.
+struct Finding {
+    /// What was compared, and where.
+    what: String,
+    estimate: Option<Estimate>,
+    /// What would be allowed.
+    min: f64,
+    max: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Yes,
+    Undecided,
+    No,
+}
+
+impl Finding {
+    fn outcome(&self, is_exact: bool) -> Outcome {
+        let Some(estimate) = self.estimate else { return Outcome::No };
+        // Sums of decimals are off by some of the last bits.
+        let slack = 1e-12
+            * [self.min, self.max, estimate.mean]
+                .iter()
+                .filter(|v| v.is_finite())
+                .fold(0.0f64, |a, b| a.max(b.abs()));
+        let is_in = |value: f64| value >= self.min - slack && value <= self.max + slack;
+        let half = estimate.half_width_95.or(is_exact.then_some(0.0));
+        match half {
+            _ if !is_in(estimate.mean) => Outcome::No,
+            Some(half) if is_in(estimate.mean - half) && is_in(estimate.mean + half) => Outcome::Yes,
+            _ => Outcome::Undecided,
+        }
+    }
+
+    fn told(&self) -> String {
+        let Some(Estimate { mean, half_width_95, .. }) = self.estimate else {
+            return format!("{}: nothing was measured", self.what);
+        };
+        let half = half_width_95.map_or(String::new(), |half| format!(" ± {}", shown(half)));
+        format!("{}: {}{half}", self.what, shown(mean))
+    }
+}
+
+/// Holds the claims of `plan` against `table`.
+pub fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
+    plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
+}
+
+fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
+    let (check, findings) = findings(claim, plan, table);
+    let outcomes: Vec<Outcome> = findings.iter().map(|finding| finding.outcome(table.is_exact)).collect();
+    let worst = |outcome: Outcome| outcomes.contains(&outcome);
+    let (verdict, is_undecided) = if claim.not_testable.is_some() {
+        (Verdict::NotTestable, false)
+    } else if findings.is_empty() || worst(Outcome::No) {
+        (Verdict::DoesNotHold, false)
+    } else {
+        (
+            if worst(Outcome::Undecided) { Verdict::DoesNotHold } else { Verdict::Holds },
+            worst(Outcome::Undecided),
+        )
+    };
+    Claim {
+        id: claim.id.clone(),
+        says: claim.says.clone(),
+        place: claim.place.clone(),
+        check,
+        because: claim.because.clone(),
+        verdict,
+        detail: claim.not_testable.clone().unwrap_or_else(|| detail(&findings, &outcomes)),
+        is_undecided,
+    }
+}
+
+/// Of many findings, so many are told.
+const MOST_TOLD: usize = 12;
+
+/// What was measured: first what speaks against the claim.
+fn detail(findings: &[Finding], outcomes: &[Outcome]) -> String {
+    if findings.is_empty() {
+        return "nothing was measured".into();
+    }
+    let told = |wanted: Outcome| -> Vec<String> {
+        findings
+            .iter()
+            .zip(outcomes)
+            .filter(|(_, outcome)| **outcome == wanted)
+            .map(|(f, _)| f.told())
+            .collect()
+    };
+    let joined = |parts: Vec<String>| {
+        let more = parts.len().saturating_sub(MOST_TOLD);
+        let text = parts[..parts.len().min(MOST_TOLD)].join("; ");
+        if more > 0 { format!("{text}; and {more} more") } else { text }
+    };
+    let (no, undecided, yes) = (told(Outcome::No), told(Outcome::Undecided), told(Outcome::Yes));
+    let mut parts = Vec::new();
+    let is_whole = no.is_empty() && undecided.is_empty();
+    if !no.is_empty() {
+        parts.push(format!("against it: {}", joined(no)));
+    }
+    if !undecided.is_empty() {
+        parts.push(format!("undecided by so few seeds: {}", joined(undecided)));
+    }
+    if !yes.is_empty() {
+        parts.push(if is_whole { joined(yes) } else { format!("for it: {}", joined(yes)) });
+    }
+    parts.join(". ")
+}
+
+/// What is checked, in words, and what came of each comparison.
+fn findings(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> (String, Vec<Finding>) {
+    let asked = Asked { plan, table };
+    if let Some(order) = &claim.order {
+        asked.order(order)
+    } else if let Some(bound) = &claim.bound {
+        asked.bound(bound)
+    } else if let Some(value) = &claim.value {
+        asked.value(value)
+    } else if let Some(trend) = &claim.trend {
+        asked.trend(trend)
+    } else if let Some(slope) = &claim.slope {
+        asked.slope(slope)
+    } else if let Some(lowest) = &claim.lowest {
+        asked.extreme(lowest, 1.0)
+    } else if let Some(highest) = &claim.highest {
+        asked.extreme(highest, -1.0)
+    } else {
+        (String::new(), Vec::new())
+    }
+}
+
+struct Asked<'a, 'b> {
+    plan: &'a Plan<'b>,
+    table: &'a Table<'a>,
+}
+
+impl Asked<'_, '_> {
+    fn measure<'c>(&'c self, named: &'c Option<String>) -> &'c str {
+        let first = || self.plan.measures.first().map_or("", |measure| measure.id.as_str());
+        named.as_deref().unwrap_or_else(first)
+    }
+
+    fn of(&self, measure: &str, series: &str) -> Vec<&Number> {
+        self.table
+            .numbers
+            .iter()
+            .filter(|number| number.measure == measure && number.series == series)
+            .collect()
+    }
+
+    /// The series named, or all that have the measure.
+    fn series(&self, names: &Names, measure: &str) -> Vec<String> {
+        if !names.list().is_empty() {
+            return names.list().to_vec();
+        }
+        let mut all: Vec<String> = Vec::new();
+        for number in self.table.numbers.iter().filter(|number| number.measure == measure) {
+            if !all.contains(&number.series) {
+                all.push(number.series.clone());
+            }
+        }
+        all
+    }
+
+    fn order(&self, spec: &OrderSpec) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let than_measure = spec.than_measure.as_deref().unwrap_or(measure);
+        let times = spec.times.unwrap_or(1.0);
+        let mut findings = Vec::new();
+        for more in self.series(&spec.more, measure) {
+            let thans =
+                if spec.than.list().is_empty() { vec![more.clone()] } else { spec.than.list().to_vec() };
+            for than in thans {
+                for a in self.of(measure, &more).into_iter().filter(|a| is_meant(a.x, &a.at, &spec.at)) {
+                    let other = |b: &&Number| match &spec.than_at {
+                        Some(at) => is_meant(b.x, &b.at, std::slice::from_ref(at)),
+                        None => b.at == a.at,
+                    };
+                    let b = self.of(than_measure, &than).into_iter().find(other);
+                    let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b - spec.by));
+                    let what = format!("{more} over {than}{}", here(a));
+                    findings.push(Finding { what, estimate, min: -spec.tolerance, max: f64::INFINITY });
+                }
+            }
+        }
+        let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
+        let by = if spec.by == 0.0 { String::new() } else { format!(" by {}", shown(spec.by)) };
+        let other = if than_measure == measure { String::new() } else { format!("{than_measure} of ") };
+        let than = if spec.than.list().is_empty() { "itself".into() } else { spec.than.list().join(", ") };
+        let than_at = spec.than_at.as_ref().map_or(String::new(), |at| format!(" at {}", name(at)));
+        let more = if spec.more.list().is_empty() { "each".into() } else { spec.more.list().join(", ") };
+        let check = format!(
+            "{measure} of {more} above {factor}{other}{than}{than_at}{by}{}{}",
+            allowance(spec.tolerance),
+            places(&spec.at)
+        );
+        (check, findings)
+    }
+
+    fn bound(&self, spec: &BoundSpec) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let mut findings = Vec::new();
+        for series in self.series(&spec.of, measure) {
+            for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
+                let what = format!("{series}{}", here(number));
+                findings.push(within(what, number.estimate, spec.min, spec.max));
+            }
+        }
+        (format!("{measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)), findings)
+    }
+
+    fn value(&self, spec: &ValueSpec) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let mut findings = Vec::new();
+        for series in self.series(&spec.of, measure) {
+            for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
+                let is_it = |p: &&Published| p.measure == measure && p.series == series && p.is_at(number);
+                let printed = self.table.published.iter().find(is_it).map(|published| published.value);
+                let Some(value) = spec.is.or(printed) else { continue };
+                let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
+                let what = format!("{series}{}, printed {}", here(number), shown(value));
+                findings.push(within(what, number.estimate, Some(value - away), Some(value + away)));
+            }
+        }
+        let tolerance = if spec.relative {
+            format!("{} %", shown(100.0 * spec.tolerance))
+        } else {
+            shown(spec.tolerance)
+        };
+        let value = spec.is.map_or("what is printed".into(), shown);
+        (format!("{measure}{} is {value} ± {tolerance}{}", of(&spec.of), places(&spec.at)), findings)
+    }
+
+    fn trend(&self, spec: &TrendSpec) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let mut findings = Vec::new();
+        let is_in = |n: &&Number| {
+            spec.from.is_none_or(|from| n.x >= from - 1e-9) && spec.to.is_none_or(|to| n.x <= to + 1e-9)
+        };
+        for series in self.series(&spec.of, measure) {
+            let numbers: Vec<&Number> = self.of(measure, &series).into_iter().filter(is_in).collect();
+            if spec.direction == Direction::Flat {
+                let means: Vec<f64> = numbers.iter().filter_map(|n| Some(n.estimate?.mean)).collect();
+                let middle = means.iter().sum::<f64>() / means.len() as f64;
+                for number in numbers {
+                    let what = format!("{series} at {}, mean of all {}", number.at, shown(middle));
+                    let (min, max) = (Some(middle - spec.tolerance), Some(middle + spec.tolerance));
+                    findings.push(within(what, number.estimate, min, max));
+                }
+                continue;
+            }
+            let sign = if spec.direction == Direction::Rises { 1.0 } else { -1.0 };
+            let step = |a: &Number, b: &Number, min: f64| Finding {
+                what: format!("{series} from {} to {}", a.at, b.at),
+                estimate: paired(b, a, |b, a| sign * (b - a)),
+                min,
+                max: f64::INFINITY,
+            };
+            if numbers.len() > 2 {
+                findings.extend(numbers.windows(2).map(|pair| step(pair[0], pair[1], -spec.tolerance)));
+            }
+            if let [first, .., last] = &numbers[..] {
+                findings.push(step(first, last, 0.0));
+            }
+        }
+        let direction = match spec.direction {
+            Direction::Rises => "rises at each step",
+            Direction::Falls => "falls at each step",
+            Direction::Flat => "stays the same",
+        };
+        let ends = match (spec.from, spec.to) {
+            (None, None) => String::new(),
+            (from, to) => {
+                format!(" ({} to {})", from.map_or("first".into(), shown), to.map_or("last".into(), shown))
+            }
+        };
+        (format!("{measure}{} {direction}{}{ends}", of(&spec.of), allowance(spec.tolerance)), findings)
+    }
+
+    fn slope(&self, spec: &BoundSpec) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let mut findings = Vec::new();
+        for series in self.series(&spec.of, measure) {
+            let numbers: Vec<&Number> =
+                self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)).collect();
+            let slopes: Vec<f64> =
+                seeds(&numbers).into_iter().filter_map(|seed| slope(&numbers, seed)).collect();
+            findings.push(within(format!("slope of {series}"), estimate(&slopes), spec.min, spec.max));
+        }
+        (
+            format!("slope of {measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)),
+            findings,
+        )
+    }
+
+    /// The best place within is better than the best without. `sign` is 1 for the lowest, -1 for the highest.
+    fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> (String, Vec<Finding>) {
+        let measure = self.measure(&spec.measure);
+        let [from, to] = spec.between;
+        let mut findings = Vec::new();
+        for series in self.series(&spec.of, measure) {
+            let (inside, outside): (Vec<&Number>, Vec<&Number>) =
+                self.of(measure, &series).into_iter().partition(|n| n.x >= from - 1e-9 && n.x <= to + 1e-9);
+            let key = |n: &&Number| n.estimate.map_or(f64::INFINITY, |e| sign * e.mean);
+            let best =
+                |list: Vec<&Number>| list.into_iter().min_by(|a, b| key(&a).total_cmp(&key(&b))).cloned();
+            let (Some(inside), Some(outside)) = (best(inside), best(outside)) else {
+                let what = format!("{series}: no point within, or none without");
+                findings.push(Finding { what, estimate: None, min: 0.0, max: 0.0 });
+                continue;
+            };
+            let what = format!(
+                "{series}: best within at {}, best without at {}, the difference",
+                inside.at, outside.at
+            );
+            let estimate = paired(&outside, &inside, |outside, inside| sign * (outside - inside));
+            findings.push(Finding { what, estimate, min: -spec.tolerance, max: f64::INFINITY });
+        }
+        let word = if sign > 0.0 { "lowest" } else { "highest" };
+        let check = format!(
+            "{measure}{} {word} between {} and {}{}",
+            of(&spec.of),
+            shown(from),
+            shown(to),
+            allowance(spec.tolerance)
+        );
+        (check, findings)
+    }
+}
+
+impl Published {
+    /// Is it printed for the point of `number`?
+    pub fn is_at(&self, number: &Number) -> bool {
+        self.at == number.at || self.x.is_some_and(|x| crate::sweep::is_near(x, number.x))
+    }
+}
+
+fn within(what: String, estimate: Option<Estimate>, min: Option<f64>, max: Option<f64>) -> Finding {
+    Finding { what, estimate, min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
+}
+
+/// Over the seeds that both have.
+fn paired(a: &Number, b: &Number, difference: impl Fn(f64, f64) -> f64) -> Option<Estimate> {
+    let both = a.values.iter().filter_map(|(seed, a)| Some((*a, *b.values.get(seed)?)));
+    estimate(&both.map(|(a, b)| difference(a, b)).collect::<Vec<_>>())
+}
+
+fn seeds(numbers: &[&Number]) -> Vec<u64> {
+    let all: BTreeMap<u64, ()> =
+        numbers.iter().flat_map(|number| number.values.keys().map(|seed| (*seed, ()))).collect();
+    all.into_keys().collect()
+}
+
+/// Of the line with the least squares under one seed.
+fn slope(numbers: &[&Number], seed: u64) -> Option<f64> {
+    let points: Vec<(f64, f64)> = numbers.iter().filter_map(|n| Some((n.x, *n.values.get(&seed)?))).collect();
+    let number = points.len() as f64;
+    let (x, y) =
+        (points.iter().map(|p| p.0).sum::<f64>() / number, points.iter().map(|p| p.1).sum::<f64>() / number);
+    let (both, square) = points
+        .iter()
+        .fold((0.0, 0.0), |(both, square), p| (both + (p.0 - x) * (p.1 - y), square + (p.0 - x) * (p.0 - x)));
+    (square > 0.0).then(|| both / square)
+}
+
+fn name(at: &At) -> String {
+    match at {
+        At::X(x) => shown(*x),
+        At::Name(name) => name.clone(),
+    }
+}
+
+/// Where a number stands, where there is more than one place.
+fn here(number: &Number) -> String {
+    if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
+}
+
+fn places(at: &[At]) -> String {
+    if at.is_empty() {
+        String::new()
+    } else {
+        format!(" at {}", at.iter().map(name).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn of(names: &Names) -> String {
+    if names.list().is_empty() { String::new() } else { format!(" of {}", names.list().join(", ")) }
+}
+
+fn allowance(tolerance: f64) -> String {
+    if tolerance == 0.0 { String::new() } else { format!(", but for {}", shown(tolerance)) }
+}
+
+fn range(min: Option<f64>, max: Option<f64>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) => format!("from {} to {}", shown(min), shown(max)),
+        (Some(min), None) => format!("at least {}", shown(min)),
+        (None, Some(max)) => format!("at most {}", shown(max)),
+        (None, None) => "anything".into(),
+    }
+}
+
+/// Names in claims are those that the exhibit has.
+pub fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
+    for (number, claim) in plan.spec().claim.iter().enumerate() {
+        check_claim(claim, plan)
+            .map_err(|why| plan.study.refuse(plan.at, &format!("claim.{number}.id"), why))?;
+    }
+    Ok(())
+}
+
+fn check_claim(claim: &ClaimSpec, plan: &Plan<'_>) -> Result<(), String> {
+    let mut measures: Vec<&Option<String>> = Vec::new();
+    let mut series: Vec<&Names> = Vec::new();
+    if let Some(order) = &claim.order {
+        measures.extend([&order.measure, &order.than_measure]);
+        series.extend([&order.more, &order.than]);
+    }
+    for bound in [&claim.bound, &claim.slope].into_iter().flatten() {
+        measures.push(&bound.measure);
+        series.push(&bound.of);
+    }
+    if let Some(value) = &claim.value {
+        measures.push(&value.measure);
+        series.push(&value.of);
+    }
+    if let Some(trend) = &claim.trend {
+        measures.push(&trend.measure);
+        series.push(&trend.of);
+    }
+    for extreme in [&claim.lowest, &claim.highest].into_iter().flatten() {
+        measures.push(&extreme.measure);
+        series.push(&extreme.of);
+    }
+    let known: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
+    measures.into_iter().flatten().try_for_each(|name| is_one_of("measure", name, &known))?;
+    if plan.computed.is_some() {
+        return Ok(()); // its series and points are known when it was made
+    }
+    series.into_iter().flat_map(Names::list).try_for_each(|name| is_one_of("series", name, &plan.series))?;
+    let points = crate::sweep::points(plan.spec().vary.as_ref()).map_err(|(_, why)| why)?;
+    let names: Vec<String> = points.iter().map(|point| point.at.clone()).collect();
+    claim
+        .points()
+        .iter()
+        .filter(|at| !points.iter().any(|point| point.is(at)))
+        .try_for_each(|at| is_one_of("point", &name(at), &names))
+}
+
+fn is_one_of(what: &str, name: &str, known: &[String]) -> Result<(), String> {
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let near = nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(format!("there is no {what} `{name}` in this exhibit; allowed: {}{near}", listed(known)))
+}

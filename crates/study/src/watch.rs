@@ -1,0 +1,159 @@
+//! Series over time of one run: what is sampled, and the samples.
+
+use crate::expression::Over;
+use crate::facts::is_flow;
+use crate::text::{listed, nearest};
+use fairwire_core::Duration;
+use fairwire_scenario::{Observer, Row, Scenario, View, rows};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of a group: `throughput_bps.tcp`; of a flow too: `throughput_bps.tcp.1`.
+const OF_GROUPS: [&str; 3] = ["throughput_bps", "drops", "marks"];
+/// Of a flow: `cwnd.tcp.1`.
+const OF_FLOWS: [&str; 3] = ["cwnd", "ssthresh", "srtt_s"];
+/// Of a link: `backlog.bottleneck`.
+const OF_LINKS: [&str; 4] = ["backlog", "backlog_bytes", "link_drops", "link_marks"];
+
+/// What is sampled, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sampling {
+    /// The time between two samples, in nanoseconds.
+    every_ns: u64,
+    /// Which series.
+    names: BTreeSet<String>,
+    has_flows: bool,
+}
+
+impl Sampling {
+    /// Of the series `names`, every so often.
+    pub fn new(every: Duration, names: BTreeSet<String>) -> Self {
+        let is_of_a_flow = |name: &String| {
+            let is_gauge = name.starts_with("gauge.");
+            !is_gauge && name.rsplit_once('.').is_some_and(|(_, last)| last.parse::<u32>().is_ok())
+        };
+        let has_flows = names.iter().any(is_of_a_flow);
+        Sampling { every_ns: every.ns(), names, has_flows }
+    }
+
+    /// Begins to sample a run.
+    pub fn watcher(&self) -> Watcher<'_> {
+        Watcher { sampling: self, samples: Samples { every_s: self.every().secs(), ..Samples::default() } }
+    }
+
+    fn every(&self) -> Duration {
+        Duration::from_ns(self.every_ns)
+    }
+}
+
+/// The samples of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// The time between two, in seconds.
+    every_s: f64,
+    /// How many there are.
+    number: usize,
+    /// By name: a value for each sample, where there was one.
+    series: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl Samples {
+    /// The times of the samples, in seconds.
+    pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (1..=self.number).map(|number| number as f64 * self.every_s)
+    }
+
+    /// The series `name` at sample number `at`.
+    pub fn at(&self, name: &str, at: usize) -> Option<f64> {
+        *self.series.get(name)?.get(at)?
+    }
+
+    /// A number for a series from `warm_up_s` on, or in its own window.
+    pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
+        let series = self.series.get(&over.series)?;
+        let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
+        // A rate is the mean over the interval that ends at its sample, so the one at `from` belongs to what was before.
+        let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
+        let values: Vec<f64> = self
+            .times()
+            .zip(series)
+            .filter(|(time, _)| is_in(*time))
+            .filter_map(|(_, value)| *value)
+            .collect();
+        over.fold.of(&values)
+    }
+}
+
+/// Samples a run.
+pub struct Watcher<'a> {
+    sampling: &'a Sampling,
+    samples: Samples,
+}
+
+impl Watcher<'_> {
+    /// What was sampled.
+    pub fn into_samples(self) -> Samples {
+        self.samples
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn interval(&self) -> Option<Duration> {
+        Some(self.sampling.every())
+    }
+
+    fn sample(&mut self, view: &View<'_>) {
+        let Watcher { sampling, samples } = self;
+        samples.number += 1;
+        let number = samples.number;
+        rows(view, samples.every_s, sampling.has_flows, &mut |row| {
+            let name = name(&row);
+            if sampling.names.contains(&name) {
+                let values = samples.series.entry(name).or_default();
+                values.resize(number, None);
+                values[number - 1] = Some(row.value);
+            }
+        });
+    }
+}
+
+/// What a study calls the series of `row`.
+fn name(row: &Row<'_>) -> String {
+    let Row { kind, name, measure, unit, .. } = *row;
+    match (kind, measure, unit) {
+        ("link", "backlog", "B") => format!("backlog_bytes.{name}"),
+        ("link", "drops" | "marks", _) => format!("link_{measure}.{name}"),
+        ("link", _, _) => match measure.strip_prefix("gauge ") {
+            Some(gauge) => format!("gauge.{name}.{}", gauge.replace(' ', "_")),
+            None => format!("{measure}.{name}"),
+        },
+        (_, "throughput", _) => format!("throughput_bps.{name}"),
+        (_, "srtt", _) => format!("srtt_s.{name}"),
+        _ => format!("{measure}.{name}"),
+    }
+}
+
+/// Can runs of `scenario` have the series `name`? Otherwise why not. Which gauges there are depends on the discipline: none is refused.
+pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
+    let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
+    let links: Vec<&str> = scenario.links().collect();
+    let is_known = name.split_once('.').is_some_and(|(what, of)| match what {
+        "gauge" => links.iter().any(|link| of.strip_prefix(link).is_some_and(|rest| rest.starts_with('.'))),
+        _ => {
+            OF_GROUPS.contains(&what) && (groups.contains(&of) || is_flow(of, scenario))
+                || OF_FLOWS.contains(&what) && is_flow(of, scenario)
+                || OF_LINKS.contains(&what) && links.contains(&of)
+        }
+    });
+    if is_known {
+        return Ok(());
+    }
+    let of =
+        |heads: &[&str], tail: &str| heads.iter().map(|head| format!("{head}.{tail}")).collect::<Vec<_>>();
+    let mut known: Vec<String> = groups.iter().flat_map(|group| of(&OF_GROUPS, group)).collect();
+    known.extend(groups.iter().flat_map(|group| of(&OF_FLOWS, &format!("{group}.1"))));
+    known.extend(links.iter().flat_map(|link| of(&OF_LINKS, link)));
+    known.extend(links.iter().map(|link| format!("gauge.{link}.NAME")));
+    let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(format!("there is no series `{name}` here; allowed: {}{near}", listed(&known)))
+}
