@@ -2,7 +2,7 @@
 
 use crate::cache::{self, Cache, Finished};
 use crate::computed::{Entry, Made};
-use crate::expression::{Over, Source};
+use crate::expression::{Expression, Fold, Over, Source};
 use crate::facts::Facts;
 use crate::plan::{Cell, Plan};
 use crate::watch::{Samples, Sampling};
@@ -350,7 +350,7 @@ fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     let source = OfRun { facts: &facts, samples, warm_up_s, x: plan.points[cell.point].x, at: None };
     let values = plan.measures.iter().map(|measure| measure.of.value(&source)).collect();
     let curves = plan.curves.iter().filter(|curves| curves.seed == seed).flat_map(|curves| &curves.of);
-    let points = |of: &crate::expression::Expression| {
+    let points = |of: &Expression| {
         let times = samples.iter().flat_map(|samples| samples.times()).enumerate();
         times.filter_map(|(at, time)| Some((time, of.value(&OfRun { at: Some(at), ..source })?))).collect()
     };
@@ -376,7 +376,13 @@ impl Source for OfRun<'_> {
         }
     }
     fn over(&self, over: &Over) -> Option<f64> {
-        self.samples?.over(over, self.warm_up_s)
+        let samples = self.samples?;
+        match self.at {
+            Some(at) if over.fold == Fold::Change => {
+                Some(samples.at(&over.series, at)? - samples.at(&over.series, at.checked_sub(1)?)?)
+            }
+            _ => samples.over(over, self.warm_up_s),
+        }
     }
     fn x(&self) -> f64 {
         self.x

@@ -2,7 +2,8 @@
 //!
 //! Operators stand between blanks, since a group's name may hold a `-`. `x` is the place on the horizontal axis. Functions of
 //! numbers are `abs`, `sqrt`, `log10`, `min` and `max`; functions of a series over time, from the end of the warm-up to the end or between two
-//! times in seconds, `mean`, `least`, `most`, `sd`, `first` and `last`: `mean(throughput_bps.cbr, 20, 40)`.
+//! times in seconds, `mean`, `least`, `most`, `sd`, `first`, `last` and `change`, the last minus the first: `mean(throughput_bps.cbr, 20, 40)`.
+//! Within curves, `change` is the difference to the sample before.
 
 use crate::text::{listed, nearest};
 use std::fmt;
@@ -45,6 +46,7 @@ pub enum Fold {
     Sd,
     First,
     Last,
+    Change,
 }
 
 /// A function of numbers.
@@ -68,13 +70,14 @@ pub enum Operator {
     Over,
 }
 
-const FOLDS: [(&str, Fold); 6] = [
+const FOLDS: [(&str, Fold); 7] = [
     ("mean", Fold::Mean),
     ("least", Fold::Least),
     ("most", Fold::Most),
     ("sd", Fold::Sd),
     ("first", Fold::First),
     ("last", Fold::Last),
+    ("change", Fold::Change),
 ];
 
 const FUNCTIONS: [(&str, Function); 5] = [
@@ -178,6 +181,7 @@ impl Fold {
             }
             Fold::First => first,
             Fold::Last => last,
+            Fold::Change => last - first,
         })
     }
 }
@@ -343,6 +347,7 @@ mod tests {
     fn a_series_becomes_a_number() {
         assert_eq!(value("mean(cwnd.tcp.1)"), Some(3.0));
         assert_eq!(value("most(cwnd.tcp.1, 0, 10) - last(a)"), Some(0.0));
+        assert_eq!(value("change(a)"), Some(5.0));
         // The squares of -2, -1 and 3 have the mean 14/3.
         assert!((value("sd(a)").unwrap() - (14.0f64 / 3.0).sqrt()).abs() < 1e-12);
     }
