@@ -40,7 +40,8 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
   fairwire list disciplines --format json
-  fairwire list markers";
+  fairwire list markers
+  fairwire list exhibits";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -183,6 +184,16 @@ pub struct ReproduceArgs {
     /// Write the verdicts into the `verdicts.toml` of each study.
     #[arg(long, requires = "studies")]
     pub record: bool,
+    /// Write what came of each claim as a page of the documentation, of all exhibits.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "docs/reproduction.md",
+        conflicts_with = "exhibits"
+    )]
+    pub write_docs: Option<PathBuf>,
     /// End with code 3 where a verdict is not the recorded one.
     #[arg(long)]
     pub expect_recorded: bool,
@@ -260,6 +271,16 @@ pub enum List {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,
+    },
+    /// The exhibits of papers that `fairwire reproduce` makes again, with the verdicts recorded.
+    #[command(after_help = LIST_EXAMPLES)]
+    Exhibits {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+        /// Read the studies in this folder in place of those that came with the command.
+        #[arg(long, value_name = "DIR")]
+        studies: Option<PathBuf>,
     },
     /// The markers, which colour packets in front of a discipline.
     #[command(after_help = LIST_EXAMPLES)]

@@ -7,12 +7,14 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
+mod chart;
 mod command;
 mod failure;
 mod interrupt;
 mod output;
 mod progress;
 mod report;
+mod reproduction;
 mod tell;
 
 use args::{Cli, Command, LabCommand};

@@ -256,7 +256,8 @@ impl Drawing<'_, '_> {
 
     /// A line for each series and measure.
     fn along_points(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
-        let is_named = self.figure().names.unwrap_or(panel.kind == Kind::Bars || panel.kind == Kind::Table);
+        let is_named =
+            self.figure().names.unwrap_or(matches!(panel.kind, Kind::Bars | Kind::Table | Kind::Grid));
         if is_named {
             for number in self.numbers.iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
                 position(&mut panel.categories, &number.at);

@@ -4,6 +4,7 @@ use crate::cache::{self, Cache, Finished};
 use crate::computed::{Entry, Made};
 use crate::expression::{Expression, Fold, Over, Source};
 use crate::facts::Facts;
+use crate::packets;
 use crate::plan::{Cell, Plan};
 use crate::watch::{Samples, Sampling};
 use fairwire_core::Time;
@@ -331,7 +332,7 @@ impl Pool<'_> {
             told = reached;
             if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let mut watcher = sampling.map(Sampling::watcher);
+        let mut watcher = sampling.map(|sampling| sampling.watcher(scenario.spec().warm_up.0));
         let observer = watcher.as_mut().map(|watcher| watcher as &mut dyn fairwire_scenario::Observer);
         let run = run_single(scenario, discipline, task.seed, &mut watch, observer)?;
         if run.is_some() {
@@ -372,6 +373,7 @@ impl Source for OfRun<'_> {
     fn value(&self, name: &str) -> Option<f64> {
         match self.at {
             Some(at) => self.samples?.at(name, at),
+            None if packets::is_one(name) => self.samples?.packets(name),
             None => self.facts.value(name),
         }
     }

@@ -1,5 +1,6 @@
 //! The measures of a run, by name.
 
+use crate::packets;
 use crate::text::{listed, nearest};
 use fairwire_metrics::jain;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
@@ -158,13 +159,14 @@ pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let is_group = |name: &str| groups.contains(&name);
     let is_known = name.split_once('.').is_some_and(|(what, of)| {
         OF_GROUPS.contains(&what) && of.split('+').all(is_group)
-            || OF_ONE_GROUP.contains(&what) && is_group(of)
+            || (OF_ONE_GROUP.contains(&what) || packets::NAMES.contains(&what)) && is_group(of)
     });
     if is_known {
         return Ok(());
     }
     let mut known = all(&OF_GROUPS, &groups);
     known.extend(all(&OF_ONE_GROUP, &groups));
+    known.extend(all(&packets::NAMES, &groups));
     known.extend(OF_ALL.iter().chain(&OF_LINKS).map(|name| name.to_string()));
     refuse(known)
 }

@@ -3,6 +3,7 @@
 use crate::computed;
 use crate::expression::{Expression, Over};
 use crate::facts;
+use crate::packets;
 use crate::record::Depth;
 use crate::spec::{Amount, At, CaseSpec, ExhibitSpec, MeasureSpec, SeedsSpec, Split};
 use crate::study::Study;
@@ -314,15 +315,17 @@ impl Maker<'_> {
             (None, None) => Duration::from_ms(100),
         };
         let mut names = BTreeSet::new();
+        let mut has_packets = false;
         for measure in &plan.measures {
-            measure.of.walk(&mut |part| {
-                if let Expression::Over(over) = part {
-                    names.insert(over.series.clone());
-                }
+            measure.of.walk(&mut |part| match part {
+                Expression::Over(over) => drop(names.insert(over.series.clone())),
+                Expression::Name(name) => has_packets |= packets::is_one(name),
+                _ => {}
             });
         }
         let sampling = |names: &BTreeSet<String>| {
-            (!names.is_empty()).then(|| Arc::new(Sampling::new(every, names.clone())))
+            let is_watched = has_packets || !names.is_empty();
+            is_watched.then(|| Arc::new(Sampling::new(every, names.clone(), has_packets)))
         };
         plan.sampling = sampling(&names);
         for (of, _) in plan.curves.iter().flat_map(|curves| &curves.of) {

@@ -167,6 +167,8 @@ pub enum Kind {
     Scatter,
     /// A step curve: a distribution.
     Steps,
+    /// A table whose cells are coloured by their values: a row for each line, a column for each place.
+    Grid,
 }
 
 /// An axis.

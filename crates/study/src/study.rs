@@ -68,6 +68,16 @@ impl Study {
         Ok(Study { folder: folder.clone(), spec, places, reference: reference.number, recorded })
     }
 
+    /// How many exhibits has it?
+    pub fn len(&self) -> usize {
+        self.spec.exhibit.len()
+    }
+
+    /// Has it none?
+    pub fn is_empty(&self) -> bool {
+        self.spec.exhibit.is_empty()
+    }
+
     /// The full name of exhibit number `at`, such as `faba.table1`.
     pub fn name(&self, at: usize) -> String {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
@@ -170,7 +180,9 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
         claim.trend.as_ref().map(|trend| trend.tolerance),
         claim.value.as_ref().map(|value| value.tolerance),
     ];
-    if let Some(wrong) = tolerances.into_iter().flatten().find(|tolerance| !(*tolerance >= 0.0)) {
+    if let Some(wrong) =
+        tolerances.into_iter().flatten().find(|tolerance| *tolerance < 0.0 || tolerance.is_nan())
+    {
         return Err(("", format!("the tolerance is {}; allowed: 0 or more", shown(wrong))));
     }
     Ok(())

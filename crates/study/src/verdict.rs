@@ -330,7 +330,7 @@ impl Asked<'_, '_> {
                 self.of(measure, &series).into_iter().partition(|n| n.x >= from - 1e-9 && n.x <= to + 1e-9);
             let key = |n: &&Number| n.estimate.map_or(f64::INFINITY, |e| sign * e.mean);
             let best =
-                |list: Vec<&Number>| list.into_iter().min_by(|a, b| key(&a).total_cmp(&key(&b))).cloned();
+                |list: Vec<&Number>| list.into_iter().min_by(|a, b| key(a).total_cmp(&key(b))).cloned();
             let (Some(inside), Some(outside)) = (best(inside), best(outside)) else {
                 let what = format!("{series}: no point within, or none without");
                 findings.push(Finding { what, estimate: None, min: 0.0, max: 0.0 });

@@ -1,10 +1,11 @@
-//! Series over time of one run: what is sampled, and the samples.
+//! What is watched in one run besides its record: series over time, and the ways of packets.
 
 use crate::expression::Over;
 use crate::facts::is_flow;
+use crate::packets::Packets;
 use crate::text::{listed, nearest};
-use fairwire_core::Duration;
-use fairwire_scenario::{Observer, Row, Scenario, View, rows};
+use fairwire_core::{Duration, Time};
+use fairwire_scenario::{Observer, PacketEvent, Row, Scenario, View, rows};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,22 +24,29 @@ pub struct Sampling {
     /// Which series.
     names: BTreeSet<String>,
     has_flows: bool,
+    /// Is every packet watched?
+    has_packets: bool,
 }
 
 impl Sampling {
-    /// Of the series `names`, every so often.
-    pub fn new(every: Duration, names: BTreeSet<String>) -> Self {
+    /// Of the series `names`, every so often, and with `has_packets` of the ways of packets.
+    pub fn new(every: Duration, names: BTreeSet<String>, has_packets: bool) -> Self {
         let is_of_a_flow = |name: &String| {
             let is_gauge = name.starts_with("gauge.");
             !is_gauge && name.rsplit_once('.').is_some_and(|(_, last)| last.parse::<u32>().is_ok())
         };
         let has_flows = names.iter().any(is_of_a_flow);
-        Sampling { every_ns: every.ns(), names, has_flows }
+        Sampling { every_ns: every.ns(), names, has_flows, has_packets }
     }
 
     /// Begins to sample a run.
-    pub fn watcher(&self) -> Watcher<'_> {
-        Watcher { sampling: self, samples: Samples { every_s: self.every().secs(), ..Samples::default() } }
+    pub fn watcher(&self, warm_up: Duration) -> Watcher<'_> {
+        let packets = self.has_packets.then(|| Packets::new(Time::ZERO + warm_up));
+        Watcher {
+            sampling: self,
+            samples: Samples { every_s: self.every().secs(), ..Samples::default() },
+            packets,
+        }
     }
 
     fn every(&self) -> Duration {
@@ -55,9 +63,17 @@ pub struct Samples {
     number: usize,
     /// By name: a value for each sample, where there was one.
     series: BTreeMap<String, Vec<Option<f64>>>,
+    /// Measures of the ways of packets, by name.
+    #[serde(default)]
+    packets: BTreeMap<String, f64>,
 }
 
 impl Samples {
+    /// The measure `name` of the ways of packets.
+    pub fn packets(&self, name: &str) -> Option<f64> {
+        self.packets.get(name).copied()
+    }
+
     /// The times of the samples, in seconds.
     pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
         (1..=self.number).map(|number| number as f64 * self.every_s)
@@ -88,22 +104,36 @@ impl Samples {
 pub struct Watcher<'a> {
     sampling: &'a Sampling,
     samples: Samples,
+    packets: Option<Packets>,
 }
 
 impl Watcher<'_> {
     /// What was sampled.
-    pub fn into_samples(self) -> Samples {
+    pub fn into_samples(mut self) -> Samples {
+        self.samples.packets = self.packets.map(Packets::into_measures).unwrap_or_default();
         self.samples
     }
 }
 
 impl Observer for Watcher<'_> {
     fn interval(&self) -> Option<Duration> {
-        Some(self.sampling.every())
+        (!self.sampling.names.is_empty()).then(|| self.sampling.every())
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.packets.is_some()
+    }
+
+    fn started(&mut self, view: &View<'_>) {
+        self.packets.iter_mut().for_each(|packets| packets.start(view));
+    }
+
+    fn packet(&mut self, event: &PacketEvent) {
+        self.packets.iter_mut().for_each(|packets| packets.packet(event));
     }
 
     fn sample(&mut self, view: &View<'_>) {
-        let Watcher { sampling, samples } = self;
+        let Watcher { sampling, samples, .. } = self;
         samples.number += 1;
         let number = samples.number;
         rows(view, samples.every_s, sampling.has_flows, &mut |row| {

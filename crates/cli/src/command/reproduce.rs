@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::output::file;
 use crate::progress::Progress;
 use crate::report::{print, table};
+use crate::reproduction;
 use crate::tell::tell;
 use fairwire_study::record::{Depth, Exhibit, FORMAT, Results, Verdict};
 use fairwire_study::{Cache, Executed, Fault, Plan, Recorded, Study, Work, assemble, execute, library};
@@ -33,10 +34,16 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         exhibits: done.map(|((plan, gathered), _)| assemble(plan, gathered)).collect(),
     };
     write(&args.out, &results)?;
+    if let Some(document) = args.write_docs.as_deref().filter(|_| is_whole) {
+        file::write(document, reproduction::document(&results).as_bytes())?;
+        tell(format_args!("written: {}", document.display()));
+    }
     show(&results, args.format)?;
     if !is_whole {
         let (done, all) = (results.exhibits.len(), plans.len());
-        tell(format_args!("interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"));
+        tell(format_args!(
+            "interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"
+        ));
         return Ok(Ending::Interrupted);
     }
     if args.record {
@@ -66,7 +73,10 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     for (number, study) in studies.iter().enumerate() {
         if studies[..number].iter().any(|other| other.spec.paper == study.spec.paper) {
             let paper = &study.spec.paper;
-            return Err(Failure::user(format!("two studies are of the paper `{paper}`"), "allowed: one for each"));
+            return Err(Failure::user(
+                format!("two studies are of the paper `{paper}`"),
+                "allowed: one for each",
+            ));
         }
     }
     Ok(studies)
@@ -75,9 +85,8 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
 /// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
 fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
-    let is_meant = |name: &String, (study, at): &(&Study, usize)| {
-        *name == study.spec.paper || *name == study.name(*at)
-    };
+    let is_meant =
+        |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
     if let Some(name) = asked.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
         return Err(unknown(name, studies));
     }
@@ -146,7 +155,8 @@ fn write(out: &Path, results: &Results) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(results).expect("results have only strings for keys") + "\n";
     let path = out.join("results.json");
     file::try_write(&path, json.as_bytes()).map_err(|error| full(out, &error))?;
-    tell(format_args!("results: {}", path.display()));
+    let page = reproduction::write(results, out)?;
+    tell(format_args!("results: {}, {}", path.display(), page.display()));
     Ok(())
 }
 

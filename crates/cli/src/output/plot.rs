@@ -1,6 +1,7 @@
 //! A picture of throughput over time: a panel for each discipline, a line for each group, under the first seed.
 
-use crate::report::picture::{COLOURS, DARK_STYLE, STYLE, escaped, step};
+use crate::chart::style::{PALETTE, escaped};
+use crate::report::picture::{DARK_STYLE, STYLE, step};
 use fairwire_core::{Duration, Time};
 use fairwire_scenario::{View, Which};
 use std::collections::BTreeSet;
@@ -103,7 +104,7 @@ fn points(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
 
 fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
     let colours = |pick: fn(&(&'static str, &'static str)) -> &'static str| -> String {
-        COLOURS
+        PALETTE
             .iter()
             .enumerate()
             .map(|(at, colour)| format!(" .s{at} {{ stroke: {} }}", pick(colour)))
@@ -128,7 +129,7 @@ fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
         let _ = writeln!(
             out,
             "<path class=\"series s{}\" d=\"M{x} 76h18\"/><text class=\"key\" x=\"{}\" y=\"81\">{}</text>",
-            at % COLOURS.len(),
+            at % PALETTE.len(),
             x + 24.0,
             escaped(group)
         );
@@ -195,7 +196,7 @@ fn line(out: &mut String, at: usize, (values, every): (&[f64], Duration), (top, 
             format!("{}{x:.1} {y:.1}", if point == 0 { 'M' } else { 'L' })
         })
         .collect();
-    let _ = writeln!(out, "<path class=\"series s{}\" d=\"{path}\"/>", at % COLOURS.len());
+    let _ = writeln!(out, "<path class=\"series s{}\" d=\"{path}\"/>", at % PALETTE.len());
 }
 
 /// Without the noise of the last digits.

@@ -4,6 +4,7 @@
 //! no plotting library here can do.
 
 use super::{Headline, groups};
+use crate::chart::style::{PALETTE, cut, escaped};
 use fairwire_metrics::record::{Estimate, Report, Summary};
 use std::fmt::Write;
 
@@ -31,16 +32,6 @@ const NAME_LETTER: f64 = 9.0;
 const KEY_LETTER: f64 = 8.0;
 /// Room that the number above a bar needs.
 const VALUE_WIDTH: f64 = 36.0;
-
-/// Colours that people with any colour vision tell apart (Okabe and Ito, "Color universal design", 2008), for light and dark.
-pub const COLOURS: [(&str, &str); 6] = [
-    ("#0072b2", "#56b4e9"),
-    ("#d55e00", "#ef8a4c"),
-    ("#009e73", "#35c7a0"),
-    ("#b5609a", "#dd9cc5"),
-    ("#a67c00", "#f0d050"),
-    ("#5a5a5a", "#b8b8b8"),
-];
 
 pub const STYLE: &str = "
   .ground { fill: #ffffff; stroke: #d9dde3 }
@@ -163,8 +154,8 @@ fn share<'a>(summary: &'a Summary, group: &str) -> Option<&'a Estimate> {
 fn open(out: &mut String, frame: &Frame, headline: &Headline, groups: usize) {
     let (width, height) = (frame.width, frame.height);
     let colours = |pick: fn(&(&'static str, &'static str)) -> &'static str| -> String {
-        (0..groups.min(COLOURS.len()))
-            .map(|at| format!("\n  .g{at} {{ fill: {} }}", pick(&COLOURS[at])))
+        (0..groups.min(PALETTE.len()))
+            .map(|at| format!("\n  .g{at} {{ fill: {} }}", pick(&PALETTE[at])))
             .collect()
     };
     let (light, dark) = (colours(|colour| colour.0), colours(|colour| colour.1));
@@ -199,15 +190,6 @@ fn detail_lines(detail: &str, letters: f64) -> String {
     detail.split("; ").enumerate().map(line).collect()
 }
 
-/// `text`, or as many letters of it as there is room for, with an ellipsis. The whole of it is in the picture's description.
-fn cut(text: &str, letters: f64) -> String {
-    let letters = letters as usize;
-    if text.chars().count() <= letters {
-        return text.into();
-    }
-    text.chars().take(letters.saturating_sub(1)).chain(['…']).collect()
-}
-
 /// A key of the legend; `y` from its first line.
 struct Key {
     x: f64,
@@ -230,7 +212,7 @@ fn keys(groups: &[&str], width: f64) -> Vec<Key> {
             keys.push(Key { x, y, text: format!("and {} more", groups.len() - at), class: None });
             break;
         }
-        keys.push(Key { x, y, text: (*group).into(), class: Some(at % COLOURS.len()) });
+        keys.push(Key { x, y, text: (*group).into(), class: Some(at % PALETTE.len()) });
         x += room;
     }
     keys
@@ -296,7 +278,7 @@ fn discipline(out: &mut String, frame: &Frame, column: &Column<'_>, groups: &[&s
                 out,
                 frame,
                 column.left + at as f64 * (frame.bar + frame.gap),
-                (at % COLOURS.len(), estimate),
+                (at % PALETTE.len(), estimate),
             );
         }
     }
@@ -380,17 +362,6 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes all");
 }
 
-/// Text for XML, in which control characters have no place: white space becomes a space, any other a replacement mark.
-pub fn escaped(text: &str) -> String {
-    let plain = |c: char| match c {
-        '\n' | '\r' | '\t' => ' ',
-        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
-        c => c,
-    };
-    let text: String = text.chars().map(plain).collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,13 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_cannot_break_the_picture() {
-        assert_eq!(escaped("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
-    }
-
-    #[test]
     fn control_characters_do_not_reach_the_picture() {
-        assert_eq!(escaped("a\u{1b}[31m\nb\0\u{ffff}"), "a\u{fffd}[31m b\u{fffd}\u{fffd}");
         let headline = Headline { title: "\u{1b}x".into(), detail: "\u{7}y".into() };
         let picture = svg(&samples::named(1, 1, "\u{1}"), &headline);
         assert!(!picture.contains(|c: char| c.is_control() && c != '\n'), "{picture}");
@@ -419,8 +384,6 @@ mod tests {
 
     #[test]
     fn a_long_title_is_cut_where_the_picture_ends() {
-        assert_eq!(cut("title", 5.0), "title");
-        assert_eq!(cut("titles", 5.9), "titl…");
         let headline = Headline { title: "W".repeat(300), detail: "w".repeat(300) };
         let picture = svg(&samples::report(1, 1), &headline);
         let shown = picture.lines().find(|line| line.contains("class=\"title\"")).expect("a title");

@@ -1,0 +1,299 @@
+//! Where panels stand, and what is around the data: grid, ticks, and what the axes say.
+
+use super::axis::{Span, Way, can_show, fit, number};
+use super::style::{cut, escaped};
+use super::{DETAIL_LETTER, DETAIL_LINE, FIRST_DETAIL, MARGIN, legend, put, table};
+use fairwire_study::record::{Kind, Mark, Panel};
+
+const WIDTH: f64 = 900.0;
+/// Room for the ticks and the label of the vertical axis.
+const LEFT: f64 = 88.0;
+/// Below a plot: its ticks and the label of the horizontal axis.
+const FOOT: f64 = 52.0;
+const HEADING: f64 = 28.0;
+const NAME_LETTER: f64 = 7.4;
+/// Slanted names take this much of their length downwards.
+const SLANT: f64 = 0.6;
+const MOST_SLANTED_LETTERS: usize = 18;
+const TICK_LETTER: f64 = 7.0;
+/// An interval makes an axis longer by at most this much of its length: means must stay readable.
+const ROOM_FOR_INTERVALS: f64 = 0.3;
+
+/// A picture's size, and the place of each panel.
+pub struct Frame {
+    pub width: f64,
+    pub height: f64,
+    pub places: Vec<Place>,
+}
+
+/// Where a panel stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Of the whole panel, heading included.
+    pub top: f64,
+    /// Of the plot itself.
+    pub left: f64,
+    pub right: f64,
+    pub ceiling: f64,
+    pub floor: f64,
+    /// Are names below it slanted?
+    is_slanted: bool,
+}
+
+impl Frame {
+    pub fn new(panels: &[Panel], details: usize) -> Self {
+        let plot = match panels.len() {
+            0 | 1 => 330.0,
+            2 => 240.0,
+            _ => 190.0,
+        };
+        let widest_table = panels.iter().filter(|panel| panel.kind == Kind::Table).map(table::width);
+        let width = widest_table.fold(WIDTH, f64::max);
+        let keys =
+            panels.iter().filter(|panel| panel.kind != Kind::Table).map(legend::width).fold(0.0, f64::max);
+        let right = width - MARGIN - keys;
+        let mut top = FIRST_DETAIL + DETAIL_LINE * details as f64;
+        let mut places = Vec::new();
+        for panel in panels {
+            let ceiling = top + if panel.title.is_empty() { 4.0 } else { HEADING };
+            let is_slanted = are_slanted(panel, right - LEFT);
+            let (floor, foot) = match panel.kind {
+                Kind::Table => (ceiling + table::height(panel), 12.0),
+                _ if is_slanted => (ceiling + plot, FOOT + slanted_depth(panel)),
+                _ => (ceiling + plot, FOOT),
+            };
+            places.push(Place { top, left: LEFT, right, ceiling, floor, is_slanted });
+            top = floor + foot;
+        }
+        Frame { width, height: (top + 14.0).round(), places }
+    }
+}
+
+/// Where values stand whose axis has names.
+pub struct Columns {
+    /// The words below the axis, or the numbers that bars stand at.
+    pub names: Vec<String>,
+    /// Those numbers, in order; none where there are words.
+    numbers: Vec<f64>,
+}
+
+impl Columns {
+    pub fn new(panel: &Panel) -> Self {
+        if !panel.categories.is_empty() {
+            return Columns { names: panel.categories.clone(), numbers: Vec::new() };
+        }
+        let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
+        let mut numbers: Vec<f64> = marks.map(|mark| mark.x).filter(|x| x.is_finite()).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        Columns { names: numbers.iter().map(|x| number(*x, 4)).collect(), numbers }
+    }
+
+    /// The column in which `mark` stands.
+    pub fn of(&self, mark: &Mark) -> Option<usize> {
+        if self.numbers.is_empty() {
+            let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
+            return is_place.then(|| mark.x.round() as usize);
+        }
+        // The numbers of both zeros are one.
+        self.numbers.binary_search_by(|x| x.partial_cmp(&mark.x).unwrap_or(std::cmp::Ordering::Less)).ok()
+    }
+}
+
+fn has_names(panel: &Panel) -> bool {
+    panel.kind == Kind::Bars || !panel.categories.is_empty()
+}
+
+fn are_slanted(panel: &Panel, width: f64) -> bool {
+    let names = Columns::new(panel).names;
+    has_names(panel) && longest(&names) as f64 * NAME_LETTER + 8.0 > width / names.len().max(1) as f64
+}
+
+fn longest(names: &[String]) -> usize {
+    names.iter().map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+fn slanted_depth(panel: &Panel) -> f64 {
+    longest(&Columns::new(panel).names).min(MOST_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
+}
+
+/// What stands above a panel.
+pub fn heading(out: &mut String, panel: &Panel, place: &Place) {
+    if panel.title.is_empty() {
+        return;
+    }
+    let room = (place.right - MARGIN) / NAME_LETTER;
+    put(
+        out,
+        format_args!(
+            "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+            place.top + HEADING - 12.0,
+            escaped(&cut(&panel.title, room))
+        ),
+    );
+}
+
+/// From values to points of the picture.
+pub struct Plot {
+    pub place: Place,
+    pub x: Span,
+    pub y: Span,
+}
+
+impl Plot {
+    pub fn x(&self, value: f64) -> f64 {
+        self.across(self.x.share(value))
+    }
+
+    pub fn y(&self, value: f64) -> f64 {
+        self.up(self.y.share(value))
+    }
+
+    fn across(&self, share: f64) -> f64 {
+        self.place.left + (self.place.right - self.place.left) * share
+    }
+
+    pub fn up(&self, share: f64) -> f64 {
+        self.place.floor - (self.place.floor - self.place.ceiling) * share
+    }
+}
+
+/// The axes of `panel`, drawn.
+pub fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
+    let plot = Plot { place: *place, x: across(panel), y: up(panel) };
+    for tick in &plot.y.ticks {
+        let y = plot.y(*tick);
+        put(
+            out,
+            format_args!(
+                "<line class=\"grid\" x1=\"{}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\
+                 <text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+                place.left,
+                place.right,
+                place.left - 8.0,
+                y + 4.5,
+                plot.y.name(*tick)
+            ),
+        );
+    }
+    if has_names(panel) {
+        names(out, panel, &plot)
+    } else {
+        numbers(out, &plot)
+    }
+    labels(out, panel, &plot);
+    if drawn(panel).next().is_none() {
+        let Place { left, right, ceiling, floor, .. } = *place;
+        let (x, y) = ((left + right) / 2.0, (ceiling + floor) / 2.0);
+        put(
+            out,
+            format_args!(
+                "<text class=\"axis\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">no values</text>\n"
+            ),
+        );
+    }
+    plot
+}
+
+/// Numbers below the axis, as many as have room.
+fn numbers(out: &mut String, plot: &Plot) {
+    let Place { ceiling, floor, .. } = plot.place;
+    let mut free_from = f64::NEG_INFINITY;
+    for tick in &plot.x.ticks {
+        let (x, name) = (plot.x(*tick), plot.x.name(*tick));
+        put(
+            out,
+            format_args!(
+                "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{ceiling}\" x2=\"{x:.1}\" y2=\"{floor}\"/>"
+            ),
+        );
+        let half = name.chars().count() as f64 * TICK_LETTER / 2.0;
+        if x - half >= free_from {
+            put(
+                out,
+                format_args!(
+                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>\n",
+                    floor + 18.0
+                ),
+            );
+            free_from = x + half + TICK_LETTER;
+        }
+    }
+}
+
+/// Names below the axis; slanted, and not all of them, where there is little room.
+fn names(out: &mut String, panel: &Panel, plot: &Plot) {
+    let names = Columns::new(panel).names;
+    let spread = (plot.place.right - plot.place.left) / names.len().max(1) as f64;
+    let every = if plot.place.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
+    let y = plot.place.floor + 18.0;
+    for (at, name) in names.iter().enumerate().step_by(every) {
+        let x = plot.x(at as f64);
+        let (anchor, turn) = match plot.place.is_slanted {
+            true => ("end", format!(" transform=\"rotate(-37 {x:.1} {y:.1})\"")),
+            false => ("middle", String::new()),
+        };
+        put(
+            out,
+            format_args!(
+                "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
+                escaped(&cut(name, MOST_SLANTED_LETTERS as f64))
+            ),
+        );
+    }
+}
+
+fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
+    let Place { left, right, ceiling, floor, is_slanted, .. } = plot.place;
+    let slant = if is_slanted { slanted_depth(panel) } else { 0.0 };
+    let middle = (ceiling + floor) / 2.0;
+    put(
+        out,
+        format_args!(
+            "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\
+             <text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+             <text class=\"axis\" x=\"26\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 26 {middle})\">{}</text>\n",
+            (left + right) / 2.0,
+            floor + 38.0 + slant,
+            escaped(&cut(&panel.x.label, (right - left) / DETAIL_LETTER)),
+            escaped(&cut(&panel.y.label, (floor - ceiling + HEADING) / DETAIL_LETTER)),
+        ),
+    );
+}
+
+fn across(panel: &Panel) -> Span {
+    if has_names(panel) {
+        return Span::of_names(Columns::new(panel).names.len());
+    }
+    let ends = |mark: &Mark| {
+        let half = mark.x_half_width.unwrap_or(0.0);
+        [mark.x - half, mark.x + half]
+    };
+    fit(&panel.x, drawn(panel).flat_map(ends), Way::Across)
+}
+
+fn up(panel: &Panel) -> Span {
+    let zero = (panel.kind == Kind::Bars).then_some(0.0);
+    let means: Vec<f64> =
+        drawn(panel).map(|mark| mark.y).chain(zero).filter(|y| can_show(&panel.y, *y)).collect();
+    if panel.y.range.is_some() {
+        return fit(&panel.y, means.into_iter(), Way::Up);
+    }
+    let (low, high) =
+        means.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(*y), high.max(*y)));
+    let room = (high - low.min(0.0)).max(high.abs() * 0.1) * ROOM_FOR_INTERVALS;
+    let ends = drawn(panel)
+        .filter_map(|mark| mark.y_half_width.map(|half| [mark.y - half, mark.y + half]))
+        .flatten();
+    // Below zero is nothing, where all means are above it.
+    let lowest = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
+    let ends = ends.filter(|end| end.is_finite()).map(|end| end.clamp(lowest, high + room));
+    fit(&panel.y, means.iter().copied().chain(ends), Way::Up)
+}
+
+/// The marks that can be drawn.
+fn drawn(panel: &Panel) -> impl Iterator<Item = &Mark> {
+    let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
+    let has_place = |mark: &Mark| has_names(panel) || can_show(&panel.x, mark.x);
+    marks.filter(move |mark| has_place(mark) && can_show(&panel.y, mark.y))
+}

@@ -1,0 +1,161 @@
+//! Lines with intervals, curves over time, steps, and scattered points.
+
+use super::axis::{can_show, number, with_interval};
+use super::frame::Plot;
+use super::marker::{class, dash, outline};
+use super::put;
+use super::style::escaped;
+use fairwire_study::record::{Kind, Line, Mark, Panel};
+
+const RADIUS: f64 = 3.6;
+/// A published point is a ring around ours.
+const RING: f64 = 5.8;
+const CAP: f64 = 3.5;
+/// With more marks than this in a line, they are small and their intervals have no caps.
+const MANY: usize = 40;
+/// A curve has no more points: neighbours are averaged, since a screen shows no more.
+const MOST_POINTS: usize = 600;
+/// Steps nearer than this are one, in points of the picture.
+const SEEN: f64 = 0.4;
+
+/// Our lines, and the paper's numbers above them.
+pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
+    for line in &panel.lines {
+        put(out, format_args!("<g><title>{}</title>", escaped(&line.label)));
+        match panel.kind {
+            Kind::Time => stroke(out, line, &path(&averaged(panel, line), plot, false)),
+            Kind::Steps => stroke(out, line, &path(&seen(panel, line, plot), plot, true)),
+            _ => marked(out, panel, line, plot),
+        }
+        out.push_str("</g>\n");
+    }
+    for line in panel.lines.iter().filter(|line| !line.published.is_empty()) {
+        for mark in line.published.iter().filter(|mark| is_drawn(panel, mark)) {
+            let at = (plot.x(mark.x), plot.y(mark.y));
+            put(
+                out,
+                format_args!(
+                    "<path class=\"ring s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
+                    class(line),
+                    outline(line, at, RING),
+                    escaped(&line.label),
+                    number(mark.y, 6)
+                ),
+            );
+        }
+    }
+}
+
+fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
+    can_show(&panel.y, mark.y) && can_show(&panel.x, mark.x)
+}
+
+fn stroke(out: &mut String, line: &Line, path: &str) {
+    if !path.is_empty() {
+        put(out, format_args!("<path class=\"line s{}\"{} d=\"{path}\"/>", class(line), dash(line)));
+    }
+}
+
+fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
+    let points: Vec<Option<(f64, f64)>> =
+        line.marks.iter().map(|mark| is_drawn(panel, mark).then_some((mark.x, mark.y))).collect();
+    if panel.kind == Kind::Lines {
+        stroke(out, line, &path(&points, plot, false));
+    }
+    let is_crowded = line.marks.len() > MANY;
+    let whiskers: String = line
+        .marks
+        .iter()
+        .filter(|mark| is_drawn(panel, mark))
+        .map(|mark| whisker(mark, plot, if is_crowded { 0.0 } else { CAP }))
+        .collect();
+    if !whiskers.is_empty() {
+        put(out, format_args!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line)));
+    }
+    for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
+        let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
+        put(
+            out,
+            format_args!(
+                "<path class=\"f{}\" d=\"{}\"><title>{} at {}: {}</title></path>",
+                class(line),
+                outline(line, (plot.x(mark.x), plot.y(mark.y)), radius),
+                escaped(&line.label),
+                number(mark.x, 4),
+                with_interval(mark.y, mark.y_half_width),
+            ),
+        );
+    }
+}
+
+/// The intervals of `mark`. An end outside of the plot has no cap.
+fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
+    let (x, y) = (plot.x(mark.x), plot.y(mark.y));
+    let mut path = String::new();
+    if let Some(half) = mark.y_half_width.filter(|half| *half > 0.0) {
+        let (low, high) = (mark.y - half, mark.y + half);
+        let [low_y, high_y] = [plot.y(low), plot.y(high)];
+        put(&mut path, format_args!("M{x:.1} {low_y:.1}V{high_y:.1}"));
+        for end in [low, high].into_iter().filter(|end| cap > 0.0 && plot.y.holds(*end)) {
+            put(&mut path, format_args!("M{:.1} {:.1}h{:.1}", x - cap, plot.y(end), 2.0 * cap));
+        }
+    }
+    if let Some(half) = mark.x_half_width.filter(|half| *half > 0.0) {
+        let (low, high) = (mark.x - half, mark.x + half);
+        put(&mut path, format_args!("M{:.1} {y:.1}H{:.1}", plot.x(low), plot.x(high)));
+        for end in [low, high].into_iter().filter(|end| cap > 0.0 && plot.x.holds(*end)) {
+            put(&mut path, format_args!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap));
+        }
+    }
+    path
+}
+
+/// A line through `points`, broken where one is missing.
+fn path(points: &[Option<(f64, f64)>], plot: &Plot, in_steps: bool) -> String {
+    let mut path = String::new();
+    let mut is_begun = false;
+    for point in points {
+        let Some((x, y)) = point.map(|(x, y)| (plot.x(x), plot.y(y))) else {
+            is_begun = false;
+            continue;
+        };
+        match (is_begun, in_steps) {
+            (false, _) => put(&mut path, format_args!("M{x:.1} {y:.1}")),
+            (true, false) => put(&mut path, format_args!("L{x:.1} {y:.1}")),
+            (true, true) => put(&mut path, format_args!("H{x:.1}V{y:.1}")),
+        }
+        is_begun = true;
+    }
+    path
+}
+
+/// As many points as are drawn, each the mean of its neighbours; none where one of these has no place.
+fn averaged(panel: &Panel, line: &Line) -> Vec<Option<(f64, f64)>> {
+    let together = line.marks.len().div_ceil(MOST_POINTS).max(1);
+    let mean = |marks: &[Mark]| {
+        let sum = marks
+            .iter()
+            .try_fold((0.0, 0.0), |(x, y), mark| is_drawn(panel, mark).then_some((x + mark.x, y + mark.y)))?;
+        Some((sum.0 / marks.len() as f64, sum.1 / marks.len() as f64))
+    };
+    line.marks.chunks(together).map(mean).collect()
+}
+
+/// The steps that can be seen, and the last.
+fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<(f64, f64)>> {
+    let mut kept: Vec<Option<(f64, f64)>> = Vec::new();
+    let mut last: Option<(f64, f64)> = None;
+    for (at, mark) in line.marks.iter().enumerate() {
+        if !is_drawn(panel, mark) {
+            (last, _) = (None, kept.push(None));
+            continue;
+        }
+        let here = (plot.x(mark.x), plot.y(mark.y));
+        let is_far = last.is_none_or(|last| (here.0 - last.0).abs().max((here.1 - last.1).abs()) >= SEEN);
+        if is_far || at + 1 == line.marks.len() {
+            kept.push(Some((mark.x, mark.y)));
+            last = Some(here);
+        }
+    }
+    kept
+}

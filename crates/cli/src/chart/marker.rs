@@ -1,0 +1,44 @@
+//! Markers: a shape for each colour, so that no line is known by its colour alone.
+
+use super::style::PALETTE;
+use fairwire_study::record::Line;
+
+/// The number in the classes of `line`'s colour.
+pub fn class(line: &Line) -> usize {
+    line.colour % PALETTE.len()
+}
+
+/// How `line` is interrupted: also those that share a colour because there are many.
+pub fn dash(line: &Line) -> &'static str {
+    match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {
+        (false, false) => "",
+        (true, false) => " stroke-dasharray=\"6 4\"",
+        (false, true) => " stroke-dasharray=\"2 3\"",
+        (true, true) => " stroke-dasharray=\"8 3 2 3\"",
+    }
+}
+
+/// The outline of `line`'s marker around (`x`, `y`).
+pub fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
+    let r = radius;
+    match line.colour % 5 {
+        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z", x - r, d = 2.0 * r),
+        1 => {
+            let s = r * 0.9;
+            format!("M{:.1} {:.1}h{d:.1}v{d:.1}h-{d:.1}z", x - s, y - s, d = 2.0 * s)
+        }
+        2 => polygon(&[(x, y - 1.25 * r), (x + 1.15 * r, y + 0.8 * r), (x - 1.15 * r, y + 0.8 * r)]),
+        3 => diamond((x, y), 1.25 * r),
+        _ => polygon(&[(x, y + 1.25 * r), (x + 1.15 * r, y - 0.8 * r), (x - 1.15 * r, y - 0.8 * r)]),
+    }
+}
+
+/// The outline of a diamond.
+pub fn diamond((x, y): (f64, f64), r: f64) -> String {
+    polygon(&[(x, y - r), (x + r, y), (x, y + r), (x - r, y)])
+}
+
+fn polygon(corners: &[(f64, f64)]) -> String {
+    let corners: Vec<String> = corners.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+    format!("M{}z", corners.join("L"))
+}

@@ -1,0 +1,287 @@
+//! Charts: one self-contained SVG that reads in light, in dark and in print.
+//!
+//! Written by hand rather than through a plotting library, because its colours follow the reader's theme by CSS, which
+//! no plotting library here can do.
+
+mod axis;
+mod bars;
+mod frame;
+mod legend;
+mod lines;
+mod marker;
+#[cfg(test)]
+pub mod samples;
+pub mod style;
+mod table;
+
+pub use axis::{number, with_interval};
+
+use axis::can_show;
+use fairwire_study::record::{Kind, Line, Panel};
+use frame::Frame;
+use std::fmt::Write;
+use style::{cut, escaped, sheet};
+
+/// A chart: panels one below the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart<'a> {
+    /// What is drawn.
+    pub title: &'a str,
+    /// Under which conditions, line by line.
+    pub detail: Vec<String>,
+    /// The panels, from above.
+    pub panels: &'a [Panel],
+}
+
+/// Does a picture bring its own style, or does the page have it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// A file of its own.
+    Alone,
+    /// Inside a page that holds [`style::sheet`].
+    InPage,
+}
+
+impl Chart<'_> {
+    /// The picture.
+    pub fn svg(&self, setting: Setting) -> String {
+        let detail = self.detail.iter().cloned().chain(left_out(self.panels)).collect::<Vec<_>>();
+        let frame = Frame::new(self.panels, detail.len());
+        let mut out = String::new();
+        open(&mut out, (frame.width, frame.height), (self.title, &detail), setting);
+        for (at, (panel, place)) in self.panels.iter().zip(&frame.places).enumerate() {
+            frame::heading(&mut out, panel, place);
+            match panel.kind {
+                Kind::Table => table::draw(&mut out, panel, place),
+                Kind::Bars => {
+                    let plot = frame::plot(&mut out, panel, place);
+                    bars::draw(&mut out, panel, &plot);
+                }
+                _ => {
+                    let plot = frame::plot(&mut out, panel, place);
+                    lines::draw(&mut out, panel, &plot);
+                }
+            }
+            let is_new = at == 0 || !has_the_keys_of(panel, &self.panels[at - 1]);
+            if is_new && panel.kind != Kind::Table {
+                legend::draw(&mut out, panel, place);
+            }
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+}
+
+fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
+    fn keys(panel: &Panel) -> impl Iterator<Item = (&str, usize, bool, bool)> {
+        let key = |line: &Line| !line.published.is_empty();
+        panel.lines.iter().map(move |line| (line.label.as_str(), line.colour, line.is_dashed, key(line)))
+    }
+    other.kind != Kind::Table && keys(panel).eq(keys(other))
+}
+
+/// Tells of values that have no place: nobody shall take them for zero.
+fn left_out(panels: &[Panel]) -> Option<String> {
+    let lost = |panel: &Panel| {
+        let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
+        let is_lost = |x: f64, y: f64| !can_show(&panel.y, y) || !can_show(&panel.x, x);
+        match panel.kind {
+            Kind::Table => 0, // a table says so in its cell
+            Kind::Bars => marks.filter(|mark| !can_show(&panel.y, mark.y)).count(),
+            _ => marks.filter(|mark| is_lost(mark.x, mark.y)).count(),
+        }
+    };
+    match panels.iter().map(lost).sum::<usize>() {
+        0 => None,
+        1 => Some("one value is not drawn: it is no number, or has no place on its axis".into()),
+        n => Some(format!("{n} values are not drawn: they are no numbers, or have no place on their axis")),
+    }
+}
+
+/// From the edge to the title, the legend and back.
+const MARGIN: f64 = 24.0;
+const TITLE_LETTER: f64 = 10.6;
+const DETAIL_LETTER: f64 = 7.2;
+const DETAIL_LINE: f64 = 18.0;
+/// The baseline of the first line below the title.
+const FIRST_DETAIL: f64 = 58.0;
+
+/// The head of a picture with its ground, title and detail.
+fn open(out: &mut String, (width, height): (f64, f64), (title, detail): (&str, &[String]), setting: Setting) {
+    put(
+        out,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
+            escaped(title),
+            escaped(&detail.join("; ")),
+        ),
+    );
+    if setting == Setting::Alone {
+        put(out, format_args!("<style>{}</style>\n", sheet()));
+    }
+    put(
+        out,
+        format_args!(
+            "<rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"10\"/>\n\
+             <text class=\"title\" x=\"{MARGIN}\" y=\"36\">{}</text>\n",
+            width - 1.0,
+            height - 1.0,
+            escaped(&cut(title, (width - 2.0 * MARGIN) / TITLE_LETTER)),
+        ),
+    );
+    for (at, line) in detail.iter().enumerate() {
+        put(
+            out,
+            format_args!(
+                "<text class=\"detail\" x=\"{MARGIN}\" y=\"{}\">{}</text>\n",
+                FIRST_DETAIL + DETAIL_LINE * at as f64,
+                escaped(&cut(line, (width - 2.0 * MARGIN) / DETAIL_LETTER))
+            ),
+        );
+    }
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string takes all");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::{line, panel, published, table1};
+    use super::*;
+    use fairwire_study::record::Scale;
+
+    const KINDS: [Kind; 6] = [Kind::Lines, Kind::Bars, Kind::Time, Kind::Table, Kind::Scatter, Kind::Steps];
+
+    fn drawn(panels: &[Panel]) -> String {
+        let svg = Chart { title: "t", detail: Vec::new(), panels }.svg(Setting::InPage);
+        for word in ["NaN", "inf", "-0.0\""] {
+            assert!(!svg.contains(word), "{word} in {svg}");
+        }
+        svg
+    }
+
+    /// Each number that stands in a path or an attribute of place is within the picture.
+    fn all_is_inside(svg: &str) {
+        let size: Vec<f64> = ["width=\"", "height=\""]
+            .map(|name| svg.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+            .to_vec();
+        for (name, most) in [(" x=\"", size[0]), (" x1=\"", size[0]), (" x2=\"", size[0]), (" y=\"", size[1])]
+        {
+            for value in svg.split(name).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                let value: f64 = value.parse().unwrap();
+                assert!((0.0..=most).contains(&value), "{name}{value} of {most}");
+            }
+        }
+        for path in svg.split(" d=\"M").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let start: Vec<f64> = path
+                .split([' ', 'a', 'h', 'v', 'V', 'H', 'L', 'z', 'M'])
+                .take(2)
+                .map(|n| n.parse().unwrap())
+                .collect();
+            assert!(
+                start[0] >= 0.0 && start[0] <= size[0] && start[1] >= 0.0 && start[1] <= size[1],
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_kind_draws_whatever_numbers_there_are() {
+        let many: Vec<(f64, f64)> = (0..5000).map(|at| (f64::from(at), f64::from(at % 100))).collect();
+        let sets: [&[(f64, f64)]; 7] = [
+            &[],
+            &[(78.0, 0.5)],
+            &[(f64::NAN, f64::NAN)],
+            &[(1.0, f64::NAN), (2.0, 1.0), (f64::INFINITY, 3.0)],
+            &[(1e-300, -1e-300), (0.0, 0.0), (1e300, f64::MAX)],
+            &[(-5.0, -7.0), (5.0, 1e9)],
+            &many,
+        ];
+        for (kind, points) in KINDS.iter().flat_map(|kind| sets.map(|points| (*kind, points))) {
+            for scale in [Scale::Linear, Scale::Log] {
+                let mut one = panel(kind, vec![line("a", 0, points), line("b", 1, points)]);
+                (one.x.scale, one.y.scale) = (scale, scale);
+                one.lines[0].published = published(points);
+                if kind != Kind::Table || points.len() < 10 {
+                    all_is_inside(&drawn(&[one.clone(), one]));
+                }
+            }
+        }
+        all_is_inside(&drawn(&[]));
+        KINDS.iter().for_each(|kind| all_is_inside(&drawn(&[panel(*kind, Vec::new())])));
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told() {
+        let points = [(1.0, f64::NAN), (2.0, 1.0), (3.0, -1.0)];
+        let mut one = panel(Kind::Lines, vec![line("a", 0, &points)]);
+        assert!(drawn(&[one.clone()]).contains("one value is not drawn"));
+        one.y.scale = Scale::Log;
+        assert!(drawn(&[one.clone()]).contains("2 values are not drawn"));
+        one.lines[0].marks.remove(0);
+        one.y.scale = Scale::Linear;
+        assert!(!drawn(&[one]).contains("not drawn"));
+    }
+
+    #[test]
+    fn published_numbers_stand_hollow_beside_ours() {
+        let picture = drawn(&[table1(Kind::Lines)]);
+        assert_eq!(picture.matches("class=\"ring s").count(), 25);
+        assert!(picture.contains("RED, in the paper: 0.551"));
+        assert!(picture.contains("hollow: the paper"));
+        assert_eq!(drawn(&[table1(Kind::Bars)]).matches("class=\"hollow s").count(), 25);
+        assert!(drawn(&[table1(Kind::Table)]).contains(">0.551<"));
+    }
+
+    #[test]
+    fn nine_lines_have_nine_colours_and_the_tenth_is_dashed() {
+        let lines =
+            (0..10).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64), (2.0, 1.0)])).collect();
+        let picture = drawn(&[panel(Kind::Lines, lines)]);
+        for colour in 0..9 {
+            assert!(picture.contains(&format!("<path class=\"line s{colour}\" d=")), "{colour}");
+        }
+        assert!(picture.contains("<path class=\"line s0\" stroke-dasharray="));
+    }
+
+    #[test]
+    fn the_legend_stands_beside_the_data_and_counts_what_has_no_room() {
+        let lines = (0..50).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64)])).collect();
+        let picture = drawn(&[panel(Kind::Lines, lines)]);
+        let right: f64 = picture.split("H").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        let keys = picture.split("<text class=\"key\" x=\"").skip(1);
+        assert!(keys.clone().all(|key| key.split('"').next().unwrap().parse::<f64>().unwrap() > right));
+        assert!(
+            picture.contains("and 35 more") && keys.count() == 17,
+            "15 lines, the rest, and the interval"
+        );
+    }
+
+    #[test]
+    fn a_long_curve_becomes_as_many_points_as_a_screen_shows() {
+        let saw: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at % 1000))).collect();
+        let rising: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at).sqrt())).collect();
+        for (kind, points) in [(Kind::Time, saw), (Kind::Steps, rising)] {
+            assert!(drawn(&[panel(kind, vec![line("a", 0, &points)])]).len() < 60_000, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn panels_with_the_same_keys_share_a_legend() {
+        let one = table1(Kind::Lines);
+        let keys = |panels: &[Panel]| drawn(panels).matches("class=\"key\"").count();
+        assert_eq!(keys(&[one.clone(), one.clone()]), keys(&[one.clone()]));
+        let other = panel(Kind::Lines, vec![line("other", 0, &[(1.0, 1.0)])]);
+        assert_eq!(keys(&[one.clone(), other]), keys(&[one]) + 2);
+    }
+
+    #[test]
+    fn a_small_picture_is_as_recorded() {
+        let mut small = panel(Kind::Lines, vec![line("FABA", 0, &[(78.0, 0.9), (156.0, 1.0)])]);
+        small.lines[0].published = published(&[(78.0, 0.888)]);
+        let chart = Chart { title: "Two points", detail: vec!["seeds 1..=3".into()], panels: &[small] };
+        insta::assert_snapshot!(chart.svg(Setting::InPage));
+    }
+}

@@ -1,0 +1,125 @@
+//! An exhibit's numbers as CSV, the paper's beside ours.
+
+use crate::failure::Failure;
+use crate::report::csv::text;
+use fairwire_study::record::{Exhibit, Kind, Number, Published};
+use std::iter::once;
+
+const HEAD: [&str; 11] =
+    ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
+
+/// A row for each number, with a column for each seed; then those of the paper that nothing of ours stands beside.
+pub fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
+    let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
+    let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
+    let ours = exhibit.numbers.iter().map(|number| row(exhibit, number));
+    let alone = exhibit
+        .published
+        .iter()
+        .filter(|published| !exhibit.numbers.iter().any(|number| is_beside(published, number)));
+    text(once(head).chain(ours).chain(alone.map(|published| lonely_row(exhibit, published))))
+}
+
+/// Does `published` tell of the same point as `number`?
+pub fn is_beside(published: &Published, number: &Number) -> bool {
+    published.measure == number.measure && published.series == number.series && published.at == number.at
+}
+
+fn unit<'a>(exhibit: &'a Exhibit, measure: &str) -> &'a str {
+    exhibit.measures.iter().find(|measured| measured.id == measure).map_or("", |measured| &measured.unit)
+}
+
+fn row(exhibit: &Exhibit, number: &Number) -> Vec<String> {
+    let published = exhibit.published.iter().find(|published| is_beside(published, number));
+    let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let estimate = number.estimate.as_ref();
+    let mut row = vec![
+        number.measure.clone(),
+        unit(exhibit, &number.measure).into(),
+        number.series.clone(),
+        number.x.to_string(),
+        number.at.clone(),
+        told(estimate.map(|estimate| estimate.mean)),
+        told(estimate.and_then(|estimate| estimate.half_width_95)),
+        told(estimate.map(|estimate| estimate.min)),
+        told(estimate.map(|estimate| estimate.max)),
+        told(published.map(|published| published.value)),
+        published.map_or(String::new(), |published| published.place.clone()),
+    ];
+    row.extend(exhibit.seeds.iter().map(|seed| told(number.values.get(seed).copied())));
+    row
+}
+
+fn lonely_row(exhibit: &Exhibit, published: &Published) -> Vec<String> {
+    let mut row = vec![
+        published.measure.clone(),
+        unit(exhibit, &published.measure).into(),
+        published.series.clone(),
+        published.x.map_or(String::new(), |x| x.to_string()),
+        published.at.clone(),
+    ];
+    row.extend(std::iter::repeat_n(String::new(), 4));
+    row.extend([published.value.to_string(), published.place.clone()]);
+    row.extend(exhibit.seeds.iter().map(|_| String::new()));
+    row
+}
+
+/// The file of [`samples`].
+pub fn samples_name(exhibit: &Exhibit) -> String {
+    format!("{}.samples.csv", exhibit.name())
+}
+
+/// A row for each sample of what is drawn over time or in steps, none of which is among the numbers; `None` without such.
+pub fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
+    let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
+    if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {
+        return Ok(None);
+    }
+    let head = ["panel", "line", "x", "y"].map(String::from).to_vec();
+    let panels = exhibit.panels.iter().enumerate().filter(|(_, panel)| is_sampled(panel.kind));
+    let rows = panels.flat_map(|(at, panel)| {
+        // Two panels may have one title, or none.
+        let name = if panel.title.is_empty() { format!("{}", at + 1) } else { panel.title.clone() };
+        panel.lines.iter().flat_map(move |line| {
+            let name = name.clone();
+            line.marks.iter().map(move |mark| {
+                vec![name.clone(), line.label.clone(), mark.x.to_string(), mark.y.to_string()]
+            })
+        })
+    });
+    text(once(head).chain(rows)).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{exhibit, table1};
+    use super::*;
+
+    #[test]
+    fn the_papers_number_stands_beside_ours_and_every_seed_has_its_column() {
+        let csv = numbers(&table1()).unwrap();
+        let mut lines = csv.lines();
+        assert!(lines.next().unwrap().ends_with("max,published,where,seed_1,seed_2,seed_3"));
+        let red = csv.lines().find(|line| line.starts_with("tcp,,RED,78,P/10,")).unwrap();
+        assert!(red.contains(",0.551,Table 1,"), "{red}");
+        assert_eq!(red.matches(',').count(), HEAD.len() + 3 - 1);
+    }
+
+    #[test]
+    fn a_published_number_without_one_of_ours_has_its_own_row() {
+        let mut alone = table1();
+        alone.numbers.retain(|number| number.series != "RED");
+        let csv = numbers(&alone).unwrap();
+        assert_eq!(csv.lines().filter(|line| line.starts_with("tcp,,RED,")).count(), 5);
+        let columns: Vec<usize> = csv.lines().map(|line| line.matches(',').count()).collect();
+        assert!(columns.iter().all(|count| *count == columns[0]), "{csv}");
+    }
+
+    #[test]
+    fn only_what_is_drawn_over_time_or_in_steps_has_samples() {
+        assert_eq!(samples(&table1()).unwrap(), None);
+        let csv = samples(&exhibit("faba", "fig7", Kind::Time)).unwrap().unwrap();
+        assert!(csv.lines().count() > 10, "{csv}");
+        assert!(csv.starts_with("panel,line,x,y\n1,"), "{csv}");
+    }
+}

@@ -1,0 +1,326 @@
+//! The page of all exhibits: one HTML file that needs neither network nor scripts.
+
+use super::csv::{is_beside, samples_name};
+use super::tally::{Paper, papers, words};
+use super::{conditions, picture};
+use crate::chart::style::{escaped, sheet};
+use crate::chart::{Setting, number, with_interval};
+use fairwire_study::record::{Claim, Depth, Exhibit, Number, Results, Verdict};
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+/// A table of more numbers is left to the CSV.
+const MOST_NUMBERS: usize = 150;
+
+/// The page.
+pub fn html(results: &Results) -> String {
+    let papers = papers(results);
+    let mut out = String::new();
+    head(&mut out, results);
+    counts(&mut out, &papers);
+    contents(&mut out, &papers);
+    all_claims(&mut out, &papers);
+    for paper in &papers {
+        put(
+            &mut out,
+            format_args!(
+                "<h2 id=\"{}\">{}</h2>\n<p class=\"faint\">{}</p>\n",
+                anchor(paper.name),
+                escaped(paper.study),
+                escaped(paper.source)
+            ),
+        );
+        paper.exhibits.iter().for_each(|exhibit| section(&mut out, exhibit));
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn head(out: &mut String, results: &Results) {
+    let depth = match results.depth {
+        Depth::Quick => {
+            "A quick first look: few seeds, and of long sweeps not every point. Verdicts may change with <code>--full</code>."
+        }
+        Depth::Full => "In full: as many seeds as each study asks for.",
+    };
+    put(
+        out,
+        format_args!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>The papers, reproduced</title>\n\
+             <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>The papers, reproduced</h1>\n\
+             <p>Every figure and table of five papers on sharing a link fairly, made again with fairwire {}, and what came of each claim.</p>\n\
+             <p class=\"faint\">{depth} Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences \
+             where two schemes are compared.</p>\n",
+            sheet(),
+            escaped(&results.fairwire_version)
+        ),
+    );
+    if results.interrupted {
+        out.push_str("<p><strong>This run was interrupted: only finished exhibits are here.</strong></p>\n");
+    }
+}
+
+fn counts(out: &mut String, papers: &[Paper<'_>]) {
+    out.push_str("<div class=\"wide\"><table>\n<tr><th>paper</th>");
+    for name in ["exhibits", "claims", "hold", "do not hold", "of these undecided", "not testable"] {
+        put(out, format_args!("<th class=\"number\">{name}</th>"));
+    }
+    out.push_str("</tr>\n");
+    let mut sum = [0; 6];
+    for paper in papers {
+        let [holds, fails, not_testable] = Verdict::ALL.map(|verdict| paper.counted(verdict));
+        let numbers = [paper.exhibits.len(), paper.claims(), holds, fails, paper.undecided(), not_testable];
+        sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        let link = format!("<a href=\"#{}\">{}</a>", anchor(paper.name), escaped(paper.study));
+        count_row(out, ("", &link), numbers);
+    }
+    count_row(out, (" class=\"sum\"", "all"), sum);
+    out.push_str("</table></div>\n");
+}
+
+fn count_row(out: &mut String, (class, name): (&str, &str), numbers: [usize; 6]) {
+    put(out, format_args!("<tr{class}><td>{name}</td>"));
+    for number in numbers {
+        put(out, format_args!("<td class=\"number\">{number}</td>"));
+    }
+    out.push_str("</tr>\n");
+}
+
+fn contents(out: &mut String, papers: &[Paper<'_>]) {
+    out.push_str("<nav aria-label=\"Exhibits\">\n");
+    for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
+        put(out, format_args!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title))));
+    }
+    out.push_str("</nav>\n");
+}
+
+fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
+    out.push_str(
+        "<div class=\"wide long\"><table>\n<tr><th>exhibit</th><th>claim</th><th>verdict</th><th>measured</th></tr>\n",
+    );
+    for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
+        for claim in &exhibit.claims {
+            put(
+                out,
+                format_args!(
+                    "<tr><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
+                    link(exhibit, &exhibit.name()),
+                    escaped(&claim.says),
+                    place(claim),
+                    badge(claim),
+                    escaped(&claim.detail)
+                ),
+            );
+        }
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn link(exhibit: &Exhibit, text: &str) -> String {
+    format!("<a href=\"#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
+}
+
+/// A name as a target of links: whatever a study may be called.
+fn anchor(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
+}
+
+fn place(claim: &Claim) -> String {
+    if claim.place.is_empty() {
+        return String::new();
+    }
+    format!(" <span class=\"faint\">({})</span>", escaped(&claim.place))
+}
+
+/// The verdict: by sign and word, and by colour besides.
+fn badge(claim: &Claim) -> String {
+    let (class, sign) = match claim.verdict {
+        Verdict::Holds => ("holds", "\u{2713}"),
+        Verdict::DoesNotHold => ("fails", "\u{2717}"),
+        Verdict::NotTestable => ("none", "\u{2013}"),
+    };
+    format!("<span class=\"verdict {class}\">{sign} {}</span>", words(claim))
+}
+
+fn section(out: &mut String, exhibit: &Exhibit) {
+    let name = exhibit.name();
+    put(
+        out,
+        format_args!(
+            "<section class=\"exhibit\" id=\"{}\">\n<h3>{}: {}</h3>\n<figure>\n{}</figure>\n",
+            anchor(&name),
+            escaped(&name),
+            escaped(&exhibit.title),
+            picture(exhibit, Setting::InPage)
+        ),
+    );
+    claims(out, exhibit);
+    if !exhibit.notes.is_empty() {
+        out.push_str("<ul class=\"notes\">\n");
+        exhibit.notes.iter().for_each(|note| put(out, format_args!("<li>{}</li>\n", escaped(note))));
+        out.push_str("</ul>\n");
+    }
+    numbers(out, exhibit);
+    let has_samples = super::csv::samples(exhibit).is_ok_and(|samples| samples.is_some());
+    let samples = match has_samples {
+        true => format!(", <a href=\"{0}\">samples</a>", escaped(&samples_name(exhibit))),
+        false => String::new(),
+    };
+    put(
+        out,
+        format_args!(
+            "<pre>{}</pre>\n<p class=\"faint\">{}. Beside this page: <a href=\"{file}.svg\">picture</a>, \
+             <a href=\"{file}.csv\">numbers</a>{samples}.</p>\n</section>\n",
+            escaped(&exhibit.command),
+            escaped(&sentence(&conditions(exhibit))),
+            file = escaped(&name)
+        ),
+    );
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn claims(out: &mut String, exhibit: &Exhibit) {
+    if exhibit.claims.is_empty() {
+        out.push_str("<p class=\"faint\">No claim is made of this one.</p>\n");
+        return;
+    }
+    out.push_str("<ol class=\"claims\">\n");
+    for claim in &exhibit.claims {
+        put(out, format_args!("<li>{} {}{}\n", badge(claim), escaped(&claim.says), place(claim)));
+        if !claim.detail.is_empty() {
+            put(out, format_args!("<p>{}</p>\n", escaped(&sentence(&claim.detail))));
+        }
+        let because =
+            if claim.because.is_empty() { String::new() } else { format!(". Why so: {}", claim.because) };
+        if !claim.check.is_empty() {
+            put(
+                out,
+                format_args!(
+                    "<p class=\"faint\">Checked: {}{}</p>\n",
+                    escaped(&claim.check),
+                    escaped(&because)
+                ),
+            );
+        }
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ol>\n");
+}
+
+/// The numbers, folded away: a picture is not read by everybody.
+fn numbers(out: &mut String, exhibit: &Exhibit) {
+    if exhibit.numbers.is_empty() || exhibit.numbers.len() > MOST_NUMBERS {
+        return;
+    }
+    out.push_str("<details><summary>The numbers</summary>\n<div class=\"wide\"><table>\n<tr><th>measure</th><th>series</th>");
+    out.push_str("<th class=\"number\">at</th><th class=\"number\">measured</th><th class=\"number\">printed</th></tr>\n");
+    for one in &exhibit.numbers {
+        let label = exhibit.measures.iter().find(|measured| measured.id == one.measure).map(|measured| {
+            let unit = if measured.unit.is_empty() { String::new() } else { format!(", {}", measured.unit) };
+            format!("{}{unit}", measured.label)
+        });
+        put(
+            out,
+            format_args!(
+                "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+                escaped(label.as_deref().unwrap_or(&one.measure)),
+                escaped(&one.series),
+                escaped(&one.at),
+                measured(one),
+                exhibit
+                    .published
+                    .iter()
+                    .find(|other| is_beside(other, one))
+                    .map_or(String::new(), |other| number(other.value, 7))
+            ),
+        );
+    }
+    out.push_str("</table></div></details>\n");
+}
+
+fn measured(one: &Number) -> String {
+    one.estimate
+        .as_ref()
+        .map_or("no value".into(), |estimate| with_interval(estimate.mean, estimate.half_width_95))
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string takes all");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{all_kinds, hostile, many};
+    use super::*;
+
+    /// The names of the elements that `html` opens, with those that it closes; text between is passed over.
+    fn is_balanced(html: &str) -> bool {
+        const EMPTY: [&str; 2] = ["meta", "!doctype"];
+        let mut open: Vec<&str> = Vec::new();
+        for part in html.split('<').skip(1) {
+            let Some((tag, _)) = part.split_once('>') else { return false };
+            let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+            match (tag.starts_with('/'), tag.ends_with('/') || EMPTY.contains(&name)) {
+                (true, _) if open.pop() != Some(name) => return false,
+                (false, false) => open.push(name),
+                _ => {}
+            }
+        }
+        open.is_empty()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_whatever_a_study_says() {
+        for results in [all_kinds(), hostile(), many()] {
+            let page = html(&results);
+            assert!(is_balanced(&page));
+            assert!(!page.contains(|c: char| c.is_control() && c != '\n'));
+        }
+        assert!(!html(&hostile()).contains("<script"));
+    }
+
+    #[test]
+    fn an_unbalanced_page_would_be_found() {
+        assert!(!is_balanced("<a><b></a></b>") && !is_balanced("<a>") && is_balanced("<a><br/></a>"));
+    }
+
+    #[test]
+    fn the_page_asks_nothing_of_the_network() {
+        let page = html(&all_kinds());
+        let addresses =
+            page.split("http").skip(1).filter(|rest| !rest.starts_with("://www.w3.org/2000/svg\""));
+        assert_eq!(addresses.count(), 0);
+        assert!(["<script", "@import", "url(", "<link", "src="].iter().all(|word| !page.contains(word)));
+    }
+
+    #[test]
+    fn every_exhibit_has_its_section_command_and_seeds_and_every_link_a_target() {
+        let results = many();
+        let page = html(&results);
+        assert_eq!(page.matches("<section").count(), 57);
+        for exhibit in &results.exhibits {
+            assert!(page.contains(&format!("id=\"{}\"", exhibit.name())));
+            assert!(page.contains(&format!("<pre>{}</pre>", escaped(&exhibit.command))));
+        }
+        for target in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(page.contains(&format!("id=\"{target}\"")), "{target}");
+        }
+    }
+
+    #[test]
+    fn each_claim_stands_once_at_the_top_and_once_below_its_figure() {
+        let results = all_kinds();
+        let claims: usize = results.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum();
+        assert_eq!(html(&results).matches("<span class=\"verdict ").count(), 2 * claims);
+    }
+
+    #[test]
+    fn a_claim_that_more_seeds_may_settle_says_so() {
+        assert!(html(&all_kinds()).contains("does not hold (undecided)"));
+    }
+}
