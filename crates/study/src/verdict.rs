@@ -481,3 +481,6 @@ fn is_one_of(what: &str, name: &str, known: &[String]) -> Result<(), String> {
     let near = nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     Err(format!("there is no {what} `{name}` in this exhibit; allowed: {}{near}", listed(known)))
 }
+
+#[cfg(test)]
+mod tests;

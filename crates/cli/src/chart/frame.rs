@@ -261,7 +261,7 @@ fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
         ),
     );
     let middle = (ceiling + floor) / 2.0;
-    let lines = wrapped(&panel.y.label, (floor - ceiling) / DETAIL_LETTER, 2);
+    let lines = wrapped(&panel.y.label, (floor - ceiling + HEADING) / TICK_LETTER, 2);
     let first = if lines.len() > 1 { 17.0 } else { 26.0 };
     for (at, line) in lines.iter().enumerate() {
         let x = first + 14.0 * at as f64;

@@ -20,7 +20,7 @@ use axis::can_show;
 use fairwire_study::record::{Kind, Line, Panel};
 use frame::Frame;
 use std::fmt::Write;
-use style::{cut, escaped, sheet};
+use style::{escaped, sheet};
 
 /// A chart: panels one below the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,7 +314,7 @@ mod tests {
     fn panels_with_the_same_keys_share_a_legend() {
         let one = table1(Kind::Lines);
         let keys = |panels: &[Panel]| drawn(panels).matches("class=\"key\"").count();
-        assert_eq!(keys(&[one.clone(), one.clone()]), keys(&[one.clone()]));
+        assert_eq!(keys(&[one.clone(), one.clone()]), keys(std::slice::from_ref(&one)));
         let other = panel(Kind::Lines, vec![line("other", 0, &[(1.0, 1.0)])]);
         assert_eq!(keys(&[one.clone(), other]), keys(&[one]) + 2);
     }
