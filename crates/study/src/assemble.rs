@@ -406,7 +406,11 @@ impl Drawing<'_, '_> {
                 let is_sole = curves.of.len() == 1 && split == Split::Of;
                 let title = if is_sole { String::new() } else { title };
                 let at = panels.iter().position(|panel| panel.title == title).unwrap_or_else(|| {
-                    panels.push(Panel { seed: Some(seed), ..self.empty(title, Kind::Time, &spec) });
+                    let mut panel = Panel { seed: Some(seed), ..self.empty(title, Kind::Time, &spec) };
+                    if panel.x.label.is_empty() {
+                        panel.x.label = "time, s".into();
+                    }
+                    panels.push(panel);
                     panels.len() - 1
                 });
                 let marks = points.iter().map(|(x, y)| plain(*x, *y)).collect();

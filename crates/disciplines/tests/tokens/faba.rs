@@ -65,6 +65,35 @@ fn it_walks_through_the_vector() {
 }
 
 #[test]
+fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
+    let gauge = |queue: &Queue<Fcfs, Faba>, wanted: &str| {
+        let mut found = None;
+        queue.inspect(&mut |name: &str, _, value: f64| found = (name == wanted).then_some(value).or(found));
+        found.expect("there is such a gauge")
+    };
+    let counts = |queue: &Queue<Fcfs, Faba>| {
+        ["departures", "moves", "departures_above_two_moves"].map(|name| gauge(queue, name))
+    };
+    let enqueued = |buffer: u32, flows: &[u64]| {
+        let mut queue = queue(&config(&Spec::default(), Amount::Packets(buffer)), 1);
+        for &flow in flows {
+            queue.enqueue(packet(flow), Time::ZERO, &mut Ignore);
+        }
+        queue
+    };
+    // The vector again: sigma is 0 after the first departure, and 1 with Q = 1 at the second.
+    let mut calm = enqueued(8, &[1, 2, 1]);
+    for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
+        calm.dequeue(Time::ZERO, &mut Ignore);
+        assert_eq!(counts(&calm), expected);
+    }
+    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083, and 1082/3 + 1 is above `beta_max`.
+    let mut deep = enqueued(1000, &[1, 2, 3, 4]);
+    deep.dequeue(Time::ZERO, &mut Ignore);
+    assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
+}
+
+#[test]
 fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);

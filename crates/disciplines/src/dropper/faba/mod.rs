@@ -268,6 +268,8 @@ pub struct Faba {
     arrival: usize,
     departures: u64,
     moves: u64,
+    /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare (section 5.2).
+    above_two: u64,
     /// Has the link gone idle since the last arrival of a flow with a bucket?
     was_idle: bool,
 }
@@ -276,7 +278,7 @@ impl Faba {
     /// A FABA that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
         let accounts = Accounts::new(&config);
-        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0, was_idle: false }
+        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0, above_two: 0, was_idle: false }
     }
 
     /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
@@ -368,6 +370,7 @@ impl Faba {
     #[inline]
     fn deal(&mut self, queue: i64, quantum: i64) {
         let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.beta_max);
+        self.above_two += u64::from(steps > 2);
         for _ in 0..steps {
             let pool = self.accounts.pool();
             if pool.abs() < TOKEN || self.accounts.is_empty() {
@@ -378,7 +381,9 @@ impl Faba {
     }
 
     fn deal_as_printed(&mut self, queue: i64, quantum: i64) {
-        for _ in 0..self.printed_steps(queue.max(quantum)) {
+        let steps = self.printed_steps(queue.max(quantum));
+        self.above_two += u64::from(steps > 2);
+        for _ in 0..steps {
             if self.accounts.is_empty() {
                 return;
             }
@@ -457,5 +462,9 @@ impl Dropper for Faba {
         probe.gauge("height", Unit::Tokens, tokens(self.accounts.height() as f64));
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
+        // Counts, so that whoever samples can tell the mean since the sample before.
+        probe.gauge("departures", Unit::Packets, self.departures as f64);
+        probe.gauge("moves", Unit::One, self.moves as f64);
+        probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);
     }
 }

@@ -49,8 +49,11 @@
 //!   would fill while the queue runs dry: tried so, 40 light flows in one class of figure 18 left the link idle four fifths
 //!   of the time.
 //! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its part: with 40 such flows as
-//!   the CBR of figure 18 (and before the rule for idle links) the link stood idle nearly half of the time. With it a class keeps its
+//!   the CBR of figure 18 the link stands idle for a sixth of the time (without the rule for idle links, nearly half of it). With `cap` a class keeps its
 //!   height at most, as a bucket.
+//! - With `cap` a class of many TCP flows that send little gets less than its part where tokens are fewer than flows: Telnet in figure 18
+//!   has 4.0 of its 5 Mbit/s with a buffer of 1000 packets, and FTP, its sibling, the rest. Its class holds 250 tokens, a fifth of a second
+//!   of its rate, and what comes while its flows wait for timeouts goes up. Without `cap` it has 5.0: `fairwire reproduce faba.fig19`.
 //! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left behind in the pools of many
 //!   small classes would together be more than the queue has.
 //!
