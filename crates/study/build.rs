@@ -9,7 +9,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// The crates on which a run depends.
 const ENGINE: [&str; 6] = ["core", "disciplines", "metrics", "tcp", "sim", "scenario"];
+/// What of this crate stands between a run and its result on disk.
+const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -19,6 +22,10 @@ fn main() -> io::Result<()> {
         let folder = crates.join(name).join("src");
         println!("cargo::rerun-if-changed={}", folder.display());
         gather(&folder, &mut sources)?;
+    }
+    for name in WATCHERS {
+        println!("cargo::rerun-if-changed={name}");
+        sources.push(crates.join("study").join(name)); // so that no path of this machine is hashed
     }
     println!("cargo::rustc-env=FAIRWIRE_ENGINE={}", hash(sources, &crates)?);
     let mut computed = Vec::new();

@@ -23,6 +23,9 @@ const COMPUTED: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_CO
 /// A new number makes all earlier results useless.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
+/// More threads than any machine has cores for; the system gives out no endless number of them.
+const MOST_THREADS: usize = 1024;
+
 /// What one run gives to one exhibit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gave {
@@ -101,7 +104,8 @@ pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
         pool.state().missing[user.plan] += 1;
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if work.jobs == 0 { cores() } else { work.jobs }.min(tasks.len()).max(1);
+    let asked = if work.jobs == 0 { cores() } else { work.jobs };
+    let threads = asked.min(tasks.len()).clamp(1, MOST_THREADS);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| pool.serve());
