@@ -185,7 +185,7 @@ fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
     let made = studies.path("studies/2000-nobody-made");
     // Its second exhibit takes days; its first, of twenty runs, a second.
     let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
-    let long = long.replace("scenario =", "set = [\"duration=9000000 s\"]\nscenario =");
+    let long = long.replace("scenario =", "set = [\"duration=900000 s\"]\nscenario =");
     fs::write(made.join("study.toml"), format!("{STUDY}{long}")).unwrap();
     let (out, folder) = (studies.text("out"), studies.text("studies"));
     let args =

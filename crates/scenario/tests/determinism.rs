@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "67e45d46eda4ec18"),
     ("sack-at-three-distances", "73ff4c5424fc07b3"),
-    ("cubic-and-dctcp", "47e70e8558443e37"),
-    ("bbr-against-reno", "5ff67992a06a8fda"),
+    ("cubic-and-dctcp", "da8c966b10a37de0"),
+    ("bbr-against-reno", "b61041c82f0bcb25"),
     ("two-way", "66fc228dffce5966"),
-    ("laws-with-logarithms", "bc35b87b4b625238"),
+    ("laws-with-logarithms", "305d3172ed0533f6"),
     ("adaptive-contracts", "e3b266ceb9c1bf24"),
-    ("applications", "afb04a28595207d5"),
+    ("applications", "2e5d859c636dd9e3"),
 ];
 
 fn scenario(at: usize) -> Scenario {

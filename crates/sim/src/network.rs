@@ -3,9 +3,11 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
+mod domain;
+
 use crate::app::load::{Cause as Why, Demand, Machine, Step};
 use crate::app::session::{Order, Session};
-use crate::edge::{Edges, Tag};
+use crate::edge::Edges;
 use crate::event::{Event, EventQueue, Lane};
 use crate::flow::{Counts, Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
@@ -15,7 +17,7 @@ use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Packet, Seed, Time};
+use fairwire_core::{Seed, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::{BTreeMap, VecDeque};
@@ -307,18 +309,6 @@ impl<T: Tap> Run<T> {
         self.go_on(link, departure, now);
     }
 
-    /// `packet`, which stands for `frame`, enters the domain, where this is its first queue.
-    #[inline(never)]
-    fn enter(&mut self, frame: Frame, packet: &mut Packet, now: Time) {
-        let group = self.group_of(frame);
-        if let Some(edges) = &mut self.edges
-            && !frame.is_ack()
-            && self.groups[group as usize].is_first(frame.leg)
-        {
-            self.ledger.frames.at_mut(packet.frame).tag = edges.enter(group, frame.tag, packet, now);
-        }
-    }
-
     #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let Queued { link: queued, .. } = &mut self.links[link as usize];
@@ -428,13 +418,6 @@ impl<T: Tap> Run<T> {
         if let Some(session) = session {
             self.arrived(session, frame.flow, delivery.at);
         }
-    }
-
-    /// `frame` leaves the domain. What its receiver is told.
-    #[inline(never)]
-    fn leave(&mut self, frame: Frame) -> Tag {
-        let group = self.group_of(frame);
-        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, frame.tag, frame.ecn))
     }
 
     /// A connection's receiver has more than before, at `at`.
