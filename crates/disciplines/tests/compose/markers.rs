@@ -291,6 +291,26 @@ fn what_is_not_allowed_is_told() {
             "[token-bucket]\nburst = '2048 GiB'",
             "`burst` of `token-bucket` is 2048 GiB; allowed: at most 1024 GiB",
         ),
+        (
+            "adaptive-token-bucket",
+            "[adaptive-token-bucket]\nrate = '5 Mbit/s'\nlowest = '6 Mbit/s'",
+            "`lowest` of `adaptive-token-bucket` is 6 Mbit/s; allowed: at most rate, which is 5 Mbit/s",
+        ),
+        (
+            "adaptive-token-bucket",
+            "[adaptive-token-bucket]\nrate = '5 Mbit/s'\nhighest = '4 Mbit/s'",
+            "`highest` of `adaptive-token-bucket` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+        ),
+        (
+            "adaptive-token-bucket",
+            "[adaptive-token-bucket]\ninterval = '0 s'",
+            "`interval` of `adaptive-token-bucket` is 0 ns; allowed: a time above zero",
+        ),
+        (
+            "adaptive-token-bucket",
+            "[adaptive-token-bucket]\ndelta = 2",
+            "`delta` of `adaptive-token-bucket` is 2; allowed: a number above 0, at most 1",
+        ),
     ] {
         let parameters: MarkerParameters = toml::from_str(typed).expect("well-formed");
         let error = marker::find(name).expect("known").check(&parameters, &site()).unwrap_err();

@@ -334,7 +334,7 @@ proptest! {
 
     #[test]
     fn every_marker_before_anything_conserves_packets(sequence in operations(Shape::default())) {
-        for marker in ["token-bucket", "sr-tcm", "tr-tcm", "tsw2cm", "tsw3cm"] {
+        for marker in ["token-bucket", "sr-tcm", "tr-tcm", "tsw2cm", "tsw3cm", "adaptive-token-bucket"] {
             let typed = format!("[conditioner]\necn = 'mark'\nmarker = '{marker}'\nclass = [{{ id = 1 }}]");
             let inner = discipline("conditioner", &typed);
             let mut driver = Driver::new(Classified { inner, classes: 4 });
