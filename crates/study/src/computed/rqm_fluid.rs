@@ -25,7 +25,9 @@ const LAST_NEARNESS: f64 = 7.0;
 const BALANCED: f64 = 1e-6;
 /// The number of sessions whose curves are drawn, and the number of points of each.
 const DRAWN: u32 = 10;
-const POINTS: f64 = 400.0;
+const POINTS: f64 = 800.0;
+const RATES: &str = "rates, packets/s";
+const ESTIMATE: &str = "estimate of n, and M: 1 is balance";
 
 /// The exhibit under `seed`, which draws the rates at the start.
 pub fn make(seed: u64) -> Made {
@@ -202,9 +204,9 @@ impl Path {
         let guess = self.guess();
         let rates = self.rates.iter().enumerate();
         let mut values: Vec<(&str, String, f64)> =
-            rates.map(|(at, rate)| ("rates", format!("session {}", at + 1), *rate)).collect();
-        values.push(("estimate", "estimate of n".into(), guess));
-        values.push(("estimate", "M".into(), imbalance(&self.rates)));
+            rates.map(|(at, rate)| (RATES, format!("session {}", at + 1), *rate)).collect();
+        values.push((ESTIMATE, "estimate of n".into(), guess));
+        values.push((ESTIMATE, "M".into(), imbalance(&self.rates)));
         if self.curves.is_empty() {
             let empty =
                 |(panel, label, _): &(&str, String, f64)| (String::from(*panel), label.clone(), Vec::new());
