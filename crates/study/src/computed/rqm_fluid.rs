@@ -23,9 +23,10 @@ const NEARNESS: [u32; 3] = [1, 3, 5];
 const LAST_NEARNESS: f64 = 7.0;
 /// Below this, what is left of M - 1 is rounding.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions whose curves are drawn, and the number of points of each.
+/// The number of sessions whose curves are drawn, the q until whose time they are, and the number of points of each.
 const DRAWN: u32 = 10;
-const POINTS: f64 = 800.0;
+const DRAWN_NEARNESS: f64 = 3.0;
+const POINTS: f64 = 400.0;
 const RATES: &str = "rates, packets/s";
 const ESTIMATE: &str = "estimate of n, and M: 1 is balance";
 
@@ -129,11 +130,12 @@ impl Path {
 
     fn follow(&mut self) {
         let end_s = 2.0 * self.unit_s(LAST_NEARNESS);
+        let drawn_s = self.unit_s(DRAWN_NEARNESS);
         let mut next_point_s = 0.0;
         while self.now_s < end_s {
-            if self.now_s >= next_point_s {
+            if self.now_s >= next_point_s && next_point_s <= drawn_s {
                 self.draw();
-                next_point_s += end_s / POINTS;
+                next_point_s += drawn_s / POINTS;
             }
             self.step();
             self.look();
