@@ -15,7 +15,7 @@ use fairwire_core::Time;
 impl Sender {
     #[inline]
     pub(super) fn on_new_ack(&mut self, ack: &Ack, now: Time, out: &mut impl Output) {
-        let newly = ack.next - self.unacked;
+        let mut newly = ack.next - self.unacked;
         let in_flight = self.in_flight_without_board();
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
@@ -34,6 +34,9 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
+            // The repaired segment has just arrived. The others did before, while the window was not to grow.
+            self.untold = self.untold.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
+            newly = 1;
         }
         self.open_window(ack, newly, in_flight, measures, now);
         self.rearm(now);

@@ -26,7 +26,10 @@ fn ms(ms: u64) -> Time {
 
 /// An open sender whose first window of `initial` segments has just left at 0 ms.
 fn open(initial: u32) -> (Sender, Sent) {
-    let mut config = Config::new(Profile::Ns2In2002, 512);
+    open_as(Config::new(Profile::Ns2In2002, 512), initial)
+}
+
+fn open_as(mut config: Config, initial: u32) -> (Sender, Sent) {
     config.handshake = false;
     config.initial_window = initial;
     let (mut sender, mut sent) = (Sender::new(&Arc::new(config.clone())), Sent::default());
@@ -99,6 +102,19 @@ fn each_partial_acknowledgement_repairs_one_hole_and_the_full_one_ends_recovery(
     ack(&mut sender, 10, 120, &mut sent);
     assert!(!sender.is_recovering());
     assert_eq!(sender.window(), 4.25); // half of 8, and the last acknowledgement opens it by 1/4
+}
+
+#[test]
+fn segments_that_came_during_a_repair_do_not_open_the_window_when_it_ends() {
+    for counts_segments in [false, true] {
+        let config = Config { counts_segments, ..Config::new(Profile::Ns2In2002, 512) };
+        let (mut sender, mut sent) = open_as(config, 8);
+        (0..7).for_each(|_| drop(ack(&mut sender, 0, 30, &mut sent)));
+        assert!(sender.is_recovering());
+        ack(&mut sender, 10, 60, &mut sent);
+        assert!(!sender.is_recovering());
+        assert_eq!(sender.window(), 4.25, "one segment arrived just now, {counts_segments}");
+    }
 }
 
 #[test]
