@@ -55,7 +55,7 @@ impl Lane {
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     lanes: Lanes<Event>,
-    looks_ahead: Option<usize>, // the lane whose next events are to be looked at
+    is_from_lane: bool, // the latest event
     calendar: Calendar,
     now: Time,
     scheduled: u64,
@@ -107,7 +107,7 @@ impl EventQueue {
         };
         EventQueue {
             lanes: Lanes::new(),
-            looks_ahead: None,
+            is_from_lane: false,
             calendar: Calendar::new(),
             now: Time::ZERO,
             scheduled: 0,
@@ -145,13 +145,14 @@ impl EventQueue {
             && self.calendar.comes_before(self.lanes.order(first), self.now);
         let (time, event) = if is_from_calendar {
             let entry = self.calendar.pop_until(end)?;
+            self.is_from_lane = false;
             (entry.time, entry.event)
         } else {
             if first.time > end {
                 return None;
             }
             let event = self.lanes.pop(first)?;
-            self.looks_ahead = self.lanes.looks_ahead(first);
+            self.is_from_lane = true;
             (first.time, event)
         };
         self.now = time;
@@ -167,7 +168,9 @@ impl EventQueue {
             soon().for_each(|entry| first(entry.event));
             soon().for_each(|entry| then(entry.event));
         }
-        if let Some(lane) = self.looks_ahead.take() {
+        if self.is_from_lane
+            && let Some(lane) = self.lanes.looks_ahead()
+        {
             self.lanes.ahead(lane, 2 * AHEAD).for_each(first);
             self.lanes.ahead(lane, AHEAD).for_each(then);
         }

@@ -61,9 +61,9 @@ impl<T: Copy> Lanes<T> {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
-        if queue.len == 0 {
+        if queue.is_empty() {
             self.fronts[lane] = order.0;
-            queue.push(order, entry);
+            queue.begin(order, entry);
             if lane != self.changed {
                 self.play_apart(lane);
             }
@@ -116,24 +116,24 @@ impl<T: Copy> Lanes<T> {
 
     #[cold]
     fn first_of_tied(&self, one: usize, other: usize) -> usize {
-        if self.queues[other].front() < self.queues[one].front() { other } else { one }
+        if self.queues[other].front.0 < self.queues[one].front.0 { other } else { one }
     }
 
     /// The order of what is first, or [`NEVER`].
     pub(crate) fn order(&self, first: First) -> Order {
-        self.queues[first.lane].front()
+        self.queues[first.lane].front.0
     }
 
-    /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
+    /// Once in [`AHEAD`] entries of a lane, right after one was taken: that lane.
     #[inline]
-    pub(crate) fn looks_ahead(&self, first: First) -> Option<usize> {
-        self.queues[first.lane % MOST_LANES].head.is_multiple_of(AHEAD).then_some(first.lane)
+    pub(crate) fn looks_ahead(&self) -> Option<usize> {
+        self.queues[self.changed % MOST_LANES].head.is_multiple_of(AHEAD).then_some(self.changed)
     }
 
     /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
-        (skipped..queue.len.min(skipped + AHEAD))
+        (skipped..queue.behind.min(skipped + AHEAD))
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
@@ -142,9 +142,9 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn pop(&mut self, first: First) -> Option<T> {
         let lane = first.lane % MOST_LANES;
         let queue = &mut self.queues[lane];
-        let entry = queue.pop()?;
-        self.fronts[lane] = if queue.len == 0 { never(lane) } else { queue.front().0 };
+        let entry = queue.front.1?;
         self.changed = lane;
+        self.fronts[lane] = if queue.move_up() { queue.front.0.0 } else { never(lane) };
         Some(entry)
     }
 }
@@ -167,46 +167,60 @@ fn number((time, tie): Order) -> u128 {
     u128::from(time.ns()) << 64 | u128::from(tie)
 }
 
-/// A queue in a ring whose length is a power of two.
+/// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of one entry at a time, as that of
+/// a link's questions is, thus needs no ring.
 #[derive(Debug)]
 struct Ring<T> {
+    /// What is first; of the order [`NEVER`], and nothing, where nothing waits.
+    front: (Order, Option<T>),
+    last: Order,
     slots: Box<[(Order, T)]>, // as many as a power of two, or none
     head: usize,
-    len: usize,
-    last: Order,
+    behind: usize,
 }
 
 impl<T: Copy> Ring<T> {
     fn new() -> Self {
-        Ring { slots: Box::default(), head: 0, len: 0, last: (Time::ZERO, 0) }
+        Ring { front: (NEVER, None), last: (Time::ZERO, 0), slots: Box::default(), head: 0, behind: 0 }
     }
 
     #[inline]
-    fn front(&self) -> Order {
-        if self.len == 0 { NEVER } else { self.slots[self.head & (self.slots.len() - 1)].0 }
+    fn is_empty(&self) -> bool {
+        self.front.1.is_none()
     }
 
+    /// Adds the first entry.
     #[inline]
-    fn push(&mut self, order: Order, entry: T) {
-        if self.len == self.slots.len() {
-            self.grow(order, entry);
-        }
-        let at = (self.head + self.len) & (self.slots.len() - 1);
-        self.slots[at] = (order, entry);
-        self.len += 1;
+    fn begin(&mut self, order: Order, entry: T) {
+        self.front = (order, Some(entry));
         self.last = order;
     }
 
+    /// Adds an entry behind others.
     #[inline]
-    fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
-            return None;
+    fn push(&mut self, order: Order, entry: T) {
+        if self.behind == self.slots.len() {
+            self.grow(order, entry);
+        }
+        let at = (self.head + self.behind) & (self.slots.len() - 1);
+        self.slots[at] = (order, entry);
+        self.behind += 1;
+        self.last = order;
+    }
+
+    /// The front was taken: what comes behind it moves up, if anything does.
+    #[inline]
+    fn move_up(&mut self) -> bool {
+        if self.behind == 0 {
+            self.front = (NEVER, None);
+            return false;
         }
         let mask = self.slots.len() - 1;
-        let (_, entry) = self.slots[self.head & mask];
+        let (order, entry) = self.slots[self.head & mask];
+        self.front = (order, Some(entry));
         self.head = (self.head + 1) & mask;
-        self.len -= 1;
-        Some(entry)
+        self.behind -= 1;
+        true
     }
 
     /// Doubles the room; what fills it does not matter.

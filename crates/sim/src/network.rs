@@ -34,8 +34,10 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
-    /// Are there so many flows that waiting for memory is what takes the time?
+    /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
     looks_ahead: bool,
+    /// Are there so many that a delivery is put off until it is asked for with others?
+    puts_off: bool,
     handled: u64,
 }
 
@@ -51,7 +53,13 @@ pub(crate) struct Queued {
     link: Link,
     lane: Lane,
     /// The packets offered to it, in that order, where the run looks ahead.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A packet offered to a link: its frame's slot, and its flow.
+struct Waiting {
+    slot: u32,
+    flow: u32,
 }
 
 impl Queued {
@@ -63,8 +71,11 @@ impl Queued {
 /// Frames of packets that are to leave a link are asked for so many departures ahead.
 const DEPARTURES_AHEAD: usize = 16;
 
-/// The records of so many flows stay in a cache close by.
-const FEW_FLOWS: usize = 2000;
+/// The records of so many flows stay in the nearest cache or the one after it.
+const FEW_FLOWS: usize = 256;
+
+/// With more flows than this, what a delivery needs would have gone again by the time at which its packet leaves.
+const MANY_FLOWS: usize = 2000;
 
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
@@ -94,6 +105,7 @@ impl<T: Tap> Run<T> {
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             looks_ahead: false,
+            puts_off: false,
             handled: 0,
             events,
         };
@@ -101,7 +113,7 @@ impl<T: Tap> Run<T> {
             run.ledger.frames.keep_stamps();
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
-        run.looks_ahead = count > FEW_FLOWS;
+        (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
@@ -114,7 +126,7 @@ impl<T: Tap> Run<T> {
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
         let group = Group::new(number, plan, salt, &mut self.legs, events);
-        if self.looks_ahead {
+        if self.puts_off {
             self.legs[group.last_forward()].lane = events.lane();
         }
         let mut lanes = BTreeMap::new();
@@ -199,14 +211,17 @@ impl<T: Tap> Run<T> {
         self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
     }
 
-    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, where packets leave in the order in
-    /// which they came. Where they do not, this asks in vain now and then.
+    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs unless
+    /// that is put off, where packets leave in the order in which they came. Where they do not, this asks in vain now and then.
     #[inline(always)]
     fn look_behind(&mut self, link: u32, slot: u32) {
         let waiting = &mut self.links[link as usize].waiting;
-        while waiting.pop_front().is_some_and(|first| first != slot) {} // it was dropped, or overtaken
-        if let Some(&later) = waiting.get(DEPARTURES_AHEAD) {
-            self.ledger.frames.fetch(later);
+        while waiting.pop_front().is_some_and(|first| first.slot != slot) {} // it was dropped, or overtaken
+        if let Some(later) = waiting.get(DEPARTURES_AHEAD) {
+            self.ledger.frames.fetch(later.slot);
+            if !self.puts_off {
+                self.ledger.flows[later.flow as usize].fetch_sink();
+            }
         }
     }
 
@@ -291,7 +306,7 @@ impl<T: Tap> Run<T> {
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
         if self.looks_ahead {
-            waiting.push_back(slot);
+            waiting.push_back(Waiting { slot, flow: frame.flow });
         }
         let asked_at = queued.asks_at();
         if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
@@ -356,7 +371,7 @@ impl<T: Tap> Run<T> {
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
-        if self.looks_ahead && !self.ledger.frames.at(slot).is_ack() {
+        if self.puts_off && !self.ledger.frames.at(slot).is_ack() {
             return self.put_off(departure, link, now);
         }
         let mut frame = self.ledger.frames.at(slot);
@@ -694,7 +709,7 @@ mod tests {
     fn many_flows_fare_as_they_would_among_few() {
         // Among many flows deliveries are worked out at their time rather than before, which may not change them. Odd numbers
         // keep events from falling on one instant, where the order would be another draw.
-        let outcome = |looks_ahead: bool| {
+        let outcome = |looks_ahead: bool, puts_off: bool| {
             let mut tcp = Config::new(Profile::Modern, 512);
             let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
             tcp.delayed_ack = None;
@@ -705,14 +720,15 @@ mod tests {
             }
             let mut run =
                 Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Fifo), Unwatched);
-            run.looks_ahead = looks_ahead;
+            (run.looks_ahead, run.puts_off) = (looks_ahead, puts_off);
             assert!(run.go(&mut |_| ControlFlow::Continue(())));
             let Measured { flows, links, events, .. } = run.measured();
             (format!("{flows:?} {links:?}"), events)
         };
-        let ((few, few_events), (many, many_events)) = (outcome(false), outcome(true));
+        let ((few, few_events), (many, many_events)) = (outcome(false, false), outcome(true, true));
         assert!(many_events > few_events, "the test needs deliveries that are put off");
         assert_eq!(few, many);
+        assert_eq!(outcome(true, false), (few, few_events), "to ask for memory changes nothing");
     }
 
     #[test]
