@@ -18,12 +18,10 @@ pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 pub(crate) struct Lanes<T> {
     queues: [Ring<T>; MOST_LANES],
     count: usize,
-    /// When the front of each is due. Where nothing waits it is a time after all others, and not that of another lane, so that only
-    /// what is due at one instant is ever equal.
-    fronts: [Time; MOST_LANES],
-    /// A binary tree: the winner of node `n` is the earlier of those of `2 n` and `2 n + 1`, and the leaves are the lanes themselves.
-    /// That of the root, 1, is the first of all.
-    winners: [u8; 2 * MOST_LANES],
+    /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of node `n` is the lesser of those of
+    /// `2 n` and `2 n + 1`, and the leaves are the lanes themselves. The root's, 1, is that of the first of all. One number for both, lest
+    /// the processor wait for one to find the other.
+    keys: [u64; 2 * MOST_LANES],
     /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
     /// them off until the winner is asked for saves half of them.
     changed: usize,
@@ -42,8 +40,7 @@ impl<T: Copy> Lanes<T> {
         Lanes {
             queues: std::array::from_fn(|_| Ring::new()),
             count: 0,
-            fronts: std::array::from_fn(never),
-            winners: std::array::from_fn(first_below),
+            keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
         }
     }
@@ -62,14 +59,17 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if queue.is_empty() {
-            self.fronts[lane] = order.0;
+            if order.0.ns() >= LATEST {
+                return false;
+            }
+            self.keys[MOST_LANES + lane] = key(order.0, lane);
             queue.begin(order, entry);
             if lane != self.changed {
                 self.play_apart(lane);
             }
             return true;
         }
-        if number(order) <= number(queue.last) {
+        if number(order) <= number(queue.last) || order.0.ns() >= LATEST {
             return false;
         }
         queue.push(order, entry);
@@ -90,20 +90,17 @@ impl<T: Copy> Lanes<T> {
     /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
     #[inline(always)]
     fn play(&mut self, lane: usize) -> First {
-        let lane = lane % MOST_LANES;
-        let (mut winner, mut time) = (lane, self.fronts[lane]);
-        let mut node = MOST_LANES + lane;
+        let mut node = MOST_LANES + lane % MOST_LANES;
+        let mut first = self.keys[node];
         let mut round = |lanes: &mut Self| {
-            let other = usize::from(lanes.winners[node ^ 1]) % MOST_LANES;
-            let others = lanes.fronts[other];
-            if others == time {
-                winner = lanes.first_of_tied(winner, other); // their times are equal, so that stays
+            let other = lanes.keys[node ^ 1];
+            first = if other ^ first < MOST_LANES as u64 {
+                lanes.first_of_tied(first, other)
             } else {
-                winner = if others < time { other } else { winner };
-                time = time.min(others);
-            }
+                first.min(other)
+            };
             node /= 2;
-            lanes.winners[node] = winner as u8;
+            lanes.keys[node] = first;
         };
         for _ in 1..MOST_LANES.ilog2() {
             round(self);
@@ -111,12 +108,16 @@ impl<T: Copy> Lanes<T> {
         if self.count > MOST_LANES / 2 {
             round(self); // else the first half of the lanes has won already
         }
-        First { time, lane: winner }
+        First {
+            time: if first < NO_KEY { Time::from_ns(first / MOST_LANES as u64) } else { Time::MAX },
+            lane: lane_of(first),
+        }
     }
 
     #[cold]
-    fn first_of_tied(&self, one: usize, other: usize) -> usize {
-        if self.queues[other].front.0 < self.queues[one].front.0 { other } else { one }
+    fn first_of_tied(&self, one: u64, other: u64) -> u64 {
+        let order = |key| self.queues[lane_of(key)].front.0;
+        if order(other) < order(one) { other } else { one }
     }
 
     /// The order of what is first, or [`NEVER`].
@@ -144,21 +145,38 @@ impl<T: Copy> Lanes<T> {
         let queue = &mut self.queues[lane];
         let entry = queue.front.1?;
         self.changed = lane;
-        self.fronts[lane] = if queue.move_up() { queue.front.0.0 } else { never(lane) };
+        self.keys[MOST_LANES + lane] = if queue.move_up() { key(queue.front.0.0, lane) } else { never(lane) };
         Some(entry)
     }
 }
 
 /// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
-fn first_below(node: usize) -> u8 {
+fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
-    ((node << (MOST_LANES.ilog2() - depth.min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
+    (node << (MOST_LANES.ilog2() - depth)) % MOST_LANES
 }
 
-/// After every entry, for a lane where nothing waits.
+/// What is due then or later has no key, and so no lane: 36 years.
+const LATEST: u64 = u64::MAX / MOST_LANES as u64;
+
+/// Keys from this one on are those of lanes where nothing waits.
+const NO_KEY: u64 = LATEST * MOST_LANES as u64;
+
+/// The key of a lane whose front is due at `time`.
 #[inline]
-fn never(lane: usize) -> Time {
-    Time::from_ns(u64::MAX - lane as u64)
+fn key(time: Time, lane: usize) -> u64 {
+    time.ns() * MOST_LANES as u64 + lane as u64
+}
+
+/// The key of a lane where nothing waits: after all others.
+#[inline]
+fn never(lane: usize) -> u64 {
+    NO_KEY + lane as u64
+}
+
+#[inline]
+fn lane_of(key: u64) -> usize {
+    key as usize % MOST_LANES
 }
 
 /// An order as one number: to compare two of these takes no branch.

@@ -3,21 +3,22 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
-use crate::app::load::{Cause as Why, Demand, Machine, Step};
+mod measured;
+
+use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::{Edges, Tag};
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Counts, Flow, Lanes, NO_SESSION, Place, Stage};
+use crate::flow::{Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
 use crate::group::Group;
 use crate::ledger::Ledger;
 use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
-use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
+use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use fairwire_core::{Packet, Seed, Time};
 use fairwire_metrics::TransferMeter;
-use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
@@ -189,7 +190,7 @@ impl<T: Tap> Run<T> {
     #[inline]
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.pop_until(until) {
-            if now >= self.measured_from && !self.is_measuring {
+            if !self.is_measuring && now >= self.measured_from {
                 self.start_measuring();
             }
             if self.looks_ahead {
@@ -534,87 +535,6 @@ impl<T: Tap> Run<T> {
             edges.start_measuring(self.measured_from);
         }
     }
-
-    /// What came out.
-    pub(crate) fn measured(&self) -> Measured {
-        let mut numbers = vec![0; self.groups.len()];
-        let mut rest = &self.ledger.flows[..];
-        let mut flows = Vec::new();
-        while let Some(first) = rest.first() {
-            let group = first.group() as usize;
-            let plan = &self.groups[group].plan;
-            let (of_member, others) = rest.split_at(connections(plan));
-            rest = others;
-            numbers[group] += 1;
-            let session = first.session().map(|session| &self.sessions[session as usize]);
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), session));
-        }
-        Measured {
-            flows,
-            links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
-            transfers: self.transfer_records(),
-            aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
-            events: self.handled,
-        }
-    }
-
-    fn transfer_records(&self) -> Vec<TransferRecord> {
-        let of_group = |(group, timed): (&u32, &Timed)| {
-            let name = &self.groups[*group as usize].plan.name;
-            [timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")]
-        };
-        self.timed.iter().flat_map(of_group).flatten().collect()
-    }
-
-    fn flow_record(
-        &self,
-        plan: &GroupPlan,
-        number: u32,
-        counts: &Counts,
-        session: Option<&Session>,
-    ) -> FlowRecord {
-        let seconds = self.end.since(self.measured_from).secs();
-        let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
-        let of_tcp = |tcp: &fairwire_tcp::Config| {
-            let of = |bytes: u32| counts.delivered * u64::from(bytes);
-            (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
-        };
-        let of_datagrams = |header_bytes: u32| {
-            let bytes = counts.datagram_bytes.delivered;
-            (bytes, bytes - counts.delivered * u64::from(header_bytes))
-        };
-        let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
-            Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
-            Source::Tcp { tcp, load } => {
-                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let offered = session.and_then(|session| match load.demand() {
-                    Demand::Offered => Some(of(session.offered())),
-                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
-                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
-                    Demand::Endless => None,
-                });
-                (format!("{} {}", load.kind(), tcp.name()), offered, of_tcp(tcp))
-            }
-            Source::Cbr { rate, header_bytes, .. } => {
-                ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
-            }
-            Source::Datagrams { traffic, header_bytes } => {
-                let offered = rate_of(counts.datagram_bytes.sent);
-                (traffic.kind().into(), Some(offered), of_datagrams(*header_bytes))
-            }
-        };
-        FlowRecord {
-            name: format!("{}.{number}", plan.name),
-            group: plan.name.clone(),
-            kind,
-            offered_bps,
-            throughput_bps: rate_of(wire_bytes),
-            goodput_bps: rate_of(good_bytes),
-            packets_sent: counts.sent,
-            packets_dropped: counts.dropped,
-            packets_marked: counts.marked,
-        }
-    }
 }
 
 /// How many flows each member of a group is.
@@ -629,7 +549,7 @@ fn connections(plan: &GroupPlan) -> usize {
 mod tests {
     use super::*;
     use crate::observe::Unwatched;
-    use crate::plan::{LinkPlan, TieRule};
+    use crate::plan::{LinkPlan, Measured, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
     use fairwire_tcp::{Config, Profile};
