@@ -18,8 +18,7 @@ pub struct LinkMeter {
     drops: [u64; Cause::ALL.len()],
     marks: [u64; Cause::ALL.len()],
     sojourn: DelayHistogram,
-    backlog_packets: TimeWeighted,
-    backlog_bytes: TimeWeighted,
+    backlog: TimeWeighted<2>, // packets and bytes
 }
 
 impl LinkMeter {
@@ -35,21 +34,18 @@ impl LinkMeter {
             drops: [0; Cause::ALL.len()],
             marks: [0; Cause::ALL.len()],
             sojourn: DelayHistogram::new(),
-            backlog_packets: TimeWeighted::new(start),
-            backlog_bytes: TimeWeighted::new(start),
+            backlog: TimeWeighted::new(start),
         }
     }
 
     /// Forgets what was, as at the end of a warm-up; what waits and what is being sent stay known.
     pub fn restart(&mut self, now: Time) {
-        let (mut packets, mut bytes) = (self.backlog_packets, self.backlog_bytes);
-        packets.reset(now);
-        bytes.reset(now);
+        let mut backlog = self.backlog;
+        backlog.reset(now);
         *self = LinkMeter {
             sending_until: self.sending_until,
             inherited: self.sending_until.since(now),
-            backlog_packets: packets,
-            backlog_bytes: bytes,
+            backlog,
             ..LinkMeter::new(now)
         };
     }
@@ -84,8 +80,7 @@ impl LinkMeter {
     /// So much waits from `now` on.
     #[inline]
     pub fn waiting(&mut self, backlog: Backlog, now: Time) {
-        self.backlog_packets.set(u64::from(backlog.packets), now);
-        self.backlog_bytes.set(backlog.bytes, now);
+        self.backlog.set([backlog.packets.into(), backlog.bytes], now);
     }
 
     /// How long the packets sent had waited.
@@ -95,6 +90,8 @@ impl LinkMeter {
 
     /// What was measured up to `now` on the link `name` of `rate`.
     pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
+        let [mean_packets, mean_bytes] = self.backlog.means(now);
+        let [max_packets, _] = self.backlog.max();
         LinkRecord {
             name: name.to_owned(),
             rate_bps: rate.bps() as f64,
@@ -104,11 +101,7 @@ impl LinkMeter {
             drops: by_cause(&self.drops),
             marks: by_cause(&self.marks),
             sojourn: self.sojourn.sojourn(),
-            backlog: BacklogRecord {
-                mean_packets: self.backlog_packets.mean(now),
-                mean_bytes: self.backlog_bytes.mean(now),
-                max_packets: self.backlog_packets.max(),
-            },
+            backlog: BacklogRecord { mean_packets, mean_bytes, max_packets },
         }
     }
 

@@ -2,52 +2,55 @@
 
 use fairwire_core::Time;
 
-/// The time-weighted mean and the maximum of a step function. Exact: the area below it is summed in integers.
+/// The time-weighted means and the maxima of step functions, one or several that move together. Exact: the area below each is summed
+/// in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeWeighted {
+pub struct TimeWeighted<const N: usize = 1> {
     start: Time,
     since: Time,
-    value: u64,
-    max: u64,
-    area: u128, // value times ns, from `start` to `since`
+    values: [u64; N],
+    max: [u64; N],
+    areas: [u128; N], // value times ns, from `start` to `since`
 }
 
-impl TimeWeighted {
-    /// A quantity that is zero at `start`.
+impl<const N: usize> TimeWeighted<N> {
+    /// Quantities that are zero at `start`.
     pub const fn new(start: Time) -> Self {
-        TimeWeighted { start, since: start, value: 0, max: 0, area: 0 }
+        TimeWeighted { start, since: start, values: [0; N], max: [0; N], areas: [0; N] }
     }
 
-    /// The quantity is `value` from `now` on. Time never goes back.
+    /// The quantities are `values` from `now` on. Time never goes back.
     #[inline]
-    pub fn set(&mut self, value: u64, now: Time) {
-        self.area = self.area_at(now);
+    pub fn set(&mut self, values: [u64; N], now: Time) {
+        self.areas = self.areas_at(now);
         self.since = now;
-        self.value = value;
-        self.max = self.max.max(value);
+        self.values = values;
+        self.max = std::array::from_fn(|i| self.max[i].max(values[i]));
     }
 
-    /// The mean from the start (or the last reset) to `now`; the value itself when no time has passed.
-    pub fn mean(&self, now: Time) -> f64 {
+    /// The means from the start (or the last reset) to `now`; the values themselves when no time has passed.
+    pub fn means(&self, now: Time) -> [f64; N] {
         match now.since(self.start).ns() {
-            0 => self.value as f64,
-            ns => self.area_at(now) as f64 / ns as f64,
+            0 => self.values.map(|value| value as f64),
+            ns => self.areas_at(now).map(|area| area as f64 / ns as f64),
         }
     }
 
-    /// The largest value since the start or the last reset, values that stood for no time included.
-    pub fn max(&self) -> u64 {
+    /// The largest values since the start or the last reset, those that stood for no time included.
+    pub fn max(&self) -> [u64; N] {
         self.max
     }
 
-    /// Forgets what was, as at the end of a warm-up; the quantity keeps its value.
+    /// Forgets what was, as at the end of a warm-up; the quantities keep their values.
     pub fn reset(&mut self, now: Time) {
-        *self = TimeWeighted { start: now, since: now, value: self.value, max: self.value, area: 0 };
+        *self = TimeWeighted { values: self.values, max: self.values, ..TimeWeighted::new(now) };
     }
 
-    fn area_at(&self, now: Time) -> u128 {
+    #[inline]
+    fn areas_at(&self, now: Time) -> [u128; N] {
         debug_assert!(now >= self.since, "time went back from {} to {now}", self.since);
-        self.area + u128::from(self.value) * u128::from(now.since(self.since).ns())
+        let ns = now.since(self.since).ns();
+        std::array::from_fn(|i| self.areas[i] + u128::from(self.values[i]) * u128::from(ns))
     }
 }
 
@@ -61,37 +64,46 @@ mod tests {
 
     #[test]
     fn each_value_weighs_as_long_as_it_stood() {
-        let mut backlog = TimeWeighted::new(at(100));
-        backlog.set(4, at(110));
-        backlog.set(1, at(130));
+        let mut backlog = TimeWeighted::<1>::new(at(100));
+        backlog.set([4], at(110));
+        backlog.set([1], at(130));
         // 10 ns of 0, 20 ns of 4, 10 ns of 1.
-        assert_eq!(backlog.mean(at(140)), 90.0 / 40.0);
-        assert_eq!(backlog.max(), 4);
+        assert_eq!(backlog.means(at(140)), [90.0 / 40.0]);
+        assert_eq!(backlog.max(), [4]);
+    }
+
+    #[test]
+    fn quantities_that_move_together_are_told_apart() {
+        let mut backlog = TimeWeighted::new(at(0));
+        backlog.set([1, 1500], at(10));
+        backlog.set([3, 120], at(30));
+        assert_eq!(backlog.means(at(40)), [(20 + 30) as f64 / 40.0, (30_000 + 1200) as f64 / 40.0]);
+        assert_eq!(backlog.max(), [3, 1500]);
     }
 
     #[test]
     fn a_value_that_stood_for_no_time_counts_in_the_maximum_only() {
-        let mut backlog = TimeWeighted::new(at(0));
-        backlog.set(9, at(5));
-        backlog.set(0, at(5));
-        assert_eq!((backlog.mean(at(10)), backlog.max()), (0.0, 9));
+        let mut backlog = TimeWeighted::<1>::new(at(0));
+        backlog.set([9], at(5));
+        backlog.set([0], at(5));
+        assert_eq!((backlog.means(at(10)), backlog.max()), ([0.0], [9]));
     }
 
     #[test]
     fn a_reset_keeps_the_value_and_forgets_the_past() {
-        let mut backlog = TimeWeighted::new(at(0));
-        backlog.set(50, at(1));
-        backlog.set(3, at(2));
+        let mut backlog = TimeWeighted::<1>::new(at(0));
+        backlog.set([50], at(1));
+        backlog.set([3], at(2));
         backlog.reset(at(10));
-        assert_eq!((backlog.mean(at(10)), backlog.max()), (3.0, 3));
-        backlog.set(5, at(20));
-        assert_eq!((backlog.mean(at(30)), backlog.max()), (4.0, 5));
+        assert_eq!((backlog.means(at(10)), backlog.max()), ([3.0], [3]));
+        backlog.set([5], at(20));
+        assert_eq!((backlog.means(at(30)), backlog.max()), ([4.0], [5]));
     }
 
     #[test]
     fn a_thousand_hours_of_a_full_buffer_do_not_overflow() {
-        let mut backlog = TimeWeighted::new(at(0));
-        backlog.set(u64::MAX, at(0));
-        assert_eq!(backlog.mean(at(3_600_000_000_000_000)), u64::MAX as f64);
+        let mut backlog = TimeWeighted::<1>::new(at(0));
+        backlog.set([u64::MAX], at(0));
+        assert_eq!(backlog.means(at(3_600_000_000_000_000)), [u64::MAX as f64]);
     }
 }

@@ -55,7 +55,7 @@ impl Lane {
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     lanes: Lanes<Event>,
-    looks_ahead: Option<usize>, // the lane whose next events are to be looked at
+    is_from_lane: bool, // the latest event
     calendar: Calendar,
     now: Time,
     scheduled: u64,
@@ -68,7 +68,7 @@ struct Calendar {
     near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// While `near` is empty: no event here is before this. Zero where that is not known.
+    /// No event here is before this. Zero where that is not known, and while `near` is not empty.
     bound: Time,
     /// Has a bucket begun to be served at whose events nobody has looked ahead?
     is_fresh: bool,
@@ -107,7 +107,7 @@ impl EventQueue {
         };
         EventQueue {
             lanes: Lanes::new(),
-            looks_ahead: None,
+            is_from_lane: false,
             calendar: Calendar::new(),
             now: Time::ZERO,
             scheduled: 0,
@@ -145,13 +145,14 @@ impl EventQueue {
             && self.calendar.comes_before(self.lanes.order(first), self.now);
         let (time, event) = if is_from_calendar {
             let entry = self.calendar.pop_until(end)?;
+            self.is_from_lane = false;
             (entry.time, entry.event)
         } else {
             if first.time > end {
                 return None;
             }
             let event = self.lanes.pop(first)?;
-            self.looks_ahead = self.lanes.looks_ahead(first);
+            self.is_from_lane = true;
             (first.time, event)
         };
         self.now = time;
@@ -167,7 +168,9 @@ impl EventQueue {
             soon().for_each(|entry| first(entry.event));
             soon().for_each(|entry| then(entry.event));
         }
-        if let Some(lane) = self.looks_ahead.take() {
+        if self.is_from_lane
+            && let Some(lane) = self.lanes.looks_ahead()
+        {
             self.lanes.ahead(lane, 2 * AHEAD).for_each(first);
             self.lanes.ahead(lane, AHEAD).for_each(then);
         }
@@ -216,7 +219,7 @@ impl Calendar {
     /// Is a look needed whether there is an event at `time` or before?
     #[inline(always)]
     fn may_come_before(&self, time: Time) -> bool {
-        !self.near.is_empty() || time >= self.bound
+        time >= self.bound
     }
 
     /// Is there an event before `other`?
@@ -242,6 +245,7 @@ impl Calendar {
     fn place(&mut self, entry: Entry, now: Time) {
         let bucket = self.wheel.bucket(entry.time);
         if bucket < self.wheel.head {
+            self.bound = Time::ZERO;
             let at = self.near.partition_point(|other| *other > entry);
             self.near.insert(at, entry);
             if self.near.len() > CROWD {
@@ -440,6 +444,17 @@ mod tests {
             wins[flow as usize] += 1;
         }
         assert!(wins.iter().all(|&w| (900..1100).contains(&w)), "{wins:?}"); // 1000 +- 3.6 sd
+    }
+
+    #[test]
+    fn what_is_later_than_any_lane_can_tell_comes_out_too() {
+        let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
+        let lane = queue.lane();
+        let times = [u64::MAX, u64::MAX - 1, u64::MAX / 16, u64::MAX / 16 - 1, 5].map(Time::from_ns);
+        times.iter().for_each(|time| queue.push(*time, Event::Wake(0), lane));
+        let mut taken: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
+        taken.reverse();
+        assert_eq!(taken, times);
     }
 
     #[test]

@@ -18,12 +18,10 @@ pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 pub(crate) struct Lanes<T> {
     queues: [Ring<T>; MOST_LANES],
     count: usize,
-    /// When the front of each is due. Where nothing waits it is a time after all others, and not that of another lane, so that only
-    /// what is due at one instant is ever equal.
-    fronts: [Time; MOST_LANES],
-    /// A binary tree: the winner of node `n` is the earlier of those of `2 n` and `2 n + 1`, and the leaves are the lanes themselves.
-    /// That of the root, 1, is the first of all.
-    winners: [u8; 2 * MOST_LANES],
+    /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of node `n` is the lesser of those of
+    /// `2 n` and `2 n + 1`, and the leaves are the lanes themselves. The root's, 1, is that of the first of all. One number for both, lest
+    /// the processor wait for one to find the other.
+    keys: [u64; 2 * MOST_LANES],
     /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
     /// them off until the winner is asked for saves half of them.
     changed: usize,
@@ -42,8 +40,7 @@ impl<T: Copy> Lanes<T> {
         Lanes {
             queues: std::array::from_fn(|_| Ring::new()),
             count: 0,
-            fronts: std::array::from_fn(never),
-            winners: std::array::from_fn(first_below),
+            keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
         }
     }
@@ -61,15 +58,18 @@ impl<T: Copy> Lanes<T> {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
-        if queue.len == 0 {
-            self.fronts[lane] = order.0;
-            queue.push(order, entry);
+        if queue.is_empty() {
+            if order.0.ns() >= LATEST {
+                return false;
+            }
+            self.keys[MOST_LANES + lane] = key(order.0, lane);
+            queue.begin(order, entry);
             if lane != self.changed {
                 self.play_apart(lane);
             }
             return true;
         }
-        if number(order) <= number(queue.last) {
+        if number(order) <= number(queue.last) || order.0.ns() >= LATEST {
             return false;
         }
         queue.push(order, entry);
@@ -90,20 +90,17 @@ impl<T: Copy> Lanes<T> {
     /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
     #[inline(always)]
     fn play(&mut self, lane: usize) -> First {
-        let lane = lane % MOST_LANES;
-        let (mut winner, mut time) = (lane, self.fronts[lane]);
-        let mut node = MOST_LANES + lane;
+        let mut node = MOST_LANES + lane % MOST_LANES;
+        let mut first = self.keys[node];
         let mut round = |lanes: &mut Self| {
-            let other = usize::from(lanes.winners[node ^ 1]) % MOST_LANES;
-            let others = lanes.fronts[other];
-            if others == time {
-                winner = lanes.first_of_tied(winner, other); // their times are equal, so that stays
+            let other = lanes.keys[node ^ 1];
+            first = if other ^ first < MOST_LANES as u64 {
+                lanes.first_of_tied(first, other)
             } else {
-                winner = if others < time { other } else { winner };
-                time = time.min(others);
-            }
+                first.min(other)
+            };
             node /= 2;
-            lanes.winners[node] = winner as u8;
+            lanes.keys[node] = first;
         };
         for _ in 1..MOST_LANES.ilog2() {
             round(self);
@@ -111,29 +108,33 @@ impl<T: Copy> Lanes<T> {
         if self.count > MOST_LANES / 2 {
             round(self); // else the first half of the lanes has won already
         }
-        First { time, lane: winner }
+        First {
+            time: if first < NO_KEY { Time::from_ns(first / MOST_LANES as u64) } else { Time::MAX },
+            lane: lane_of(first),
+        }
     }
 
     #[cold]
-    fn first_of_tied(&self, one: usize, other: usize) -> usize {
-        if self.queues[other].front() < self.queues[one].front() { other } else { one }
+    fn first_of_tied(&self, one: u64, other: u64) -> u64 {
+        let order = |key| self.queues[lane_of(key)].front.0;
+        if order(other) < order(one) { other } else { one }
     }
 
     /// The order of what is first, or [`NEVER`].
     pub(crate) fn order(&self, first: First) -> Order {
-        self.queues[first.lane].front()
+        self.queues[first.lane].front.0
     }
 
-    /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
+    /// Once in [`AHEAD`] entries of a lane, right after one was taken: that lane.
     #[inline]
-    pub(crate) fn looks_ahead(&self, first: First) -> Option<usize> {
-        self.queues[first.lane % MOST_LANES].head.is_multiple_of(AHEAD).then_some(first.lane)
+    pub(crate) fn looks_ahead(&self) -> Option<usize> {
+        self.queues[self.changed % MOST_LANES].head.is_multiple_of(AHEAD).then_some(self.changed)
     }
 
     /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
-        (skipped..queue.len.min(skipped + AHEAD))
+        (skipped..queue.behind.min(skipped + AHEAD))
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
@@ -142,23 +143,40 @@ impl<T: Copy> Lanes<T> {
     pub(crate) fn pop(&mut self, first: First) -> Option<T> {
         let lane = first.lane % MOST_LANES;
         let queue = &mut self.queues[lane];
-        let entry = queue.pop()?;
-        self.fronts[lane] = if queue.len == 0 { never(lane) } else { queue.front().0 };
+        let entry = queue.front.1?;
         self.changed = lane;
+        self.keys[MOST_LANES + lane] = if queue.move_up() { key(queue.front.0.0, lane) } else { never(lane) };
         Some(entry)
     }
 }
 
 /// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
-fn first_below(node: usize) -> u8 {
+fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
-    ((node << (MOST_LANES.ilog2() - depth.min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
+    (node << (MOST_LANES.ilog2() - depth)) % MOST_LANES
 }
 
-/// After every entry, for a lane where nothing waits.
+/// What is due then or later has no key, and so no lane: 36 years.
+const LATEST: u64 = u64::MAX / MOST_LANES as u64;
+
+/// Keys from this one on are those of lanes where nothing waits.
+const NO_KEY: u64 = LATEST * MOST_LANES as u64;
+
+/// The key of a lane whose front is due at `time`.
 #[inline]
-fn never(lane: usize) -> Time {
-    Time::from_ns(u64::MAX - lane as u64)
+fn key(time: Time, lane: usize) -> u64 {
+    time.ns() * MOST_LANES as u64 + lane as u64
+}
+
+/// The key of a lane where nothing waits: after all others.
+#[inline]
+fn never(lane: usize) -> u64 {
+    NO_KEY + lane as u64
+}
+
+#[inline]
+fn lane_of(key: u64) -> usize {
+    key as usize % MOST_LANES
 }
 
 /// An order as one number: to compare two of these takes no branch.
@@ -167,46 +185,60 @@ fn number((time, tie): Order) -> u128 {
     u128::from(time.ns()) << 64 | u128::from(tie)
 }
 
-/// A queue in a ring whose length is a power of two.
+/// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of one entry at a time, as that of
+/// a link's questions is, thus needs no ring.
 #[derive(Debug)]
 struct Ring<T> {
+    /// What is first; of the order [`NEVER`], and nothing, where nothing waits.
+    front: (Order, Option<T>),
+    last: Order,
     slots: Box<[(Order, T)]>, // as many as a power of two, or none
     head: usize,
-    len: usize,
-    last: Order,
+    behind: usize,
 }
 
 impl<T: Copy> Ring<T> {
     fn new() -> Self {
-        Ring { slots: Box::default(), head: 0, len: 0, last: (Time::ZERO, 0) }
+        Ring { front: (NEVER, None), last: (Time::ZERO, 0), slots: Box::default(), head: 0, behind: 0 }
     }
 
     #[inline]
-    fn front(&self) -> Order {
-        if self.len == 0 { NEVER } else { self.slots[self.head & (self.slots.len() - 1)].0 }
+    fn is_empty(&self) -> bool {
+        self.front.1.is_none()
     }
 
+    /// Adds the first entry.
     #[inline]
-    fn push(&mut self, order: Order, entry: T) {
-        if self.len == self.slots.len() {
-            self.grow(order, entry);
-        }
-        let at = (self.head + self.len) & (self.slots.len() - 1);
-        self.slots[at] = (order, entry);
-        self.len += 1;
+    fn begin(&mut self, order: Order, entry: T) {
+        self.front = (order, Some(entry));
         self.last = order;
     }
 
+    /// Adds an entry behind others.
     #[inline]
-    fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
-            return None;
+    fn push(&mut self, order: Order, entry: T) {
+        if self.behind == self.slots.len() {
+            self.grow(order, entry);
+        }
+        let at = (self.head + self.behind) & (self.slots.len() - 1);
+        self.slots[at] = (order, entry);
+        self.behind += 1;
+        self.last = order;
+    }
+
+    /// The front was taken: what comes behind it moves up, if anything does.
+    #[inline]
+    fn move_up(&mut self) -> bool {
+        if self.behind == 0 {
+            self.front = (NEVER, None);
+            return false;
         }
         let mask = self.slots.len() - 1;
-        let (_, entry) = self.slots[self.head & mask];
+        let (order, entry) = self.slots[self.head & mask];
+        self.front = (order, Some(entry));
         self.head = (self.head + 1) & mask;
-        self.len -= 1;
-        Some(entry)
+        self.behind -= 1;
+        true
     }
 
     /// Doubles the room; what fills it does not matter.

@@ -38,6 +38,12 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
+    /// When nothing is being sent any more. In the past when it is idle.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
     /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent.
     #[inline]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {

@@ -4,22 +4,22 @@
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
 mod domain;
+mod measured;
 
-use crate::app::load::{Cause as Why, Demand, Machine, Step};
+use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::Edges;
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Counts, Flow, Lanes, NO_SESSION, Place, Stage};
+use crate::flow::{Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
 use crate::group::Group;
 use crate::ledger::Ledger;
 use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
-use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
+use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use fairwire_core::{Seed, Time};
 use fairwire_metrics::TransferMeter;
-use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
@@ -36,8 +36,10 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
-    /// Are there so many flows that waiting for memory is what takes the time?
+    /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
     looks_ahead: bool,
+    /// Are there so many that a delivery is put off until it is asked for with others?
+    puts_off: bool,
     handled: u64,
 }
 
@@ -53,7 +55,13 @@ pub(crate) struct Queued {
     link: Link,
     lane: Lane,
     /// The packets offered to it, in that order, where the run looks ahead.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A packet offered to a link: its frame's slot, and its flow.
+struct Waiting {
+    slot: u32,
+    flow: u32,
 }
 
 impl Queued {
@@ -65,8 +73,11 @@ impl Queued {
 /// Frames of packets that are to leave a link are asked for so many departures ahead.
 const DEPARTURES_AHEAD: usize = 16;
 
-/// The records of so many flows stay in a cache close by.
-const FEW_FLOWS: usize = 2000;
+/// The records of so many flows stay in the nearest cache or the one after it.
+const FEW_FLOWS: usize = 256;
+
+/// With more flows than this, what a delivery needs would have gone again by the time at which its packet leaves.
+const MANY_FLOWS: usize = 2000;
 
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
@@ -96,6 +107,7 @@ impl<T: Tap> Run<T> {
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             looks_ahead: false,
+            puts_off: false,
             handled: 0,
             events,
         };
@@ -103,7 +115,7 @@ impl<T: Tap> Run<T> {
             run.ledger.frames.keep_stamps();
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
-        run.looks_ahead = count > FEW_FLOWS;
+        (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
@@ -116,7 +128,7 @@ impl<T: Tap> Run<T> {
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
         let group = Group::new(number, plan, salt, &mut self.legs, events);
-        if self.looks_ahead {
+        if self.puts_off {
             self.legs[group.last_forward()].lane = events.lane();
         }
         let mut lanes = BTreeMap::new();
@@ -179,7 +191,7 @@ impl<T: Tap> Run<T> {
     #[inline]
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.pop_until(until) {
-            if now >= self.measured_from && !self.is_measuring {
+            if !self.is_measuring && now >= self.measured_from {
                 self.start_measuring();
             }
             if self.looks_ahead {
@@ -201,14 +213,17 @@ impl<T: Tap> Run<T> {
         self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
     }
 
-    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, where packets leave in the order in
-    /// which they came. Where they do not, this asks in vain now and then.
+    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs unless
+    /// that is put off, where packets leave in the order in which they came. Where they do not, this asks in vain now and then.
     #[inline(always)]
     fn look_behind(&mut self, link: u32, slot: u32) {
         let waiting = &mut self.links[link as usize].waiting;
-        while waiting.pop_front().is_some_and(|first| first != slot) {} // it was dropped, or overtaken
-        if let Some(&later) = waiting.get(DEPARTURES_AHEAD) {
-            self.ledger.frames.fetch(later);
+        while waiting.pop_front().is_some_and(|first| first.slot != slot) {} // it was dropped, or overtaken
+        if let Some(later) = waiting.get(DEPARTURES_AHEAD) {
+            self.ledger.frames.fetch(later.slot);
+            if !self.puts_off {
+                self.ledger.flows[later.flow as usize].fetch_sink();
+            }
         }
     }
 
@@ -293,7 +308,7 @@ impl<T: Tap> Run<T> {
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
         if self.looks_ahead {
-            waiting.push_back(slot);
+            waiting.push_back(Waiting { slot, flow: frame.flow });
         }
         let asked_at = queued.asks_at();
         if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
@@ -346,7 +361,7 @@ impl<T: Tap> Run<T> {
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
-        if self.looks_ahead && !self.ledger.frames.at(slot).is_ack() {
+        if self.puts_off && !self.ledger.frames.at(slot).is_ack() {
             return self.put_off(departure, link, now);
         }
         let mut frame = self.ledger.frames.at(slot);
@@ -502,87 +517,6 @@ impl<T: Tap> Run<T> {
             edges.start_measuring(self.measured_from);
         }
     }
-
-    /// What came out.
-    pub(crate) fn measured(&self) -> Measured {
-        let mut numbers = vec![0; self.groups.len()];
-        let mut rest = &self.ledger.flows[..];
-        let mut flows = Vec::new();
-        while let Some(first) = rest.first() {
-            let group = first.group() as usize;
-            let plan = &self.groups[group].plan;
-            let (of_member, others) = rest.split_at(connections(plan));
-            rest = others;
-            numbers[group] += 1;
-            let session = first.session().map(|session| &self.sessions[session as usize]);
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), session));
-        }
-        Measured {
-            flows,
-            links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
-            transfers: self.transfer_records(),
-            aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
-            events: self.handled,
-        }
-    }
-
-    fn transfer_records(&self) -> Vec<TransferRecord> {
-        let of_group = |(group, timed): (&u32, &Timed)| {
-            let name = &self.groups[*group as usize].plan.name;
-            [timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")]
-        };
-        self.timed.iter().flat_map(of_group).flatten().collect()
-    }
-
-    fn flow_record(
-        &self,
-        plan: &GroupPlan,
-        number: u32,
-        counts: &Counts,
-        session: Option<&Session>,
-    ) -> FlowRecord {
-        let seconds = self.end.since(self.measured_from).secs();
-        let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
-        let of_tcp = |tcp: &fairwire_tcp::Config| {
-            let of = |bytes: u32| counts.delivered * u64::from(bytes);
-            (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
-        };
-        let of_datagrams = |header_bytes: u32| {
-            let bytes = counts.datagram_bytes.delivered;
-            (bytes, bytes - counts.delivered * u64::from(header_bytes))
-        };
-        let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
-            Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
-            Source::Tcp { tcp, load } => {
-                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let offered = session.and_then(|session| match load.demand() {
-                    Demand::Offered => Some(of(session.offered())),
-                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
-                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
-                    Demand::Endless => None,
-                });
-                (format!("{} {}", load.kind(), tcp.name()), offered, of_tcp(tcp))
-            }
-            Source::Cbr { rate, header_bytes, .. } => {
-                ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
-            }
-            Source::Datagrams { traffic, header_bytes } => {
-                let offered = rate_of(counts.datagram_bytes.sent);
-                (traffic.kind().into(), Some(offered), of_datagrams(*header_bytes))
-            }
-        };
-        FlowRecord {
-            name: format!("{}.{number}", plan.name),
-            group: plan.name.clone(),
-            kind,
-            offered_bps,
-            throughput_bps: rate_of(wire_bytes),
-            goodput_bps: rate_of(good_bytes),
-            packets_sent: counts.sent,
-            packets_dropped: counts.dropped,
-            packets_marked: counts.marked,
-        }
-    }
 }
 
 /// How many flows each member of a group is.
@@ -597,7 +531,7 @@ fn connections(plan: &GroupPlan) -> usize {
 mod tests {
     use super::*;
     use crate::observe::Unwatched;
-    use crate::plan::{LinkPlan, TieRule};
+    use crate::plan::{LinkPlan, Measured, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
     use fairwire_tcp::{Config, Profile};
@@ -677,7 +611,7 @@ mod tests {
     fn many_flows_fare_as_they_would_among_few() {
         // Among many flows deliveries are worked out at their time rather than before, which may not change them. Odd numbers
         // keep events from falling on one instant, where the order would be another draw.
-        let outcome = |looks_ahead: bool| {
+        let outcome = |looks_ahead: bool, puts_off: bool| {
             let mut tcp = Config::new(Profile::Modern, 512);
             let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
             tcp.delayed_ack = None;
@@ -688,14 +622,15 @@ mod tests {
             }
             let mut run =
                 Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Fifo), Unwatched);
-            run.looks_ahead = looks_ahead;
+            (run.looks_ahead, run.puts_off) = (looks_ahead, puts_off);
             assert!(run.go(&mut |_| ControlFlow::Continue(())));
             let Measured { flows, links, events, .. } = run.measured();
             (format!("{flows:?} {links:?}"), events)
         };
-        let ((few, few_events), (many, many_events)) = (outcome(false), outcome(true));
+        let ((few, few_events), (many, many_events)) = (outcome(false, false), outcome(true, true));
         assert!(many_events > few_events, "the test needs deliveries that are put off");
         assert_eq!(few, many);
+        assert_eq!(outcome(true, false), (few, few_events), "to ask for memory changes nothing");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Constant bit rate, with gaps stretched or shrunk at random where asked for (ns-2's `random_`).
 
 use super::Emission;
-use fairwire_core::{Duration, Rate, Rng, Time, Transmitter};
+use crate::line::{Line, Pace};
+use fairwire_core::{Duration, Rate, Rng, Time};
 
 #[derive(Debug)]
 pub(crate) struct Generator {
-    pace: Transmitter,
+    schedule: Line,
+    pace: Pace,
     bytes: u32,
     dither: f64,
     has_started: bool,
@@ -14,17 +16,19 @@ pub(crate) struct Generator {
 impl Generator {
     /// `dither` is from 0 to 1.
     pub(crate) fn new(rate: Rate, bytes: u32, dither: f64) -> Self {
-        Generator { pace: Transmitter::new(rate), bytes, dither, has_started: false }
+        let (schedule, pace) = (Line::default(), Pace::new(rate, bytes));
+        Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
     /// The gaps come from an even schedule that carries its remainder, so the mean rate is exact; dither stretches or shrinks each
     /// by itself and does not disturb the schedule.
+    #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {
             return Emission::of(self.bytes, now);
         }
-        let before = self.pace.free_at();
-        let gap = self.pace.start(self.bytes, before).since(before);
+        let before = self.schedule.free_at();
+        let gap = self.schedule.start(self.bytes, before, &self.pace).since(before);
         if self.dither == 0.0 {
             return Emission::of(self.bytes, now + gap);
         }

@@ -1,0 +1,114 @@
+//! What came out of a run, as records.
+
+use super::{Run, Timed, connections};
+use crate::app::load::Demand;
+use crate::app::session::Session;
+use crate::flow::Counts;
+use crate::observe::Tap;
+use crate::plan::{GroupPlan, Measured, Source};
+use fairwire_metrics::record::{FlowRecord, TransferRecord};
+use std::fmt::Write;
+
+impl<T: Tap> Run<T> {
+    /// What came out.
+    pub(crate) fn measured(&self) -> Measured {
+        let mut numbers = vec![0; self.groups.len()];
+        let kinds: Vec<String> = self.groups.iter().map(|group| kind(&group.plan.source)).collect();
+        let mut rest = &self.ledger.flows[..];
+        let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
+        while let Some(first) = rest.first() {
+            let group = first.group() as usize;
+            let plan = &self.groups[group].plan;
+            let (of_member, others) = rest.split_at(connections(plan));
+            rest = others;
+            numbers[group] += 1;
+            let session = first.session().map(|session| &self.sessions[session as usize]);
+            let name = numbered(&plan.name, numbers[group]);
+            let kind = kinds[group].clone();
+            flows.push(self.flow_record(plan, (name, kind), &Counts::sum(of_member), session));
+        }
+        Measured {
+            flows,
+            links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
+            transfers: self.transfer_records(),
+            aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
+            events: self.handled,
+        }
+    }
+
+    fn transfer_records(&self) -> Vec<TransferRecord> {
+        let of_group = |(group, timed): (&u32, &Timed)| {
+            let name = &self.groups[*group as usize].plan.name;
+            [timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")]
+        };
+        self.timed.iter().flat_map(of_group).flatten().collect()
+    }
+
+    fn flow_record(
+        &self,
+        plan: &GroupPlan,
+        (name, kind): (String, String),
+        counts: &Counts,
+        session: Option<&Session>,
+    ) -> FlowRecord {
+        let seconds = self.end.since(self.measured_from).secs();
+        let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
+        let of_tcp = |tcp: &fairwire_tcp::Config| {
+            let of = |bytes: u32| counts.delivered * u64::from(bytes);
+            (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
+        };
+        let of_datagrams = |header_bytes: u32| {
+            let bytes = counts.datagram_bytes.delivered;
+            (bytes, bytes - counts.delivered * u64::from(header_bytes))
+        };
+        let (offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
+            Source::Bulk { tcp } => (None, of_tcp(tcp)),
+            Source::Tcp { tcp, load } => {
+                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                let offered = session.and_then(|session| match load.demand() {
+                    Demand::Offered => Some(of(session.offered())),
+                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
+                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
+                    Demand::Endless => None,
+                });
+                (offered, of_tcp(tcp))
+            }
+            Source::Cbr { rate, header_bytes, .. } => (Some(rate.bps() as f64), of_datagrams(*header_bytes)),
+            Source::Datagrams { header_bytes, .. } => {
+                let offered = rate_of(counts.datagram_bytes.sent);
+                (Some(offered), of_datagrams(*header_bytes))
+            }
+        };
+        FlowRecord {
+            name,
+            group: plan.name.clone(),
+            kind,
+            offered_bps,
+            throughput_bps: rate_of(wire_bytes),
+            goodput_bps: rate_of(good_bytes),
+            packets_sent: counts.sent,
+            packets_dropped: counts.dropped,
+            packets_marked: counts.marked,
+        }
+    }
+}
+
+/// What a record calls a source.
+fn kind(source: &Source) -> String {
+    match source {
+        Source::Bulk { tcp } => format!("bulk {}", tcp.name()),
+        Source::Tcp { tcp, load } => format!("{} {}", load.kind(), tcp.name()),
+        Source::Cbr { .. } => "cbr".into(),
+        Source::Datagrams { traffic, .. } => traffic.kind().into(),
+    }
+}
+
+/// `name.number`, in one piece of memory: there may be a million.
+fn numbered(name: &str, number: u32) -> String {
+    const DIGITS: usize = 11; // a dot, and those of the largest number
+    let mut text = String::with_capacity(name.len() + DIGITS);
+    text.push_str(name);
+    text.push('.');
+    let _ = write!(text, "{number}"); // it takes everything in
+    text
+}
