@@ -19,7 +19,7 @@ use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use fairwire_core::{Seed, Time};
-use fairwire_metrics::TransferMeter;
+use measured::{Timed, connections};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
@@ -41,13 +41,6 @@ pub(crate) struct Run<T> {
     /// Are there so many that a delivery is put off until it is asked for with others?
     puts_off: bool,
     handled: u64,
-}
-
-/// How long what the sessions of a group did took.
-#[derive(Default)]
-struct Timed {
-    transfers: TransferMeter,
-    pages: TransferMeter,
 }
 
 /// A link, and the lane of its questions.
@@ -516,14 +509,6 @@ impl<T: Tap> Run<T> {
         if let Some(edges) = &mut self.edges {
             edges.start_measuring(self.measured_from);
         }
-    }
-}
-
-/// How many flows each member of a group is.
-fn connections(plan: &GroupPlan) -> usize {
-    match &plan.source {
-        Source::Tcp { load, .. } => usize::from(load.connections()),
-        _ => 1,
     }
 }
 

@@ -1,13 +1,21 @@
 //! What came out of a run, as records.
 
-use super::{Run, Timed, connections};
+use super::Run;
 use crate::app::load::Demand;
 use crate::app::session::Session;
 use crate::flow::Counts;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
+use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::fmt::Write;
+
+/// How long what the sessions of a group did took.
+#[derive(Default)]
+pub(super) struct Timed {
+    pub(super) transfers: TransferMeter,
+    pub(super) pages: TransferMeter,
+}
 
 impl<T: Tap> Run<T> {
     /// What came out.
@@ -111,4 +119,12 @@ fn numbered(name: &str, number: u32) -> String {
     text.push('.');
     let _ = write!(text, "{number}"); // it takes everything in
     text
+}
+
+/// How many flows each member of a group is.
+pub(super) fn connections(plan: &GroupPlan) -> usize {
+    match &plan.source {
+        Source::Tcp { load, .. } => usize::from(load.connections()),
+        _ => 1,
+    }
 }
