@@ -78,7 +78,7 @@ pub use expect::{Judgement, judge};
 pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-pub use load::{Overrides, Scenario, load, parse};
+pub use load::{Overrides, Scenario, bounded, load, parse};
 pub use place::Place;
 pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};

@@ -1,5 +1,9 @@
 //! Exhibits that no scenario can express: a function gives the numbers of a seed.
 
+mod afd_sets;
+mod afd_trace;
+mod afd_windows;
+
 use serde::{Deserialize, Serialize};
 
 /// What one seed gives.
@@ -49,7 +53,11 @@ pub struct Entry {
 
 /// All of them, by name.
 pub fn all() -> &'static [Entry] {
-    &[]
+    &[
+        Entry { name: "afd-fig1", make: afd_trace::make },
+        Entry { name: "afd-table1", make: afd_sets::make },
+        Entry { name: "afd-table2", make: afd_windows::make },
+    ]
 }
 
 /// The one called `name`.
