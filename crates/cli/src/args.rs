@@ -213,7 +213,7 @@ pub struct ReproduceArgs {
 }
 
 /// What is written beside the report.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub struct OutputArgs {
     /// Write time series of links and groups of flows: .csv or .ndjson.
@@ -222,9 +222,9 @@ pub struct OutputArgs {
     /// With --series: also of each flow, with its windows.
     #[arg(long, requires = "series")]
     pub series_flows: bool,
-    /// The time between two samples.
-    #[arg(long, value_name = "DURATION", default_value = "100 ms")]
-    pub every: Duration,
+    /// The time between two samples; 100 ms when left out.
+    #[arg(long, value_name = "DURATION")]
+    pub every: Option<Duration>,
     /// Draw throughput over time under the first seed: .svg.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -234,7 +234,7 @@ pub struct OutputArgs {
     /// Write every packet: .pcapng or .ndjson; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv.
+    /// Write a row per run and flow: .csv or .parquet.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
     /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
@@ -246,24 +246,6 @@ pub struct OutputArgs {
     /// Tell the differences of the other disciplines from this one (the first when left out), seed by seed.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
-}
-
-impl Default for OutputArgs {
-    /// Nothing.
-    fn default() -> Self {
-        OutputArgs {
-            series: None,
-            series_flows: false,
-            every: Duration::from_ms(100),
-            plot: None,
-            check_warm_up: false,
-            trace: None,
-            flows: None,
-            histogram: None,
-            one_way: false,
-            paired: None,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

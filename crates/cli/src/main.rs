@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
 //! 130 interrupted (what was finished has been reported).
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for huge pages
 // These macros panic where the stream is gone: `tell` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -12,6 +12,7 @@ mod command;
 mod failure;
 mod interrupt;
 mod output;
+mod pages;
 mod progress;
 mod report;
 mod reproduction;
@@ -21,6 +22,9 @@ use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::Parser;
 use failure::{Ending, Failure};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -267,6 +267,111 @@ fn every_drop_is_in_the_trace_with_its_cause_and_every_frame_has_valid_headers()
 }
 
 #[test]
+fn a_trace_has_the_blocks_that_acknowledgements_tell_of() {
+    let contest = Contest::of(SCENARIO);
+    let (trace, line) = (path(&contest, "t.pcapng"), path(&contest, "t.ndjson"));
+    let more = ["--seeds", "1", "--discipline", "tail-drop", "--set", "link.buffer=8 packets"];
+    let modern = ["--set", "flow.tcp.tcp={ profile = \"modern\", segment = \"512 B\" }"];
+    for file in [&trace, &line] {
+        done(&contest, &[&more[..], &modern, &["--trace", file]].concat());
+    }
+    let mut from_frames = Vec::new();
+    let mut most = 0;
+    for frame in frames(&fs::read(&trace).expect("it was written")) {
+        let mut bytes = frame.bytes.clone();
+        bytes.resize(frame.length as usize, 0);
+        let sliced = SlicedPacket::from_ethernet(&bytes).expect("valid headers");
+        let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else { continue };
+        if frame.interface != "delivered" || !tcp.ack() || tcp.source_port() != 5001 {
+            continue;
+        }
+        let number = |seq: u32| (seq - 1) / 512; // data begins at 1
+        for option in tcp.options_iterator() {
+            if let etherparse::TcpOptionElement::SelectiveAcknowledgement(first, rest) =
+                option.expect("valid")
+            {
+                let blocks: Vec<_> = std::iter::once(first).chain(rest.into_iter().flatten()).collect();
+                assert!(
+                    blocks.iter().all(|(left, right)| tcp.acknowledgment_number() < *left && left < right)
+                );
+                most = most.max(blocks.len());
+                let numbers: Vec<_> =
+                    blocks.iter().map(|&(left, right)| [number(left), number(right)]).collect();
+                from_frames.push((frame.at, number(tcp.acknowledgment_number()), numbers));
+            }
+        }
+    }
+    assert!(from_frames.len() > 20 && most >= 2, "{} with {most} at most", from_frames.len());
+    let mut from_lines = Vec::new();
+    for line in read(&contest, "t.ndjson").lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is JSON");
+        let blocks =
+            line["sack"].as_array().filter(|blocks| !blocks.is_empty() && line["event"] == "deliver");
+        let Some(blocks) = blocks else { continue };
+        let edge = |of: &Value| u32::try_from(of.as_u64().expect("a number")).expect("a short run");
+        let blocks: Vec<_> = blocks.iter().map(|block| [edge(&block[0]), edge(&block[1])]).collect();
+        from_lines.push((line["time_ns"].as_u64().expect("a time"), edge(&line["next"]), blocks));
+    }
+    assert_eq!(from_frames, from_lines);
+}
+
+/// The scenario asks for files as the options do.
+const WISHES: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
+    paired = \"red\"\n";
+
+#[test]
+fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
+    let contest = Contest::of(&format!("{SCENARIO}{WISHES}"));
+    let go = |more: &[&str]| {
+        let output = fairwire()
+            .args([&["run", "short.toml", "--seeds", "1,2", "--format", "json"], more].concat())
+            .current_dir(contest.folder())
+            .output()
+            .expect("the binary starts");
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let report: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        report
+    };
+    let asked = go(&[]);
+    assert_eq!(files(&contest), ["f.csv", "h.csv", "s.csv", "short.toml"]);
+    let second = read(&contest, "s.csv").lines().nth(1).expect("a row").to_owned();
+    assert!(second.starts_with("tail-drop,1,0.010000000,"), "{second}");
+    assert_eq!(
+        (asked["differences"].as_array().unwrap().len(), &asked["differences"][0]["second"]),
+        (1, &"red".into())
+    );
+    assert!(asked["delays"].as_array().unwrap().iter().any(|delays| delays["kind"] == "one-way"));
+    fs::remove_file(contest.path("s.csv")).expect("it is there");
+    let told = go(&["--series", "other.csv", "--every", "50 ms", "--paired=tail-drop"]);
+    assert!(!files(&contest).contains(&"s.csv".to_owned()), "the option's place, and not the table's");
+    assert!(
+        read(&contest, "other.csv").lines().nth(1).expect("a row").starts_with("tail-drop,1,0.050000000,")
+    );
+    assert_eq!(told["differences"][0]["second"], "tail-drop");
+    let alone = go(&["--discipline", "tail-drop"]);
+    assert!(alone.get("differences").is_none(), "nothing to compare with is no error here");
+    let plain = Contest::of(SCENARIO);
+    let report: Value =
+        serde_json::from_str(&done(&plain, &["--seeds", "1,2", "--format", "json"])).expect("JSON");
+    assert_eq!((&report["manifest"], &report["runs"]), (&asked["manifest"], &asked["runs"]), "nor the hash");
+}
+
+#[test]
+fn what_is_wrong_with_the_outputs_of_a_scenario_is_told_where_it_stands() {
+    for (table, says) in [
+        ("flows = \"f.csf\"", &["short.toml:", "output.flows", "`f.csf`", ".csv or .parquet"][..]),
+        ("every = \"3 s\"", &["short.toml:", "output.every", "above the most", "2 s"]),
+        ("every = \"0 s\"", &["output.every", "below the least"]),
+        ("paired = \"rde\"", &["short.toml:", "unknown discipline `rde`", "did you mean `red`?"]),
+        ("sereis = \"s.csv\"", &["short.toml:", "unknown key `sereis`", "did you mean `series`?"]),
+        ("plot = \"no/such/folder/p.svg\"", &["output.plot `no/such/folder/p.svg`", "cannot be written"]),
+    ] {
+        let message = refused(&Contest::of(&format!("{SCENARIO}[output]\n{table}\n")), &[]);
+        assert!(says.iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
+#[test]
 fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     let contest = Contest::of(ALONE);
     let file = path(&contest, "h.csv");
@@ -337,7 +442,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
         &["--series `x.txt`: the ending `.txt`", "allowed: a file that ends in .csv or .ndjson"],
     );
     says(&["--trace", "x"], &["--trace `x`: no ending", ".pcapng or .ndjson"]);
-    says(&["--flows", "x.parquet"], &["the ending `.parquet`", "ends in .csv"]);
+    says(&["--flows", "x.feather"], &["the ending `.feather`", "ends in .csv or .parquet"]);
     let nowhere = path(&contest, "no/where.csv");
     says(&["--histogram", &nowhere], &["cannot be written", "a folder that is there"]);
     says(&["--paired=faba"], &["--paired=faba: this discipline is not run", "tail-drop, red"]);

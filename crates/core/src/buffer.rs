@@ -9,6 +9,7 @@
 use crate::discipline::Backlog;
 use crate::flow::{FlowHash, MOST_PLACES};
 use crate::names::{NONE, Names};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::queues::Queues;
 use crate::rng::Rng;
@@ -90,38 +91,6 @@ const fn clamp(packets: u32) -> u32 {
     }
 }
 
-/// What a scheduler or a dropper asks of the buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    order: bool,
-    flows: bool,
-    random_packet: bool,
-}
-
-impl Needs {
-    /// The order of arrival alone.
-    pub const ORDER: Needs = Needs { order: true, flows: false, random_packet: false };
-    /// The packets of each flow, and the backlogged flows; not the order in which packets of different flows arrived.
-    pub const QUEUES: Needs = Needs { order: false, flows: true, random_packet: false };
-    /// The packets of each flow, the backlogged flows, and the order of arrival.
-    pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };
-    /// A uniformly random packet, and the order of arrival.
-    pub const RANDOM_PACKET: Needs = Needs { order: true, flows: false, random_packet: true };
-    /// Everything.
-    pub const ALL: Needs = Needs { order: true, flows: true, random_packet: true };
-}
-
-impl core::ops::BitOr for Needs {
-    type Output = Needs;
-    fn bitor(self, other: Needs) -> Needs {
-        Needs {
-            order: self.order || other.order,
-            flows: self.flows || other.flows,
-            random_packet: self.random_packet || other.random_packet,
-        }
-    }
-}
-
 /// A line of the cache: whoever handles a packet needs its neighbours as well.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -168,11 +137,12 @@ pub struct Buffer {
     newest: u32,
     free_slot: u32,
     bytes: u64,
-    slots: Box<[Slot]>,
+    /// Those used so far, of all for which there is memory: what is never written costs no time, and on most systems no memory.
+    slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
     queues: Queues,
-    flows: Box<[Flow]>,
+    flows: Vec<Flow>, // used so far, as the slots are
     /// The first `active` of these are the backlogged flows.
     backlogged: Box<[u32]>,
     active: u32,
@@ -189,33 +159,23 @@ impl Buffer {
     /// An empty buffer with room for `limit` that keeps up what `needs` says, with queues as `queues` says.
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
-        let link = |i: u32| if i + 1 == slots { NONE } else { i + 1 };
-        let slot = |i| Slot {
-            packet: no_packet(),
-            older: VACANT,
-            newer: link(i),
-            dense: NONE,
-            links: Links::default(),
-        };
         let per_flow = if needs.flows { slots } else { 0 };
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };
-        let flow =
-            |i| Flow { hash: FlowHash(0), bytes: 0, head: NONE, tail: NONE, packets: 0, dense: link(i) };
         Buffer {
             limit,
             needs,
             len: 0,
             oldest: NONE,
             newest: NONE,
-            free_slot: 0,
+            free_slot: NONE,
             bytes: 0,
-            slots: (0..slots).map(slot).collect(),
+            slots: Vec::with_capacity(slots as usize),
             waiting: Vec::with_capacity(if needs.random_packet { slots as usize } else { 0 }),
-            free_flow: 0,
+            free_flow: NONE,
             queues,
-            flows: (0..per_flow).map(flow).collect(),
-            backlogged: vec![NONE; per_flow as usize].into(),
+            flows: Vec::with_capacity(per_flow as usize),
+            backlogged: vec![0; per_flow as usize].into(), // zeros, which the system has ready
             active: 0,
             names: Names::new(per_flow as usize, count),
             changed: 0,
@@ -234,7 +194,7 @@ impl Buffer {
 
     /// Slots set aside: every [`Key`] and [`FlowKey`] index is below this.
     pub fn slots(&self) -> usize {
-        self.slots.len()
+        self.limit.packets as usize
     }
 
     /// Packets waiting.
@@ -297,6 +257,9 @@ impl Buffer {
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
+        if self.free_slot == NONE {
+            self.use_another_slot();
+        }
         let key = self.free_slot;
         if self.needs.flows {
             self.join_flow(packet, key);
@@ -321,6 +284,21 @@ impl Buffer {
         Key(key)
     }
 
+    /// All slots used so far are taken: there is room, so there is one that never was. Memory for it is there.
+    #[cold]
+    fn use_another_slot(&mut self) {
+        self.free_slot = self.slots.len() as u32;
+        let (packet, links) = (no_packet(), Links::default());
+        self.slots.push(Slot { packet, older: VACANT, newer: NONE, dense: NONE, links });
+    }
+
+    #[cold]
+    fn use_another_flow(&mut self) {
+        self.free_flow = self.flows.len() as u32;
+        let hash = FlowHash(0);
+        self.flows.push(Flow { hash, bytes: 0, head: NONE, tail: NONE, packets: 0, dense: NONE });
+    }
+
     #[inline]
     fn join_flow(&mut self, packet: &Packet, key: u32) {
         let hash = self.queues.of(packet);
@@ -339,6 +317,9 @@ impl Buffer {
 
     #[inline]
     fn begin_flow(&mut self, hash: FlowHash, len: u32, key: u32) {
+        if self.free_flow == NONE {
+            self.use_another_flow();
+        }
         let index = self.free_flow;
         let flow = &mut self.flows[index as usize];
         self.free_flow = flow.dense;
@@ -575,8 +556,8 @@ impl Buffer {
 
     /// Bytes of memory taken, all at construction.
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.slots)
-            + size_of_val(&*self.flows)
+        self.slots.capacity() * size_of::<Slot>()
+            + self.flows.capacity() * size_of::<Flow>()
             + self.waiting.capacity() * size_of::<u32>()
             + size_of_val(&*self.backlogged)
             + self.names.memory()

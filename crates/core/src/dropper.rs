@@ -1,6 +1,7 @@
 //! Droppers: which packets are refused, marked, or pushed out.
 
-use crate::buffer::{Buffer, Key, Needs};
+use crate::buffer::{Buffer, Key};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::Cause;

@@ -4,6 +4,8 @@
 //! seeded through SplitMix64 as its authors advise. It is our own because the value streams of library generators
 //! may change between minor versions, and a changed stream would change every recorded result.
 
+use core::fmt::{self, Write};
+
 /// The seed of a run. Each component draws from a stream of its own, named once at construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(pub u64);
@@ -11,15 +13,30 @@ pub struct Seed(pub u64);
 impl Seed {
     /// The stream called `name`: independent of every other name, and the same for the same seed.
     pub fn stream(self, name: &str) -> Rng {
-        // FNV-1a over the name, then mixed with the seed: names are few and fixed, so a simple hash will do.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in name.bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        self.stream_of(format_args!("{name}"))
+    }
+
+    /// The same of a name in parts: many streams are begun without writing their names down.
+    pub fn stream_of(self, name: fmt::Arguments<'_>) -> Rng {
+        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+        let _ = hash.write_fmt(name); // it takes everything in
+        let Hash(mut hash) = hash;
         let mut state = self.0 ^ split_mix(&mut hash);
         Rng {
             s: [split_mix(&mut state), split_mix(&mut state), split_mix(&mut state), split_mix(&mut state)],
         }
+    }
+}
+
+/// FNV-1a over a name, which is then mixed with the seed: names are few and fixed, so a simple hash will do.
+struct Hash(u64);
+
+impl fmt::Write for Hash {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        for byte in part.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
     }
 }
 
@@ -111,6 +128,7 @@ mod tests {
         let draw = |seed: u64, name: &str| Seed(seed).stream(name).next_u64();
         assert_eq!(draw(1, "a"), draw(1, "a"));
         assert_ne!(draw(1, "a"), draw(1, "b"));
+        assert_eq!(draw(1, "flow/tcp.3"), Seed(1).stream_of(format_args!("flow/{}.{}", "tcp", 3)).next_u64());
         assert_ne!(draw(1, "a"), draw(2, "a"));
     }
 

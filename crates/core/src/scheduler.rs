@@ -1,6 +1,7 @@
 //! Schedulers: which waiting packet leaves next.
 
-use crate::buffer::{Buffer, Key, Needs};
+use crate::buffer::{Buffer, Key};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;

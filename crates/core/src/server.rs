@@ -34,15 +34,22 @@ impl Server {
     }
 
     /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
+    #[inline]
     pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         self.discipline.enqueue(packet, now, signals);
-        if self.is_idle || self.transmitter.is_free(now) { self.ask(now, signals) } else { None }
+        if self.is_idle || self.transmitter.is_free(now) { self.ask_at_once(now, signals) } else { None }
+    }
+
+    #[inline(never)] // on a busy link most arrivals wait
+    fn ask_at_once(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+        self.ask(now, signals)
     }
 
     /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
     ///
     /// A discipline that has nothing although it named this time or an earlier one is asked again a nanosecond later, so it
     /// can neither stall nor halt the link.
+    #[inline(always)] // a packet that is returned through memory is written and read once more
     pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         if self.is_idle {
             self.transmitter.idle_until(now);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Holds what the flows got against the max-min shares of a link of `capacity_bps` bit/s (the link's rate).
 ///
-/// A flow claims what it offers, or all it can get where it offers no fixed rate. Of the record's measures
+/// A flow claims what it offers or asked for, or all it can get where its data has no end. Of the record's measures
 /// `group_share` is a group's throughput over its members' max-min shares together: for the nine TCP flows of FABA's
 /// Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
 /// lacks nothing: its share is 1. Jain's index is over plain throughputs.

@@ -77,6 +77,9 @@ pub struct RunRecord {
     /// How long transfers took, by group; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub transfers: Vec<TransferRecord>,
+    /// What each aggregate got; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub aggregates: Vec<AggregateRecord>,
     /// How fair it was.
     pub fairness: Fairness,
     /// Events that the simulator handled, warm-up included; absent for a live contest.
@@ -93,7 +96,8 @@ pub struct FlowRecord {
     pub group: String,
     /// The kind of source, such as `bulk newreno` or `cbr`.
     pub kind: String,
-    /// What an unresponsive source offers, bit/s on the wire; absent for a source that takes what it gets.
+    /// What an unresponsive source offers, or a user who waits for data asked for, bit/s on the wire; absent for a source that takes
+    /// what it gets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
     /// Bits per second, headers included. Simulated: what reached the receiver in order and once. Live: what left the bottleneck
@@ -129,6 +133,34 @@ pub struct TransferRecord {
     pub p99_s: f64,
     /// Longest.
     pub max_s: f64,
+}
+
+/// What one aggregate got under its contract, measured after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AggregateRecord {
+    /// Its name.
+    pub name: String,
+    /// Its groups.
+    pub groups: Vec<String>,
+    /// The rate that it contracted for, bit/s.
+    pub contract_bps: f64,
+    /// The rate up to which its packets were in profile, mean over the time, bit/s; absent where that is the contract.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target_bps: Option<f64>,
+    /// The throughputs of its flows, added up.
+    pub throughput_bps: f64,
+    /// The part of the link that its contract is of all contracts there, bit/s; of several links, the least.
+    pub fair_share_bps: f64,
+    /// Its throughput over its fair share; 1 is fair.
+    pub gain: f64,
+    /// Packets that entered the network.
+    pub packets: u64,
+    /// Those in profile.
+    pub in_profile: u64,
+    /// Packets in profile that left the network.
+    pub in_profile_received: u64,
+    /// Those with a mark.
+    pub in_profile_marked: u64,
 }
 
 /// What one queued link did, measured after the warm-up.

@@ -1,7 +1,7 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::{estimate, paired_difference};
-use crate::record::{Difference, Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
+use crate::record::{AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline, in order of first appearance.
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The measures are, per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all delivered)
 /// and `throughput_bps.<group>`; `jain` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
 /// packets; where there are transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise `_p50_s`, `_p95_s` and
-/// `_p99_s`, and the same of `page`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
+/// `_p99_s`, and the same of `page`; where there are aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 /// `backlog_mean_packets`. Where there are several links, each has its [`LINK_MEASURES`] after `link.<name>.`. A run without drops of a cause that other runs of the discipline had counts as zero; any
 /// other measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
@@ -38,6 +38,30 @@ pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
         }
     }
     names.into_iter().filter_map(|name| difference((name, &of(name)), (baseline, &second))).collect()
+}
+
+/// One measure under one discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Under<'a> {
+    /// The measure, one of those of [`summarize`].
+    pub measure: &'a str,
+    /// The discipline.
+    pub discipline: &'a str,
+}
+
+/// `first` minus `second`, over the seeds under which both disciplines were run, as [`differences`] has it. None without a common seed
+/// at which both were measured.
+pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
+    let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
+        let absent = measure.starts_with("drops.").then_some(0.0);
+        let value = |run: &RunRecord| measures(run).get(measure).copied().or(absent);
+        let runs = runs.iter().filter(|run| run.discipline == discipline);
+        runs.filter_map(|run| Some((run.seed, value(run)?))).collect()
+    };
+    let second = of(second);
+    let pairs: Vec<(f64, f64)> =
+        of(first).iter().filter_map(|(seed, first)| Some((*first, *second.get(seed)?))).collect();
+    paired_difference(&pairs)
 }
 
 /// The measures of the runs of one discipline, by seed.
@@ -88,6 +112,7 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     add_signals(run, &mut measures);
     add_bottleneck(run, &mut measures);
     add_transfers(run, &mut measures);
+    add_aggregates(run, &mut measures);
     add_links(run, &mut measures);
     measures
 }
@@ -133,6 +158,33 @@ fn add_transfers(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
             measures.insert(format!("{kind}_{name}.{group}"), *seconds);
         }
     }
+}
+
+fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
+    for aggregate in &run.aggregates {
+        for (measure, value) in AGGREGATE_MEASURES.into_iter().zip(aggregate_values(aggregate)) {
+            if let Some(value) = value {
+                measures.insert(format!("{measure}.{}", aggregate.name), value);
+            }
+        }
+    }
+}
+
+/// The measures of an aggregate, before `.<name>`. The target is there where the marker moves it, and a part where there is
+/// something to be a part of.
+pub const AGGREGATE_MEASURES: [&str; 5] =
+    ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
+
+fn aggregate_values(aggregate: &AggregateRecord) -> [Option<f64>; AGGREGATE_MEASURES.len()] {
+    let part = |some: u64, all: u64| (all > 0).then(|| some as f64 / all as f64);
+    let AggregateRecord { packets, in_profile, in_profile_received, in_profile_marked, .. } = *aggregate;
+    [
+        Some(aggregate.gain),
+        Some(aggregate.throughput_bps),
+        aggregate.target_bps,
+        part(in_profile, packets),
+        part(in_profile_marked, in_profile_received),
+    ]
 }
 
 /// Of each link, where there are several.
@@ -195,6 +247,7 @@ mod tests {
             flows: vec![flow(share * 1e6), flow(share * 2e6)],
             links: vec![link(drops)],
             transfers: Vec::new(),
+            aggregates: Vec::new(),
             fairness: Fairness {
                 jain: share,
                 worst_share: share / 2.0,

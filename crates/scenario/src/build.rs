@@ -1,5 +1,6 @@
 //! From a checked scenario to what the simulator runs.
 
+use crate::aggregate;
 use crate::compared::Compared;
 use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
@@ -39,6 +40,7 @@ pub(crate) fn network(
             .zip(&topology.sends)
             .map(|((flow, way), sends)| group(flow, way, sends, seed))
             .collect(),
+        aggregates: aggregate::plans(spec, topology, seed)?,
     })
 }
 
@@ -78,14 +80,16 @@ pub(crate) fn mean_packet_bytes(spec: &Spec, topology: &Topology, at: usize) -> 
     let flows = || spec.flow.iter().map(|flow| flow.count).zip(&topology.sends).zip(&topology.ways);
     let there = flows().filter(|(_, way)| way.queues().any(|queue| queue == at));
     let back = flows().filter(|(_, way)| way.queues_back().any(|queue| queue == at));
-    let data = mean(there.map(|((count, sends), _)| (count, sends.packet_bytes)));
-    let any = data.or_else(|| mean(back.map(|((count, sends), _)| (count, sends.ack_bytes()))));
+    let data = mean_of(there.map(|((count, sends), _)| (count, sends.packet_bytes)));
+    let any = data.or_else(|| mean_of(back.map(|((count, sends), _)| (count, sends.ack_bytes()))));
     // Nothing goes there; what works there asks all the same.
-    any.or_else(|| mean(flows().map(|((count, sends), _)| (count, sends.packet_bytes)))).unwrap_or(1).max(1)
+    any.or_else(|| mean_of(flows().map(|((count, sends), _)| (count, sends.packet_bytes))))
+        .unwrap_or(1)
+        .max(1)
 }
 
 /// The mean of sizes, each counted so often; `None` of nothing.
-fn mean(sizes: impl Iterator<Item = (u32, u32)>) -> Option<u32> {
+pub(crate) fn mean_of(sizes: impl Iterator<Item = (u32, u32)>) -> Option<u32> {
     let add = |(flows, total), (count, bytes)| {
         (flows + u64::from(count), total + u64::from(count) * u64::from(bytes))
     };
@@ -101,7 +105,7 @@ fn site<'a>(spec: &Spec, topology: &Topology, at: usize, seed: Seed, stream: &'a
 
 fn group(flow: &FlowSpec, way: &Way, sends: &Sends, seed: Seed) -> GroupPlan {
     let member = |number| {
-        let stream = |what| seed.stream(&format!("flow/{}.{number}/{what}", flow.group));
+        let stream = |what| seed.stream_of(format_args!("flow/{}.{number}/{what}", flow.group));
         Member {
             start: flow.start.draw(&mut stream("start")),
             access_delay: flow.access.delay.of(number, || stream("access")),

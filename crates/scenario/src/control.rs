@@ -64,6 +64,11 @@ pub struct CubicSpec {
     pub fast_convergence: Option<bool>,
     /// Does HyStart++ end the first slow start? Default: yes.
     pub hystart: Option<bool>,
+    /// Does the estimate of Reno's window grow as fast as Reno's once it is back at the last peak (RFC 9438, section 4.3)? Default: no, as in
+    /// Linux.
+    pub reno_beyond_peak: Option<bool>,
+    /// Marks take the window no lower, segments. Default: 2.
+    pub lowest_window: Option<u32>,
 }
 
 /// Parameters of DCTCP.
@@ -76,6 +81,8 @@ pub struct DctcpSpec {
     pub initial_alpha: Option<f64>,
     /// Marks take the window no lower, segments. Default: 2.
     pub lowest_window: Option<u32>,
+    /// Does the window stay as it is until what was in flight at a reduction is acknowledged? Default: yes, as in Linux.
+    pub pauses_after_mark: Option<bool>,
 }
 
 /// Parameters of Prague.
@@ -112,6 +119,10 @@ pub struct LedbatSpec {
 pub struct BbrSpec {
     /// In which of its eight phases the gain cycle begins, 0 to 7. Default: 2.
     pub first_phase: Option<u8>,
+    /// By how much the pace stays below what the model says, from 0 to 0.5. Default: 0.01.
+    pub pacing_margin: Option<f64>,
+    /// Does the window leave room for ACKs that come in clumps? Default: yes.
+    pub allows_for_clumps: Option<bool>,
 }
 
 /// A parameter out of its range: its path below `control`, what was given, and the least and the most.
@@ -132,9 +143,7 @@ impl ControlSpec {
             ControlSpec::Dctcp(spec) => ControlConfig::Dctcp(spec.parameters()),
             ControlSpec::Prague(spec) => ControlConfig::Prague(spec.parameters()),
             ControlSpec::Ledbat(spec) => ControlConfig::Ledbat(spec.parameters()),
-            ControlSpec::Bbr(spec) => ControlConfig::Bbr(BbrParameters {
-                first_phase: spec.first_phase.map_or(FirstPhase::default(), FirstPhase::Fixed),
-            }),
+            ControlSpec::Bbr(spec) => ControlConfig::Bbr(spec.parameters()),
         }
     }
 
@@ -149,9 +158,11 @@ impl ControlSpec {
                 ("binomial.k", p.k, -1.0, 10.0),
                 ("binomial.l", p.l, 0.0, 10.0),
             ],
-            ControlConfig::Cubic(p) => {
-                vec![("cubic.scale", p.scale, ABOVE_ZERO, 1e6), ("cubic.beta", p.beta, 0.01, 0.99)]
-            }
+            ControlConfig::Cubic(p) => vec![
+                ("cubic.scale", p.scale, ABOVE_ZERO, 1e6),
+                ("cubic.beta", p.beta, 0.01, 0.99),
+                ("cubic.lowest_window", p.lowest_window.into(), 1.0, 1e6),
+            ],
             ControlConfig::Dctcp(p) => vec![
                 ("dctcp.gain", p.gain, ABOVE_ZERO, 1.0),
                 ("dctcp.initial_alpha", p.initial_alpha, 0.0, 1.0),
@@ -167,10 +178,16 @@ impl ControlSpec {
                 ("ledbat.allowed_increase", p.allowed_increase.into(), 1.0, 1e6),
                 ("ledbat.lowest_window", p.lowest_window.into(), 1.0, 1e6),
             ],
-            ControlConfig::Bbr(p) => match p.first_phase {
-                FirstPhase::Fixed(phase) => vec![("bbr.first_phase", phase.into(), 0.0, 7.0)],
-                FirstPhase::Seeded(_) => Vec::new(),
-            },
+            ControlConfig::Bbr(p) => {
+                let phase = match p.first_phase {
+                    FirstPhase::Fixed(phase) => phase,
+                    FirstPhase::Seeded(_) => 0, // not typed
+                };
+                vec![
+                    ("bbr.first_phase", phase.into(), 0.0, 7.0),
+                    ("bbr.pacing_margin", p.pacing_margin, 0.0, 0.5),
+                ]
+            }
         };
         let bad = checks.into_iter().find(|(_, given, least, most)| !(least..=most).contains(&given));
         bad.map(|(path, given, least, most)| OutOfRange { path, given, least, most })
@@ -197,6 +214,8 @@ impl CubicSpec {
             beta: self.beta.unwrap_or(base.beta),
             fast_convergence: self.fast_convergence.unwrap_or(base.fast_convergence),
             hystart: self.hystart.unwrap_or(base.hystart),
+            reno_beyond_peak: self.reno_beyond_peak.unwrap_or(base.reno_beyond_peak),
+            lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
         }
     }
 }
@@ -208,6 +227,7 @@ impl DctcpSpec {
             gain: self.gain.unwrap_or(base.gain),
             initial_alpha: self.initial_alpha.unwrap_or(base.initial_alpha),
             lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
+            pauses_after_mark: self.pauses_after_mark.unwrap_or(base.pauses_after_mark),
         }
     }
 }
@@ -232,6 +252,17 @@ impl LedbatSpec {
             gain: self.gain.unwrap_or(base.gain),
             allowed_increase: self.allowed_increase.unwrap_or(base.allowed_increase),
             lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
+        }
+    }
+}
+
+impl BbrSpec {
+    fn parameters(self) -> BbrParameters {
+        let base = BbrParameters::default();
+        BbrParameters {
+            first_phase: self.first_phase.map_or(base.first_phase, FirstPhase::Fixed),
+            pacing_margin: self.pacing_margin.unwrap_or(base.pacing_margin),
+            allows_for_clumps: self.allows_for_clumps.unwrap_or(base.allows_for_clumps),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer, Error};
+use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
 
 /// The places of every value, by dotted path such as `flow.0.count`.
 #[derive(Clone, Debug, Default)]
@@ -146,21 +146,28 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_string).collect()
 }
 
+/// What changes no result is not hashed.
+const NOT_HASHED: &str = "output";
+
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
     let mut text = String::new();
-    canonical(table, without, &mut text);
+    let is_hashed = |key: &str| key != NOT_HASHED && !without.contains(&key);
+    canonical(table.iter().filter(|(key, _)| is_hashed(key.get_ref())), &mut text);
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a string takes all");
         hex
     })
 }
 
-/// The document in one spelling, `without` some keys: keys sorted, strings quoted alike, numbers in decimal.
-fn canonical(table: &DeTable<'_>, without: &[&str], out: &mut String) {
+/// The document in one spelling: keys sorted, strings quoted alike, numbers in decimal.
+fn canonical<'a, 't: 'a>(
+    entries: impl Iterator<Item = (&'a Spanned<DeString<'t>>, &'a Spanned<DeValue<'t>>)>,
+    out: &mut String,
+) {
     let sorted: BTreeMap<&str, &DeValue<'_>> =
-        table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
+        entries.map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
     out.push('{');
-    for (key, value) in sorted.into_iter().filter(|(key, _)| !without.contains(key)) {
+    for (key, value) in sorted {
         write!(out, "{key:?}=").expect("a string takes all");
         canonical_value(value, out);
         out.push(',');
@@ -170,7 +177,7 @@ fn canonical(table: &DeTable<'_>, without: &[&str], out: &mut String) {
 
 fn canonical_value(value: &DeValue<'_>, out: &mut String) {
     match value {
-        DeValue::Table(table) => canonical(table, &[], out),
+        DeValue::Table(table) => canonical(table.iter(), out),
         DeValue::Array(items) => {
             out.push('[');
             for item in items.iter() {

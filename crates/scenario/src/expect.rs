@@ -1,8 +1,9 @@
 //! What came out, held against what the scenario expects.
 
 use crate::compared::{Compared, resolved};
-use crate::spec::{ExpectSpec, Spec};
-use fairwire_metrics::record::Summary;
+use crate::spec::{ExpectSpec, OtherSpec, Spec};
+use fairwire_metrics::record::{Estimate, Report, Summary};
+use fairwire_metrics::summary::{Under, difference_of};
 use std::fmt;
 
 /// One expectation, held against one discipline.
@@ -18,8 +19,34 @@ pub struct Judgement {
     pub min: Option<f64>,
     /// At most this was expected.
     pub max: Option<f64>,
+    /// This was expected beside another discipline.
+    pub against: Option<Comparison>,
     /// Why.
     pub because: String,
+}
+
+/// A measure under one discipline, held against one under another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The other discipline.
+    pub discipline: String,
+    /// Its measure.
+    pub measure: String,
+    /// Which is to be larger.
+    pub side: Side,
+    /// By more than this.
+    pub margin: f64,
+    /// The first minus the other, over the seeds of both; `None` where no seed has both.
+    pub difference: Option<Estimate>,
+}
+
+/// On which side of the other a measure was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Below.
+    Less,
+    /// Above.
+    More,
 }
 
 impl Judgement {
@@ -27,47 +54,129 @@ impl Judgement {
     pub fn is_met(&self) -> bool {
         self.min.is_none_or(|min| self.mean >= min)
             && self.max.is_none_or(|max| self.mean <= max)
+            && self.against.as_ref().is_none_or(Comparison::is_met)
             && !self.mean.is_nan()
+    }
+}
+
+impl Comparison {
+    /// Does the whole 95 % interval of the difference lie beyond the margin? One seed has no interval: then the difference itself.
+    pub fn is_met(&self) -> bool {
+        let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return false };
+        let half = half_width_95.unwrap_or(0.0);
+        match self.side {
+            Side::Less => mean + half < -self.margin,
+            Side::More => mean - half > self.margin,
+        }
     }
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judgement { discipline, measure, mean, .. } = self;
+        let Judgement { discipline, measure, mean, against, .. } = self;
         write!(f, "{discipline}: {measure} is {mean:.4}, expected ")?;
-        match (self.min, self.max) {
-            (Some(min), Some(max)) => write!(f, "{min} to {max}"),
-            (Some(min), None) => write!(f, "at least {min}"),
-            (None, Some(max)) => write!(f, "at most {max}"),
-            (None, None) => write!(f, "anything"),
+        match (self.min, self.max, against) {
+            (Some(min), Some(max), _) => write!(f, "{min} to {max}"),
+            (Some(min), None, _) => write!(f, "at least {min}"),
+            (None, Some(max), _) => write!(f, "at most {max}"),
+            (None, None, Some(against)) => write!(f, "{against}"),
+            (None, None, None) => write!(f, "anything"),
         }?;
         if self.because.is_empty() { Ok(()) } else { write!(f, " ({})", self.because) }
     }
 }
 
-/// Holds `summary` against what `spec` expects. An expectation on a discipline that was not run is left out.
-pub fn judge(spec: &Spec, summary: &[Summary]) -> Vec<Judgement> {
-    let of = |expect: &ExpectSpec| {
-        summary.iter().filter(|s| concerns(spec, expect, s)).map(|s| judged(expect, s)).collect()
-    };
-    spec.expect.iter().flat_map(|expect| -> Vec<_> { of(expect) }).collect()
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Comparison { discipline, measure, margin, .. } = self;
+        let side = match self.side {
+            Side::Less => "less",
+            Side::More => "more",
+        };
+        write!(f, "{side} than {measure} of {discipline}")?;
+        if *margin != 0.0 {
+            write!(f, " by over {margin}")?;
+        }
+        match &self.difference {
+            None => write!(f, ", but no seed has both"),
+            Some(Estimate { mean, half_width_95: Some(half), .. }) => {
+                write!(f, "; the difference over the seeds is {mean:.4} ± {half:.4}")
+            }
+            Some(Estimate { mean, half_width_95: None, .. }) => {
+                write!(f, "; the difference under the one seed is {mean:.4}")
+            }
+        }
+    }
 }
 
-fn concerns(spec: &Spec, expect: &ExpectSpec, summary: &Summary) -> bool {
-    let labels = || spec.disciplines.iter().map(Compared::label);
-    let is_it = |name: &String| resolved(name, labels()) == summary.discipline;
-    expect.discipline.as_ref().is_none_or(is_it)
+/// Holds `report` against what `spec` expects. An expectation on a discipline that was not run, or beside one, is left out.
+pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
+    let judging = Judging { spec, report };
+    spec.expect.iter().flat_map(|expect| judging.judgements(expect)).collect()
 }
 
-fn judged(expect: &ExpectSpec, summary: &Summary) -> Judgement {
+struct Judging<'a> {
+    spec: &'a Spec,
+    report: &'a Report,
+}
+
+impl Judging<'_> {
+    /// Of each discipline that `expect` concerns: its bounds, and then its comparisons.
+    fn judgements(&self, expect: &ExpectSpec) -> Vec<Judgement> {
+        let has_bounds = expect.min.is_some() || expect.max.is_some();
+        let others = [(Side::Less, &expect.less_than), (Side::More, &expect.more_than)];
+        let mut all = Vec::new();
+        for summary in self.report.summary.iter().filter(|summary| self.concerns(expect, summary)) {
+            let bare = bare(expect, summary);
+            let compared = others.iter().filter_map(|(side, other)| {
+                let against = Some(self.comparison(&bare, *side, other.as_ref()?)?);
+                Some(Judgement { against, ..bare.clone() })
+            });
+            let bounds = Judgement { min: expect.min, max: expect.max, ..bare.clone() };
+            all.extend(has_bounds.then_some(bounds).into_iter().chain(compared));
+        }
+        all
+    }
+
+    fn concerns(&self, expect: &ExpectSpec, summary: &Summary) -> bool {
+        let is_it = |name: &String| self.label(name) == summary.discipline;
+        expect.discipline.as_ref().is_none_or(is_it)
+    }
+
+    /// `None` where the other was not run, or is the same.
+    fn comparison(&self, first: &Judgement, side: Side, other: &OtherSpec) -> Option<Comparison> {
+        let label = self.label(&other.discipline);
+        let measure = other.measure.as_ref().unwrap_or(&first.measure);
+        let is_run = self.report.summary.iter().any(|summary| summary.discipline == label);
+        let is_same = first.discipline == label && first.measure == *measure;
+        let one = Under { measure: &first.measure, discipline: &first.discipline };
+        let difference = || difference_of(&self.report.runs, one, Under { measure, discipline: label });
+        (is_run && !is_same).then(|| Comparison {
+            discipline: label.into(),
+            measure: measure.clone(),
+            side,
+            margin: other.margin.unwrap_or(0.0),
+            difference: difference(),
+        })
+    }
+
+    /// What results call the discipline `name`.
+    fn label<'a>(&'a self, name: &'a str) -> &'a str {
+        resolved(name, self.spec.disciplines.iter().map(Compared::label))
+    }
+}
+
+/// The measure of `expect`, held against nothing yet.
+fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
     // A cause that dropped nothing in any run is absent; any other absent measure is not a number, and so not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),
         measure: expect.measure.clone(),
         mean: summary.measures.get(&expect.measure).map_or(absent, |estimate| estimate.mean),
-        min: expect.min,
-        max: expect.max,
+        min: None,
+        max: None,
+        against: None,
         because: expect.because.clone(),
     }
 }

@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aggregate;
 mod app;
 mod build;
 mod check;
@@ -49,6 +50,7 @@ mod law;
 mod links;
 mod load;
 mod measure;
+mod output;
 mod place;
 mod rates;
 mod run;
@@ -62,6 +64,7 @@ mod topology;
 mod values;
 mod words;
 
+pub use aggregate::{AggregateSpec, CadenceSpec, EstimatorSpec};
 pub use app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
@@ -73,17 +76,22 @@ pub use control::{
 pub use delays::Delays;
 pub use document::{Places, read_document};
 pub use error::{Problem, ScenarioError, listed, nearest};
-pub use expect::{Judgement, judge};
+pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
-pub use fairwire_sim::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use fairwire_sim::{
+    AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
+};
+/// What an acknowledgement tells of data out of order.
+pub use fairwire_tcp::{Block, Sack};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, Scenario, bounded, load, parse};
+pub use output::OutputSpec;
 pub use place::Place;
 pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
 pub use samples::{Row, rows};
 pub use schema::schema;
-pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, SourceKind, Spec, TieRuleSpec};
+pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, SourceKind, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};

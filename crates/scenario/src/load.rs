@@ -50,8 +50,13 @@ impl Scenario {
         self.topology.queues.iter().map(|queue| queue.name.as_str())
     }
 
+    /// What results call the discipline `name`: a label is itself, and an alias stands for its name in the catalogue.
+    pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
+        resolved(name, self.spec.disciplines.iter().map(Compared::label))
+    }
+
     /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
-    /// neither are comments, layout and the order of keys; the contents of the files that it names are.
+    /// neither are `[output]`, comments, layout and the order of keys; the contents of the files that it names are.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }

@@ -3,7 +3,7 @@
 use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_core::Cause;
-use fairwire_metrics::summary::LINK_MEASURES;
+use fairwire_metrics::summary::{AGGREGATE_MEASURES, LINK_MEASURES};
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -29,6 +29,9 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
             let times = ["mean_s", "p50_s", "p95_s", "p99_s"];
             names.extend(times.map(|time| format!("{kind}_{time}.{}", flow.group)));
         }
+    }
+    for aggregate in &spec.aggregate {
+        names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }
     names.extend(PLAIN.iter().map(|name| name.to_string()));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));

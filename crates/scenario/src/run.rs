@@ -1,5 +1,6 @@
 //! Every discipline under every seed, on all cores, in one order.
 
+use crate::aggregate;
 use crate::build;
 use crate::compared::Compared;
 use crate::load::Scenario;
@@ -222,6 +223,7 @@ fn simulate(
         discipline: compared.label().into(),
         seed,
         fairness: fair(scenario, &measured.flows),
+        aggregates: aggregate::records(spec, scenario.topology(), measured.aggregates, &measured.flows),
         flows: measured.flows,
         links: measured.links,
         transfers: measured.transfers,

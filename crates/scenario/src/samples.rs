@@ -6,7 +6,7 @@ use fairwire_sim::View;
 /// One number of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// `link`, `group` or `flow`.
+    /// `link`, `group`, `aggregate` or `flow`.
     pub kind: &'static str,
     /// Its name; a flow's is its group's and its number, such as `tcp.3`.
     pub name: &'a str,
@@ -19,8 +19,8 @@ pub struct Row<'a> {
     pub value: f64,
 }
 
-/// Tells every row of `view`, which was taken `interval_s` seconds after the one before: links with their gauges, groups, and with
-/// `has_flows` each flow. What is no number is left out.
+/// Tells every row of `view`, which was taken `interval_s` seconds after the one before: links with their gauges, groups, aggregates, and
+/// with `has_flows` each flow. What is no number is left out.
 pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn FnMut(Row<'_>)) {
     let mut tell = |row: Row<'_>| {
         if row.value.is_finite() {
@@ -29,6 +29,7 @@ pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn Fn
     };
     links(view, &mut tell);
     groups(view, interval_s, &mut tell);
+    aggregates(view, interval_s, &mut tell);
     if has_flows {
         flows(view, interval_s, &mut tell);
     }
@@ -41,7 +42,7 @@ fn links(view: &View<'_>, tell: &mut dyn FnMut(Row<'_>)) {
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);
         row("marks", "packets", link.marked as f64);
-        link.discipline.inspect(&mut Gauges { tell, link: link.name, parts: Vec::new() });
+        link.discipline.inspect(&mut Gauges { tell, of: ("link", link.name), parts: Vec::new() });
     }
 }
 
@@ -56,6 +57,26 @@ fn groups(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
     }
     for (name, sums) in groups {
         counts(("group", name), sums, interval_s, tell);
+    }
+}
+
+fn aggregates(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+    for aggregate in view.aggregates() {
+        let of = ("aggregate", aggregate.name);
+        let mut sums = [0; 3];
+        for flow in view.flows().filter(|flow| aggregate.groups.contains(&flow.group)) {
+            let add = [flow.delivered_bytes, flow.dropped, flow.marked];
+            (0..3).for_each(|i| sums[i] += add[i]);
+        }
+        counts(of, sums, interval_s, tell);
+        let mut row = |measure, unit, value| tell(Row { kind: of.0, name: of.1, measure, unit, value });
+        if let Some(target_bps) = aggregate.target_bps {
+            row("target", "bit/s", target_bps);
+        }
+        if let Some(estimate) = aggregate.mark_estimate {
+            row("mark estimate", "1", estimate);
+        }
+        aggregate.marker.inspect(&mut Gauges { tell, of, parts: Vec::new() });
     }
 }
 
@@ -85,10 +106,10 @@ fn counts(
     row("marks", "packets", marked as f64);
 }
 
-/// Tells the gauges of a discipline, those of a part under its name.
+/// Tells the gauges of a discipline or marker, those of a part under its name.
 struct Gauges<'a> {
     tell: &'a mut dyn FnMut(Row<'_>),
-    link: &'a str,
+    of: (&'static str, &'a str),
     parts: Vec<String>,
 }
 
@@ -99,7 +120,8 @@ impl Probe for Gauges<'_> {
             .iter()
             .for_each(|part| measure += &format!("{}/", part.replace([',', '"', '\n', '\r'], " ")));
         measure += name;
-        (self.tell)(Row { kind: "link", name: self.link, measure: &measure, unit: unit.symbol(), value });
+        let (kind, name) = self.of;
+        (self.tell)(Row { kind, name, measure: &measure, unit: unit.symbol(), value });
     }
     fn enter(&mut self, part: &str) {
         self.parts.push(part.into());

@@ -1,5 +1,6 @@
 //! What stands in a scenario file, as typed.
 
+use crate::aggregate::AggregateSpec;
 use crate::app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
@@ -7,6 +8,7 @@ use crate::app::{
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::links::{Links, ReturnSpec};
+use crate::output::OutputSpec;
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
 use fairwire_core::units::Size;
@@ -59,6 +61,12 @@ pub struct Spec {
     pub discipline: Parameters,
     /// The flows.
     pub flow: Vec<FlowSpec>,
+    /// Contracts of groups of flows, held at the edge.
+    #[serde(default)]
+    pub aggregate: Vec<AggregateSpec>,
+    /// What is written beside the report, as by the options of the same names. Default: nothing.
+    #[serde(default)]
+    pub output: OutputSpec,
     /// What must come out; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
@@ -104,6 +112,8 @@ pub struct FlowSpec {
     pub class: Option<u32>,
     /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
+    /// The aggregate that it belongs to, by its name. Default: none; its packets are in profile.
+    pub aggregate: Option<String>,
     /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
     /// Bits per second on the wire; only for `source = "cbr"`.
@@ -250,9 +260,25 @@ pub struct ExpectSpec {
     pub min: Option<f64>,
     /// At most this.
     pub max: Option<f64>,
+    /// Less than under another discipline, on the same seeds.
+    pub less_than: Option<OtherSpec>,
+    /// More than under another discipline, on the same seeds.
+    pub more_than: Option<OtherSpec>,
     /// Why this is expected: a source, for people.
     #[serde(default)]
     pub because: String,
+}
+
+/// What a measure is held against: a measure under another discipline.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OtherSpec {
+    /// The other discipline, by its label or its name.
+    pub discipline: String,
+    /// Its measure. Default: the same.
+    pub measure: Option<String>,
+    /// By more than this, in the unit of the measure. Default: 0.
+    pub margin: Option<f64>,
 }
 
 fn one() -> u32 {

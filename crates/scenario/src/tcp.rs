@@ -43,6 +43,10 @@ pub struct TcpSpec {
     pub control: Option<ControlSpec>,
     /// When acknowledgements wait.
     pub delayed_ack: Option<DelayedAckSpec>,
+    /// Does Reno's window grow by the segments acknowledged, rather than by the ACKs (RFC 3465)? Default: only with "modern".
+    pub counts_segments: Option<bool>,
+    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? Default: only with "modern".
+    pub whole_segments: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
@@ -149,6 +153,8 @@ impl TcpSpec {
             limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
             recovery: self.recovery.map_or(base.recovery, RecoverySpec::recovery),
             delayed_ack: self.delayed_ack.map_or(base.delayed_ack, DelayedAckSpec::delayed_ack),
+            counts_segments: self.counts_segments.unwrap_or(base.counts_segments),
+            whole_segments: self.whole_segments.unwrap_or(base.whole_segments),
             ecn: self.ecn.map_or_else(|| usual_ecn(&control, base.ecn), EcnSpec::mode),
             exact_rtt: self.exact_rtt.unwrap_or(base.exact_rtt),
             restart_window: match self.restart_window {

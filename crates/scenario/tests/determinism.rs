@@ -150,7 +150,7 @@ const GOLDEN: [(&str, &str); 7] = [
     ("bbr-against-reno", "5ff67992a06a8fda"),
     ("two-way", "66fc228dffce5966"),
     ("laws-with-logarithms", "bc35b87b4b625238"),
-    ("applications", "afb04a28595207d5"),
+    ("applications", "d7b8086e8c3234f2"),
 ];
 
 fn scenario(at: usize) -> Scenario {

@@ -82,7 +82,7 @@ fn expectations_are_of_labels() {
     let judged = |disciplines: &[&str]| {
         let scenario = read(&[], disciplines).unwrap();
         let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
-        let judgements = judge(scenario.spec(), &report(&scenario, outcome).summary);
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome));
         judgements.into_iter().map(|judgement| judgement.discipline).collect::<Vec<_>>()
     };
     assert_eq!(judged(&[]), ["red-high", "faba"], "and not `red`, which has another label");

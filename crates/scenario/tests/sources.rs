@@ -348,13 +348,30 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
     assert_eq!(network(own), [30, 20]);
 }
 
+/// Who asks for little is held to that, and those who take what they get to the rest: not all to an equal part.
+#[test]
+fn a_share_is_of_what_a_user_asked_for() {
+    let text = "format = 1\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
+        [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 packets\"\n\
+        [[flow]]\ngroup = \"bulk\"\nsource = \"bulk\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n\
+        [[flow]]\ngroup = \"user\"\nsource = \"bursts\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
+    let run = run(&parse("two.toml", text, &Overrides::default()).expect("a good one"));
+    let [bulk, user] = &run.flows[..] else { panic!("two flows") };
+    let asked = user.offered_bps.expect("bursts are asked for one by one");
+    assert!(user.throughput_bps < 0.1 * 10e6, "much less than half of the link: {user:?}");
+    let share = &run.fairness.group_share;
+    assert!((share["user"] - user.throughput_bps / asked).abs() < 1e-9, "{share:?}");
+    assert!(share["user"] > 0.95 && share["user"] <= 1.0, "DRR gives what is asked for: {share:?}");
+    assert!((share["bulk"] - bulk.throughput_bps / (10e6 - asked)).abs() < 1e-9, "{share:?}");
+}
+
 #[test]
 fn the_examples_show_what_they_expect() {
     for name in ["web-beside-bulk", "changing-rate"] {
         let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let scenario = load(Path::new(&path), &Overrides::default()).expect("a good one");
         let outcome = run_all(&scenario, 0, &|_| (), &AtomicBool::new(false)).expect("it can be built");
-        let judgements = judge(scenario.spec(), &report(&scenario, outcome).summary);
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome));
         assert!(judgements.len() >= 3, "{name}");
         for judgement in judgements {
             assert!(judgement.is_met(), "{name}: {judgement}");

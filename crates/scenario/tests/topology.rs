@@ -1,7 +1,7 @@
 //! Networks of links: what they share, how ways are found, and what is refused.
 
 use fairwire_metrics::summary::summarize;
-use fairwire_scenario::{Overrides, Scenario, judge, parse, run_all};
+use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;
 
 fn read(text: &str, set: &[&str]) -> Scenario {
@@ -102,7 +102,7 @@ fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
     ] {
         let scenario = read(text, &["seeds=[1, 2]", "duration=60 s"]);
         let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
-        let judgements = judge(scenario.spec(), &summarize(&outcome.runs));
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome));
         assert!(!judgements.is_empty());
         for judgement in judgements {
             assert!(judgement.is_met(), "{name}: {judgement}");

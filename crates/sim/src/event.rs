@@ -10,8 +10,9 @@
 //! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
 //! that has lost its meaning is recognised when it comes up.
 
-use crate::lanes::{Lanes, Order};
+use crate::lanes::{AHEAD, Lanes, Order};
 use crate::plan::TieRule;
+use crate::wheel::{Layout, Wheel};
 use fairwire_core::{Rng, Seed, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,16 +36,10 @@ pub(crate) enum Event {
 
 /// Ordered by time, then tie; ties are unique, so the event itself never decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+pub(crate) struct Entry {
     time: Time,
     tie: u64,
     event: Event,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    entry: Entry,
-    next: u32,
 }
 
 /// Names a stream of events that come mostly in order.
@@ -75,21 +70,9 @@ struct Calendar {
     far: BinaryHeap<Reverse<Entry>>,
     /// While `near` is empty: no event here is before this. Zero where that is not known.
     bound: Time,
+    /// Has a bucket begun to be served at whose events nobody has looked ahead?
+    is_fresh: bool,
     tuning: Tuning,
-}
-
-const NONE: u32 = u32::MAX;
-
-/// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
-#[derive(Debug)]
-struct Wheel {
-    shift: u32,
-    head: u64,
-    heads: Box<[u32]>,
-    occupied: Box<[u64]>, // one bit per bucket
-    nodes: Vec<Node>,
-    free: u32,
-    len: usize,
 }
 
 /// What was seen since the wheel was last laid out.
@@ -100,6 +83,12 @@ struct Tuning {
     far: u64,
     since: Time,
 }
+
+/// A bucket is to have about 2^3 to 2^4 events: few to sort, and enough to ask for what they need all at once.
+const CROWDED_BY: u32 = 4;
+
+/// More events of a bucket are not looked at ahead: before they come, what they need might be gone again.
+const MOST_AHEAD: usize = 32;
 
 /// More events than this in the bucket being served make it a slow sorted list.
 const CROWD: usize = 64;
@@ -132,40 +121,56 @@ impl EventQueue {
     }
 
     /// Schedules `event` at `time`, which is not before the latest event handled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
-        assert!(time >= self.now, "an event in the past: {time} after {}", self.now);
-        let entry = Entry { time, tie: self.tie(), event };
-        if !self.lanes.push(lane.0.into(), entry.order(), event) {
-            self.calendar.push(entry, self.now);
+        if time < self.now {
+            self.refuse(time);
         }
+        let order = (time, self.tie());
+        if !self.lanes.push(lane.0.into(), order, event) {
+            self.calendar.push(order, event, self.now);
+        }
+    }
+
+    #[cold]
+    fn refuse(&self, time: Time) -> ! {
+        panic!("an event in the past: {time} after {}", self.now)
     }
 
     /// Takes the next event, unless it is later than `end`.
     #[inline(always)] // into the loop of either kind of run
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
         let first = self.lanes.first();
-        let (time, event) = if self.calendar.comes_before(first.order, self.now) {
+        let is_from_calendar = self.calendar.may_come_before(first.time)
+            && self.calendar.comes_before(self.lanes.order(first), self.now);
+        let (time, event) = if is_from_calendar {
             let entry = self.calendar.pop_until(end)?;
             (entry.time, entry.event)
         } else {
-            let (time, _) = first.order;
-            if time > end {
+            if first.time > end {
                 return None;
             }
             let event = self.lanes.pop(first)?;
             self.looks_ahead = self.lanes.looks_ahead(first);
-            (time, event)
+            (first.time, event)
         };
         self.now = time;
         Some((time, event))
     }
 
-    /// Now and then some of the events that are soon to come: all at once, so that memory that they need can be asked for all at once.
+    /// Now and then tells of events that are soon to come: many at once, so that memory that they need can be asked for all at once.
+    /// `first` hears of an event before `then` does, mostly long before.
     #[inline]
-    pub(crate) fn ahead(&mut self) -> Option<impl Iterator<Item = Event> + Clone + '_> {
-        let lane = self.looks_ahead.take()?;
-        Some(self.lanes.ahead(lane))
+    pub(crate) fn ahead(&mut self, first: impl Fn(Event), then: impl Fn(Event)) {
+        if std::mem::take(&mut self.calendar.is_fresh) {
+            let soon = || self.calendar.near.iter().rev().take(MOST_AHEAD);
+            soon().for_each(|entry| first(entry.event));
+            soon().for_each(|entry| then(entry.event));
+        }
+        if let Some(lane) = self.looks_ahead.take() {
+            self.lanes.ahead(lane, 2 * AHEAD).for_each(first);
+            self.lanes.ahead(lane, AHEAD).for_each(then);
+        }
     }
 
     /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.
@@ -190,15 +195,17 @@ impl Calendar {
     fn new() -> Self {
         Calendar {
             near: Vec::new(),
-            wheel: Wheel::new(FIRST_SHIFT, FEWEST_BUCKETS, Time::ZERO),
+            wheel: Wheel::new(Layout { shift: FIRST_SHIFT, buckets: FEWEST_BUCKETS }, Time::ZERO),
             far: BinaryHeap::new(),
             bound: Time::ZERO,
+            is_fresh: false,
             tuning: Tuning::default(),
         }
     }
 
-    #[inline]
-    fn push(&mut self, entry: Entry, now: Time) {
+    #[inline(never)] // most events have a lane
+    fn push(&mut self, (time, tie): Order, event: Event, now: Time) {
+        let entry = Entry { time, tie, event };
         self.tuning.pushed += 1;
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
@@ -206,13 +213,16 @@ impl Calendar {
         self.place(entry, now);
     }
 
+    /// Is a look needed whether there is an event at `time` or before?
+    #[inline(always)]
+    fn may_come_before(&self, time: Time) -> bool {
+        !self.near.is_empty() || time >= self.bound
+    }
+
     /// Is there an event before `other`?
-    #[inline]
+    #[inline(never)]
     fn comes_before(&mut self, other: Order, now: Time) -> bool {
         if self.near.is_empty() {
-            if other.0 < self.bound {
-                return false;
-            }
             self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
             if other.0 < self.bound || !self.refill(now) {
                 return false;
@@ -240,7 +250,7 @@ impl Calendar {
             return;
         }
         self.bound = self.bound.min(self.wheel.start_of(bucket));
-        if bucket - self.wheel.head < self.wheel.heads.len() as u64 {
+        if bucket - self.wheel.head < self.wheel.buckets() as u64 {
             self.wheel.add(bucket, entry);
         } else {
             self.tuning.far += 1;
@@ -257,7 +267,7 @@ impl Calendar {
 
     /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
     fn refill(&mut self, now: Time) -> bool {
-        if self.tuning.popped >= self.wheel.heads.len() as u64 {
+        if self.tuning.popped >= self.wheel.buckets() as u64 {
             self.tune(now);
         }
         let Some(bucket) = self.next_bucket() else { return false };
@@ -270,23 +280,35 @@ impl Calendar {
         }
         self.wheel.head = bucket + 1;
         self.bound = Time::ZERO;
+        self.is_fresh = true;
         self.near.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 
-    /// Lays the wheel out anew where the events seen ask for another width (about one event a bucket) or more buckets (few
+    /// Lays the wheel out anew where the events seen ask for another width (see [`CROWDED_BY`]) or more buckets (few
     /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
     fn tune(&mut self, now: Time) {
         let seen = std::mem::take(&mut self.tuning);
         self.tuning.since = now;
         let gap_ns = (now.since(seen.since).ns() / seen.popped).max(1);
-        let shift = gap_ns.ilog2();
-        let buckets = self.wheel.heads.len();
+        let shift = gap_ns.ilog2() + CROWDED_BY;
+        let buckets = self.wheel.buckets();
         let wants_more = seen.far * 8 > seen.pushed && buckets < MOST_BUCKETS;
         if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
             return;
         }
-        self.lay_out(shift, if wants_more { buckets * 2 } else { buckets }, now);
+        let buckets = if wants_more { self.wanted(shift, now) } else { buckets };
+        self.lay_out(Layout { shift, buckets }, now);
+    }
+
+    /// So many buckets that all that waits lies within them, unless that is far more than there are events: then twice as many as
+    /// now. To double them again and again would be a walk over all events each time.
+    fn wanted(&self, shift: u32, now: Time) -> usize {
+        let pending = self.wheel.len + self.far.len();
+        let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
+        let reach = (last.since(now).ns() >> shift).min(MOST_BUCKETS as u64) as usize;
+        let most = (pending / 2).max(self.wheel.buckets() * 2);
+        (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MOST_BUCKETS)
     }
 
     /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
@@ -295,119 +317,21 @@ impl Calendar {
     fn spread(&mut self, now: Time) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
         let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
-        let shift = gap_ns.ilog2();
+        let shift = gap_ns.ilog2() + CROWDED_BY;
         if shift < self.wheel.shift {
-            self.lay_out(shift, self.wheel.heads.len(), now);
+            self.lay_out(Layout { shift, buckets: self.wheel.buckets() }, now);
         }
     }
 
-    fn lay_out(&mut self, shift: u32, buckets: usize, now: Time) {
-        let old = std::mem::replace(&mut self.wheel, Wheel::new(shift, buckets, now));
+    fn lay_out(&mut self, layout: Layout, now: Time) {
         let mut pending = std::mem::take(&mut self.near);
-        pending.extend(old.into_entries());
+        self.wheel.lay_out(layout, now, &mut pending);
         pending.extend(self.far.drain().map(|Reverse(entry)| entry));
         self.bound = Time::ZERO;
         for entry in pending {
             self.place(entry, now);
         }
         self.tuning.far = 0;
-    }
-}
-
-impl Wheel {
-    fn new(shift: u32, buckets: usize, now: Time) -> Self {
-        Wheel {
-            shift,
-            head: now.ns() >> shift,
-            heads: vec![NONE; buckets].into(),
-            occupied: vec![0; buckets / 64].into(),
-            nodes: Vec::new(),
-            free: NONE,
-            len: 0,
-        }
-    }
-
-    #[inline]
-    fn bucket(&self, time: Time) -> u64 {
-        time.ns() >> self.shift
-    }
-
-    #[inline]
-    fn start_of(&self, bucket: u64) -> Time {
-        Time::from_ns(bucket << self.shift)
-    }
-
-    #[inline]
-    fn slot(&self, bucket: u64) -> usize {
-        bucket as usize & (self.heads.len() - 1)
-    }
-
-    #[inline]
-    fn add(&mut self, bucket: u64, entry: Entry) {
-        let slot = self.slot(bucket);
-        let node = Node { entry, next: self.heads[slot] };
-        self.heads[slot] = match self.free {
-            NONE => {
-                self.nodes.push(node);
-                (self.nodes.len() - 1) as u32
-            }
-            free => {
-                self.free = self.nodes[free as usize].next;
-                self.nodes[free as usize] = node;
-                free
-            }
-        };
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.len += 1;
-    }
-
-    /// The first bucket from `head` on that holds anything.
-    fn first_occupied(&self) -> Option<u64> {
-        if self.len == 0 {
-            return None;
-        }
-        let start = self.slot(self.head);
-        let words = self.occupied.len();
-        let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        for step in 0..=words {
-            if word != 0 {
-                let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;
-                let ahead = slot.wrapping_sub(start) & (self.heads.len() - 1);
-                return Some(self.head + ahead as u64);
-            }
-            word = self.occupied[(start / 64 + step + 1) % words];
-        }
-        unreachable!("{} events in a wheel without an occupied bucket", self.len)
-    }
-
-    fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
-        if bucket - self.head >= self.heads.len() as u64 {
-            return; // beyond the last one here
-        }
-        let slot = self.slot(bucket);
-        let mut at = std::mem::replace(&mut self.heads[slot], NONE);
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        while at != NONE {
-            let Node { entry, next } = self.nodes[at as usize];
-            into.push(entry);
-            self.nodes[at as usize].next = self.free;
-            self.free = at;
-            self.len -= 1;
-            at = next;
-        }
-    }
-
-    fn into_entries(self) -> impl Iterator<Item = Entry> {
-        let Wheel { heads, nodes, .. } = self;
-        heads.into_iter().flat_map(move |head| {
-            let mut list = Vec::new();
-            let mut at = head;
-            while at != NONE {
-                list.push(nodes[at as usize].entry);
-                at = nodes[at as usize].next;
-            }
-            list
-        })
     }
 }
 

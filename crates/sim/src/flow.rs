@@ -1,48 +1,63 @@
 //! A flow: its source, its sink, and its own links at either end.
 
-use crate::app::datagram::{self, Emission, Generator, cbr};
+use crate::app::datagram::{Emission, Generator, cbr};
+use crate::edge::Edges;
 use crate::event::{Event, EventQueue, Lane};
 use crate::frames::{Frame, Frames};
-use crate::line::{Line, Pace};
+use crate::group::Group;
+use crate::line::Line;
 use crate::observe::Window;
-use crate::plan::{GroupPlan, Source};
-use crate::route::{self, Leg, Sizes, Target};
-use fairwire_core::{Duration, FlowHash, Packet, Rng, Time, rng};
-use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
-use std::sync::Arc;
-
-/// What the flows of a group have in common.
-pub(crate) struct Group {
-    pub(crate) plan: GroupPlan,
-    tcp: Option<Arc<Config>>,
-    salt: u64,
-    /// Has each packet a size of its own?
-    sizes_vary: bool,
-    /// Of data packets, on the wire; where sizes vary, what most of them have.
-    data_bytes: u32,
-    /// Of acknowledgements, and of the packet that opens a connection.
-    ack_bytes: u32,
-    pace: Pace,
-    ack_on_access: Duration,
-    /// The first leg there, and the first one back.
-    forward: u32,
-    back: u32,
-}
+use crate::plan::Source;
+use crate::prefetch::{self, LINE};
+use crate::route::{Leg, Target};
+use fairwire_core::{Duration, Rng, Time};
+use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+use std::mem::offset_of;
 
 /// One flow.
+///
+/// With many flows, what takes the time is to have its record brought from memory, line by line of 64 bytes. So its order is that of
+/// need: one line for a delivery, one for what is seldom needed, and three for an acknowledgement and the packet that follows it. An
+/// arrival at a queue needs none.
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    hash: FlowHash,
-    pub(crate) counts: Counts,
-    way: Way,
-    endpoint: Endpoint,
-    session: u32,   // that it belongs to, or NO_SESSION
-    wakes_at: Time, // the one pending wake that counts; MAX when there is none
+    sink: Sink,
+    receiver: Receiver, // its first 24 bytes belong to the line of the sink
+    seldom: Seldom,
+    source: Way,
+    endpoint: Endpoint, // a sender's first 144 bytes belong to the lines of the source
+}
+
+const _: () = assert!(offset_of!(Flow, receiver) + 24 == LINE && size_of::<Flow>() == 6 * LINE);
+const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && offset_of!(Flow, endpoint) + 144 == 5 * LINE);
+
+/// What a delivery needs.
+#[repr(C)]
+struct Sink {
+    down: Line,
+    access_delay: Duration,
+    delivered: u64,
+    group: u32,
+    /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that
+    /// waited for one.
+    home: [Lane; 2],
+    /// How many others the latest packet waited for on the way down.
+    queued: u8,
+}
+
+/// What is needed now and then.
+#[repr(C)]
+struct Seldom {
+    dropped: u64,
+    marked: u64,
+    datagram_bytes: Bytes,
+    session: u32, // that it belongs to, or NO_SESSION
 }
 
 /// The flow is nobody's connection: it runs by itself.
 pub(crate) const NO_SESSION: u32 = u32::MAX;
 
-/// What became of a flow's packets.
+/// What became of a flow's packets, or of those of several flows together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -62,7 +77,7 @@ pub(crate) struct Bytes {
 impl Counts {
     /// Of several flows together.
     pub(crate) fn sum(flows: &[Flow]) -> Counts {
-        flows.iter().fold(Counts::default(), |sum, Flow { counts, .. }| Counts {
+        flows.iter().map(Flow::counts).fold(Counts::default(), |sum, counts| Counts {
             sent: sum.sent + counts.sent,
             delivered: sum.delivered + counts.delivered,
             datagram_bytes: Bytes {
@@ -75,17 +90,17 @@ impl Counts {
     }
 }
 
-/// The flow's own links: never congested by others, so a packet's time on them is computed when it is sent.
+/// What the sending end needs. A flow's own links are never congested by others, so a packet's time on them is computed when it is sent.
+#[repr(C)]
 struct Way {
-    index: u32,
-    group: u32,
-    connection: u16,
-    lanes: Lanes,
     up: Line,
-    down: Line,
-    /// How many others the latest packet waited for on the way down.
-    queued: u8,
     access_delay: Duration,
+    sent: u64,
+    wakes_at: Time, // the one pending wake that counts; MAX when there is none
+    connection: u16,
+    /// The lanes of its packets' arrivals at the first queue, as in [`Lanes`].
+    out: [Lane; 2],
+    wake: Lane,
 }
 
 /// The lanes of a flow's events: shared with flows of the same delays.
@@ -99,19 +114,10 @@ pub(crate) struct Lanes {
     pub(crate) wake: Lane,
 }
 
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all flows are TCP, and a box is another cache miss for each packet"
-)]
+/// What sends. Nearly all flows are TCP, and to box a sender is another cache miss for each packet.
 enum Endpoint {
-    Tcp(Tcp),
+    Tcp(Sender),
     Datagrams(Box<Datagrams>),
-}
-
-struct Tcp {
-    has_started: bool,
-    sender: Sender,
-    receiver: Receiver,
 }
 
 struct Datagrams {
@@ -121,17 +127,13 @@ struct Datagrams {
     pending: Option<Emission>,
 }
 
-impl Tcp {
-    fn without_data(config: &Arc<Config>) -> Self {
-        Tcp { has_started: false, sender: Sender::without_data(config), receiver: Receiver::new(config) }
-    }
-}
-
-/// What a flow's actions fall upon.
+/// A flow's place among all, and what its actions fall upon.
 pub(crate) struct Stage<'a> {
+    pub(crate) index: u32,
     pub(crate) group: &'a Group,
     pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
+    pub(crate) edges: Option<&'a Edges>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) now: Time,
 }
@@ -148,86 +150,6 @@ pub(crate) struct Delivery {
     pub(crate) ack: Option<Ack>,
 }
 
-impl Group {
-    pub(crate) fn new(
-        number: u32,
-        plan: GroupPlan,
-        salt: u64,
-        legs: &mut Vec<Leg>,
-        events: &mut EventQueue,
-    ) -> Self {
-        let (data_bytes, ack_bytes) = match &plan.source {
-            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
-            }
-            Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
-                assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");
-                assert!(
-                    header_bytes <= packet_bytes,
-                    "{header_bytes} of {packet_bytes} bytes cannot be headers"
-                );
-                (*packet_bytes, 0)
-            }
-            Source::Datagrams { traffic, header_bytes } => {
-                (datagram::typical_bytes(traffic, *header_bytes), 0)
-            }
-        };
-        let vary = matches!(plan.source, Source::Datagrams { .. });
-        let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
-        Group {
-            salt,
-            sizes_vary: vary,
-            pace: Pace::new(plan.access_rate, data_bytes),
-            ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
-            tcp: match &plan.source {
-                Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
-                Source::Cbr { .. } | Source::Datagrams { .. } => None,
-            },
-            data_bytes,
-            ack_bytes,
-            forward: route::lay(&plan.forward, number, sizes, legs, events),
-            back: route::lay(&plan.back, number, sizes, legs, events),
-            plan,
-        }
-    }
-
-    /// The last leg of the way there.
-    pub(crate) fn last_forward(&self) -> usize {
-        self.back as usize - 1
-    }
-
-    /// Do acknowledgements come back?
-    pub(crate) fn is_acknowledged(&self) -> bool {
-        self.tcp.is_some()
-    }
-
-    /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
-    #[inline(never)]
-    pub(crate) fn hash(&self, index: u32, connection: u16) -> FlowHash {
-        FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
-    }
-
-    /// How long a packet takes on the wires of `leg`; `bytes` is asked only where sizes vary.
-    #[inline]
-    pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
-        if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
-    }
-
-    /// Bytes on the wire of its packets with data.
-    pub(crate) fn data_bytes(&self) -> u32 {
-        self.data_bytes
-    }
-
-    /// Bytes on the wire of the packet that `frame` is.
-    #[inline]
-    pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
-        if self.sizes_vary {
-            return frame.datagram_bytes();
-        }
-        if frame.is_data() { self.data_bytes } else { self.ack_bytes }
-    }
-}
-
 impl Flow {
     pub(crate) fn new(
         place: Place,
@@ -235,14 +157,10 @@ impl Flow {
         access_delay: Duration,
         rng: impl FnOnce() -> Rng,
     ) -> Self {
-        let Place { index, group: number, session, lanes } = place;
+        let Place { group: number, session, lanes } = place;
         let endpoint = match (&group.tcp, &group.plan.source) {
-            (Some(tcp), Source::Tcp { .. }) => Endpoint::Tcp(Tcp::without_data(tcp)),
-            (Some(tcp), _) => Endpoint::Tcp(Tcp {
-                has_started: false,
-                sender: Sender::new(tcp),
-                receiver: Receiver::new(tcp),
-            }),
+            (Some(tcp), Source::Tcp { .. }) => Endpoint::Tcp(Sender::without_data(tcp)),
+            (Some(tcp), _) => Endpoint::Tcp(Sender::new(tcp)),
             (None, Source::Cbr { rate, packet_bytes, dither, .. }) => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
                 Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
@@ -255,74 +173,112 @@ impl Flow {
                 unreachable!("a group of TCP flows has their constants")
             }
         };
-        let (up, down) = (Line::default(), Line::default());
-        let way = Way { index, group: number, connection: 0, lanes, up, down, queued: 0, access_delay };
-        let (hash, counts) = (group.hash(index, 0), Counts::default());
-        Flow { hash, counts, way, endpoint, session, wakes_at: Time::MAX }
+        let Lanes { out, home, wake } = lanes;
+        Flow {
+            sink: Sink { down: Line::default(), access_delay, delivered: 0, group: number, home, queued: 0 },
+            receiver: group.tcp.as_deref().map_or_else(Receiver::of_nothing, Receiver::new),
+            seldom: Seldom { dropped: 0, marked: 0, datagram_bytes: Bytes::default(), session },
+            source: Way {
+                up: Line::default(),
+                access_delay,
+                sent: 0,
+                wakes_at: Time::MAX,
+                connection: 0,
+                out,
+                wake,
+            },
+            endpoint,
+        }
     }
 
-    /// Reads from each part that an event needs, so that all of it is on its way from memory at once. The number means nothing.
+    /// What became of its packets.
+    pub(crate) fn counts(&self) -> Counts {
+        let Seldom { dropped, marked, datagram_bytes, .. } = self.seldom;
+        Counts { sent: self.source.sent, delivered: self.sink.delivered, datagram_bytes, dropped, marked }
+    }
+
+    /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
+    pub(crate) fn start_measuring(&mut self) {
+        self.source.sent = 0;
+        (self.seldom.dropped, self.seldom.marked) = (0, 0);
+        self.seldom.datagram_bytes.sent = 0;
+    }
+
+    /// Counts a delivery.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        let Flow { hash, counts, way, endpoint, .. } = self;
-        let of_way = way.up.touch() ^ way.down.touch() ^ u64::from(way.group);
-        let of_end = match endpoint {
-            Endpoint::Tcp(tcp) => tcp.sender.touch() ^ tcp.receiver.delivered(),
-            Endpoint::Datagrams(_) => 0,
-        };
-        hash.0 ^ counts.sent ^ counts.marked ^ of_way ^ of_end
+    pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
+        self.sink.delivered += packets;
+        if datagram_bytes > 0 {
+            self.seldom.datagram_bytes.delivered += datagram_bytes;
+        }
+    }
+
+    /// Counts a packet that was dropped.
+    pub(crate) fn dropped(&mut self) {
+        self.seldom.dropped += 1;
+    }
+
+    /// Counts a packet that was marked.
+    pub(crate) fn marked(&mut self) {
+        self.seldom.marked += 1;
+    }
+
+    /// Asks for what a delivery needs.
+    #[inline]
+    pub(crate) fn fetch_sink(&self) {
+        prefetch::first_line(self);
+    }
+
+    /// Asks for what an acknowledgement needs.
+    #[inline]
+    pub(crate) fn fetch_source(&self) {
+        prefetch::lines(self, 2..5);
     }
 
     /// The session that it is a connection of, if any.
     #[inline]
     pub(crate) fn session(&self) -> Option<u32> {
-        (self.session != NO_SESSION).then_some(self.session)
+        (self.seldom.session != NO_SESSION).then_some(self.seldom.session)
     }
 
     /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
     /// from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_>) {
         let Some(config) = &stage.group.tcp else { return };
-        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
-        if tcp.has_started {
-            *tcp = Tcp::without_data(config);
-            self.way.connection = self.way.connection.wrapping_add(1);
-            self.hash = stage.group.hash(self.way.index, self.way.connection);
+        let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
+        if sender.has_started() {
+            (*sender, self.receiver) = (Sender::without_data(config), Receiver::new(config));
+            self.source.connection = self.source.connection.wrapping_add(1);
         }
-        tcp.has_started = true;
         let now = stage.now;
-        let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
-        tcp.sender.write(segments, now, &mut outlet);
-        tcp.sender.start(now, &mut outlet);
-        self.keep_timer(stage.events);
+        let mut outlet = Outlet { way: &mut self.source, stage };
+        sender.write(segments, now, &mut outlet);
+        sender.start(now, &mut outlet);
+        self.keep_timer(stage);
     }
 
     /// Gives the connection `segments` more to send.
     pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_>) {
-        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
+        let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
         let now = stage.now;
-        let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
-        tcp.sender.write(segments, now, &mut outlet);
-        self.keep_timer(stage.events);
+        sender.write(segments, now, &mut Outlet { way: &mut self.source, stage });
+        self.keep_timer(stage);
     }
 
     /// Does the sender know that all it was given has arrived?
     pub(crate) fn is_finished(&self) -> bool {
-        matches!(&self.endpoint, Endpoint::Tcp(tcp) if tcp.sender.is_finished())
+        matches!(&self.endpoint, Endpoint::Tcp(sender) if sender.is_finished())
     }
 
     /// Segments that the receiver has in order.
     pub(crate) fn arrived(&self) -> u64 {
-        match &self.endpoint {
-            Endpoint::Tcp(tcp) => tcp.receiver.delivered(),
-            Endpoint::Datagrams(_) => 0,
-        }
+        self.receiver.delivered()
     }
 
     /// Is `frame` of a connection that was left since it was sent?
     #[inline]
-    pub(crate) fn is_stale(&self, frame: Frame) -> bool {
-        frame.connection != self.way.connection && self.session != NO_SESSION
+    pub(crate) fn is_stale(&self, frame: Frame, group: &Group) -> bool {
+        group.has_sessions() && frame.connection != self.source.connection
     }
 
     /// Is it a TCP flow, rather than one of datagrams?
@@ -333,49 +289,38 @@ impl Flow {
     /// Its group.
     #[inline]
     pub(crate) fn group(&self) -> u32 {
-        self.way.group
+        self.sink.group
     }
 
     /// What its sender thinks of the network, where it does.
     pub(crate) fn window(&self) -> Option<Window> {
-        let Endpoint::Tcp(Tcp { sender, .. }) = &self.endpoint else { return None };
+        let Endpoint::Tcp(sender) = &self.endpoint else { return None };
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
-    }
-
-    /// What a queue is told of the packet that `frame`, kept in `slot`, is.
-    #[inline]
-    pub(crate) fn packet(&self, frame: Frame, slot: u32, group: &Group, now: Time) -> Packet {
-        let len = group.wire_bytes(frame);
-        // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
-        let is_current = frame.connection == self.way.connection;
-        let hash = if is_current { self.hash } else { group.hash(self.way.index, frame.connection) };
-        let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
-        let (class, dscp, ecn) = (group.plan.class, group.plan.dscp, frame.ecn);
-        Packet { class, dscp, ecn, ..Packet::new(slot, len, flow, now) }
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_>) {
-        if self.wakes_at != stage.now {
+        if self.source.wakes_at != stage.now {
             return;
         }
-        self.wakes_at = Time::MAX;
+        self.source.wakes_at = Time::MAX;
+        let now = stage.now;
+        let mut outlet = Outlet { way: &mut self.source, stage };
         match &mut self.endpoint {
-            Endpoint::Tcp(tcp) => {
-                let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
-                let now = outlet.stage.now;
-                if !std::mem::replace(&mut tcp.has_started, true) {
-                    tcp.sender.start(now, &mut outlet);
-                } else if tcp.sender.deadline().is_some_and(|due| due <= now) {
-                    tcp.sender.on_timeout(now, &mut outlet);
+            Endpoint::Tcp(sender) => {
+                if !sender.has_started() {
+                    sender.start(now, &mut outlet);
+                } else if sender.deadline().is_some_and(|due| due <= now) {
+                    sender.on_timeout(now, &mut outlet);
                 } // else the timer was put off since, or stopped
                 self.answer_late(now, stage);
-                self.keep_timer(stage.events);
+                self.keep_timer(stage);
             }
             Endpoint::Datagrams(source) => {
-                let mut outlet = Outlet { way: &mut self.way, counts: &mut self.counts, stage };
-                if let Some(next) = source.emit(&mut outlet) {
-                    self.wake_at(next, stage.events);
+                let (sent, next) = source.emit(&mut outlet);
+                self.seldom.datagram_bytes.sent += u64::from(sent);
+                if let Some(next) = next {
+                    self.wake_at(next, stage.index, stage.events);
                 }
             }
         }
@@ -384,10 +329,14 @@ impl Flow {
     /// An acknowledgement reached the sender.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_>) {
-        let Endpoint::Tcp(tcp) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
+        let Endpoint::Tcp(sender) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
-        tcp.sender.on_ack(ack, now, &mut Outlet { way: &mut self.way, counts: &mut self.counts, stage });
-        self.keep_timer(stage.events);
+        sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
+        // The receiver's timer is kept when it is set. Its line is another one.
+        let due = sender.deadline().unwrap_or(Time::MAX);
+        if due < self.source.wakes_at {
+            self.wake_sooner(due, stage);
+        }
     }
 
     /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
@@ -396,44 +345,62 @@ impl Flow {
     pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, stage: &mut Stage<'_>) -> Delivery {
         let group = stage.group;
         let bytes = group.wire_bytes(frame);
-        self.way.queued = self.way.down.queued(at, &group.pace).min(usize::from(u8::MAX)) as u8;
-        let sent = self.way.down.start(bytes, at, &group.pace);
-        let at = sent + self.way.access_delay;
-        if self.is_stale(frame) {
+        let sink = &mut self.sink;
+        sink.queued = sink.down.queued(at, &group.pace).min(usize::from(u8::MAX)) as u8;
+        let sent = sink.down.start(bytes, at, &group.pace);
+        let at = sent + sink.access_delay;
+        if self.is_stale(frame, group) {
             return Delivery { at, packets: 0, datagram_bytes: 0, ack: None };
         }
-        self.answer_late(at, stage);
-        match &mut self.endpoint {
-            Endpoint::Datagrams(_) => Delivery { at, packets: 1, datagram_bytes: bytes.into(), ack: None },
-            Endpoint::Tcp(tcp) => {
-                let before = tcp.receiver.delivered();
-                let ack = tcp.receiver.on_segment(frame.segment(), at);
-                let packets = tcp.receiver.delivered() - before;
-                if ack.is_none() {
-                    self.keep_timer(stage.events);
-                }
-                Delivery { at, packets, datagram_bytes: 0, ack }
-            }
+        if !group.is_acknowledged() {
+            return Delivery { at, packets: 1, datagram_bytes: bytes.into(), ack: None };
         }
+        self.answer_late(at, stage);
+        let before = self.receiver.delivered();
+        let ack = self.receiver.on_segment(frame.segment(), at);
+        let packets = self.receiver.delivered() - before;
+        if ack.is_none() {
+            self.keep_timer(stage);
+        }
+        Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
     /// Sends `ack` back from the sink at `at`, in the frame kept in `slot`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
-        let leg = stage.group.back;
-        let frame = stage.frames.answer(slot, self.way.index, self.way.connection, ack, leg);
-        self.go_on(frame, slot, at + stage.group.ack_on_access + self.way.access_delay, stage);
+        let (leg, connection) = (stage.group.back, self.connection(stage.group));
+        let mut frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
+        if let Some(edges) = stage.edges {
+            frame.tag = edges.of_receiver(stage.index);
+            *stage.frames.at_mut(slot) = frame;
+        }
+        self.go_on(frame, slot, at + stage.group.ack_on_access + self.sink.access_delay, stage);
+    }
+
+    /// The connection that is open: the only one, but for sessions.
+    #[inline]
+    fn connection(&self, group: &Group) -> u16 {
+        if group.has_sessions() { self.source.connection } else { 0 }
     }
 
     /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
     /// due between the one before and the one at `at`.
-    #[inline]
+    #[inline(always)]
     fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
-        let Endpoint::Tcp(tcp) = &mut self.endpoint else { return };
-        let Some(due) = tcp.receiver.deadline().filter(|due| *due <= at) else { return };
-        let Some(ack) = tcp.receiver.on_timeout(due) else { return };
-        let slot = stage.frames.store_answer(self.way.index, self.way.connection, ack, stage.group.back);
-        let leaves = due + stage.group.ack_on_access + self.way.access_delay;
+        if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
+            self.answer_since(due, stage);
+        }
+    }
+
+    #[inline(never)]
+    fn answer_since(&mut self, due: Time, stage: &mut Stage<'_>) {
+        let Some(ack) = self.receiver.on_timeout(due) else { return };
+        let connection = self.connection(stage.group);
+        let slot = stage.frames.store_answer(stage.index, connection, ack, stage.group.back);
+        if let Some(edges) = stage.edges {
+            stage.frames.at_mut(slot).tag = edges.of_receiver(stage.index);
+        }
+        let leaves = due + stage.group.ack_on_access + self.sink.access_delay;
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
@@ -449,9 +416,8 @@ impl Flow {
                 stage.events.push(there, Event::Arrival(slot), leg.lane);
             }
             Target::End if frame.is_ack() => {
-                let home = there + stage.group.ack_on_access + self.way.access_delay;
-                let lane =
-                    self.way.lanes.home.get(usize::from(self.way.queued)).copied().unwrap_or(Lane::NONE);
+                let home = there + stage.group.ack_on_access + self.sink.access_delay;
+                let lane = self.sink.home.get(usize::from(self.sink.queued)).copied().unwrap_or(Lane::NONE);
                 stage.events.push(home, Event::Ack(slot), lane);
             }
             Target::End => return Some(there),
@@ -461,25 +427,30 @@ impl Flow {
 
     /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
     #[inline]
-    fn keep_timer(&mut self, events: &mut EventQueue) {
-        let Endpoint::Tcp(tcp) = &self.endpoint else { return };
-        let due = tcp.sender.deadline().unwrap_or(Time::MAX);
-        let due = due.min(tcp.receiver.deadline().unwrap_or(Time::MAX));
-        if due < self.wakes_at {
-            self.wake_at(due, events);
+    fn keep_timer(&mut self, stage: &mut Stage<'_>) {
+        let Endpoint::Tcp(sender) = &self.endpoint else { return };
+        let due = sender.deadline().unwrap_or(Time::MAX);
+        let due = due.min(self.receiver.deadline().unwrap_or(Time::MAX));
+        if due < self.source.wakes_at {
+            self.wake_sooner(due, stage);
         }
     }
 
-    /// Schedules a wake, in place of the one that may be pending.
-    pub(crate) fn wake_at(&mut self, at: Time, events: &mut EventQueue) {
-        self.wakes_at = at;
-        events.push(at, Event::Wake(self.way.index), self.way.lanes.wake);
+    #[inline(never)] // rare, since a deadline is mostly put off
+    fn wake_sooner(&mut self, at: Time, stage: &mut Stage<'_>) {
+        self.wake_at(at, stage.index, stage.events);
+    }
+
+    /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may be pending.
+    #[inline(always)]
+    pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut EventQueue) {
+        self.source.wakes_at = at;
+        events.push(at, Event::Wake(index), self.source.wake);
     }
 }
 
-/// Where a flow stands among all.
+/// What a flow belongs to.
 pub(crate) struct Place {
-    pub(crate) index: u32,
     pub(crate) group: u32,
     pub(crate) session: u32,
     pub(crate) lanes: Lanes,
@@ -487,7 +458,6 @@ pub(crate) struct Place {
 
 struct Outlet<'a, 'b> {
     way: &'a mut Way,
-    counts: &'a mut Counts,
     stage: &'a mut Stage<'b>,
 }
 
@@ -496,45 +466,51 @@ impl Output for Outlet<'_, '_> {
     fn send(&mut self, segment: Segment) {
         let group = self.stage.group;
         let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };
-        self.launch(Frame::carrying(self.way.index, self.way.connection, segment, group.forward), bytes);
+        let frame = Frame::carrying(self.stage.index, self.way.connection, segment, group.forward);
+        self.launch(frame, bytes);
     }
 }
 
 impl Outlet<'_, '_> {
     /// Puts a frame on the flow's way.
     #[inline(always)]
-    fn launch(&mut self, frame: Frame, bytes: u32) {
-        let Stage { group, legs, frames, events, now } = self.stage;
+    fn launch(&mut self, mut frame: Frame, bytes: u32) {
+        let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
+        if let Some(edges) = edges {
+            frame.tag = edges.of_sender(frame.flow);
+        }
         let leg = &legs[group.forward as usize];
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
         // Who waits for a packet of its own comes after others that set out later, but mostly in the order of those that wait too.
         let queued = self.way.up.queued(*now, &group.pace);
-        let lane = self.way.lanes.out.get(queued).copied().unwrap_or(Lane::NONE);
+        let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),
         };
         events.push(there, event, lane);
-        self.counts.sent += 1;
+        self.way.sent += 1;
     }
 }
 
 impl Datagrams {
-    /// Sends what is due now and tells when to be woken next, if ever again.
-    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> Option<Time> {
+    /// Sends what is due now. How many bytes that is, and when to be woken next, if ever again.
+    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;
-        let due = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng))?;
-        self.pending = Some(due);
-        if due.at <= now {
-            let Emission { bytes, conversation, .. } = due;
-            let leg = outlet.stage.group.forward;
-            outlet.launch(Frame::datagram(outlet.way.index, conversation, bytes, leg), bytes);
-            outlet.counts.datagram_bytes.sent += u64::from(bytes);
-            self.pending = self.generator.next(now, &mut self.rng);
+        let Some(due) = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng)) else {
+            return (0, None);
+        };
+        if due.at > now {
+            self.pending = Some(due);
+            return (0, Some(due.at));
         }
-        self.pending.map(|next| next.at)
+        let Emission { bytes, conversation, .. } = due;
+        let leg = outlet.stage.group.forward;
+        outlet.launch(Frame::datagram(outlet.stage.index, conversation, bytes, leg), bytes);
+        self.pending = self.generator.next(now, &mut self.rng);
+        (bytes, self.pending.map(|next| next.at))
     }
 }

@@ -1,11 +1,15 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
+use crate::edge::Tag;
 use crate::observe::Content;
+use crate::prefetch;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
+use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into.
+/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Frame {
     /// Segment number on the way out, next segment expected on the way back; of a datagram, its bytes.
     seq: u64,
@@ -24,9 +28,11 @@ pub(crate) struct Frame {
     flag: bool,
     /// Of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
+    /// What edges wrote on it.
+    pub(crate) tag: Tag,
 }
 
-const _: () = assert!(size_of::<Frame>() <= 32);
+const _: () = assert!(size_of::<Frame>() == 32);
 
 impl Frame {
     #[inline]
@@ -43,6 +49,7 @@ impl Frame {
             is_special: is_retransmission,
             flag: cwr,
             ecn,
+            tag: Tag::default(),
         }
     }
 
@@ -60,6 +67,7 @@ impl Frame {
             is_special: !sack.is_empty(),
             flag: ece,
             ecn: Ecn::NotEct,
+            tag: Tag::default(),
         }
     }
 
@@ -82,11 +90,11 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
-    /// What it carries, for those who watch.
-    pub(crate) fn content(&self) -> Content {
+    /// What it carries, for those who watch; an acknowledgement with the blocks `sack`.
+    pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
-            (true, is_for_syn) => Content::Ack { next: seq, is_for_syn, ece: flag },
+            (true, is_for_syn) => Content::Ack { next: seq, is_for_syn, ece: flag, sack },
             (false, true) => Content::Syn,
             (false, false) => Content::Data { seq, is_retransmission: is_special, cwr: flag },
         }
@@ -98,11 +106,17 @@ impl Frame {
     }
 }
 
+/// The place for a frame is asked for so many frames ahead.
+const STORES_AHEAD: usize = 8;
+
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
+///
+/// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
+/// they mostly travel in that order too, what comes next is mostly beside what came last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     /// By slot, as far as there were any: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for those who watch.
@@ -112,7 +126,10 @@ pub(crate) struct Frames {
 impl Frames {
     #[inline]
     pub(crate) fn store(&mut self, frame: Frame) -> u32 {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.free.pop_front() {
+            if let Some(&soon) = self.free.get(STORES_AHEAD) {
+                self.fetch(soon);
+            }
             self.slots[slot as usize] = frame;
             return slot;
         }
@@ -175,6 +192,17 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
     }
 
+    /// The blocks of the acknowledgement in `slot`; none where it has none, or is no acknowledgement.
+    pub(crate) fn blocks(&self, slot: u32) -> Sack {
+        if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
+    }
+
+    /// Asks for the frame in `slot`.
+    #[inline]
+    pub(crate) fn fetch(&self, slot: u32) {
+        prefetch::first_line(&self.slots[slot as usize]);
+    }
+
     #[inline]
     pub(crate) fn at(&self, slot: u32) -> Frame {
         self.slots[slot as usize]
@@ -187,7 +215,7 @@ impl Frames {
 
     #[inline]
     pub(crate) fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+        self.free.push_back(slot);
     }
 
     #[cfg(test)]

@@ -2,57 +2,74 @@
 
 use fairwire_core::Time;
 
-/// How many lanes there can be: each costs a compare for each entry taken.
+/// How many lanes there can be. More would be another level of the tournament.
 pub(crate) const MOST_LANES: usize = 16;
 
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
-
-/// How many are compared at once.
-const HALF: usize = MOST_LANES / 2;
-const _: () = assert!(HALF == 8);
 
 /// When an entry is due, and who goes first among those due at the same time. No two are alike.
 pub(crate) type Order = (Time, u64);
 /// After every entry.
 pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
 
-/// Queues of entries in order, and the times of their fronts.
+/// Queues of entries in order, and a tournament of their fronts.
 #[derive(Debug)]
 pub(crate) struct Lanes<T> {
-    queues: Vec<Ring<T>>,
-    /// [`Time::MAX`] where nothing waits.
-    fronts: [[Time; HALF]; 2],
+    queues: [Ring<T>; MOST_LANES],
+    count: usize,
+    /// When the front of each is due. Where nothing waits it is a time after all others, and not that of another lane, so that only
+    /// what is due at one instant is ever equal.
+    fronts: [Time; MOST_LANES],
+    /// A binary tree: the winner of node `n` is the earlier of those of `2 n` and `2 n + 1`, and the leaves are the lanes themselves.
+    /// That of the root, 1, is the first of all.
+    winners: [u8; 2 * MOST_LANES],
+    /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
+    /// them off until the winner is asked for saves half of them.
+    changed: usize,
 }
 
 /// The first entry of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First {
-    pub(crate) order: Order,
+    /// When it is due, or a time that never comes.
+    pub(crate) time: Time,
     lane: usize,
 }
 
 impl<T: Copy> Lanes<T> {
     pub(crate) fn new() -> Self {
-        Lanes { queues: Vec::new(), fronts: [[Time::MAX; HALF]; 2] }
+        Lanes {
+            queues: std::array::from_fn(|_| Ring::new()),
+            count: 0,
+            fronts: std::array::from_fn(never),
+            winners: std::array::from_fn(first_below),
+            changed: 0,
+        }
     }
 
     /// A new lane, as long as there are few.
     pub(crate) fn add(&mut self) -> Option<usize> {
-        if self.queues.len() == MOST_LANES {
+        if self.count == MOST_LANES {
             return None;
         }
-        self.queues.push(Ring::new());
-        Some(self.queues.len() - 1)
+        self.count += 1;
+        Some(self.count - 1)
     }
 
     /// Adds `entry` at the end of a lane; false where it does not come after what is there, or where there is no such lane.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if queue.len == 0 {
-            self.fronts[lane / HALF][lane % HALF] = order.0;
-        } else if order <= queue.last {
+            self.fronts[lane] = order.0;
+            queue.push(order, entry);
+            if lane != self.changed {
+                self.play_apart(lane);
+            }
+            return true;
+        }
+        if number(order) <= number(queue.last) {
             return false;
         }
         queue.push(order, entry);
@@ -61,77 +78,99 @@ impl<T: Copy> Lanes<T> {
 
     /// The first entry, or [`NEVER`].
     #[inline(always)]
-    pub(crate) fn first(&self) -> First {
-        let [few, rest] = &self.fronts;
-        let first = First { order: NEVER, lane: 0 };
-        let mut time = least(few);
-        if self.queues.len() > HALF {
-            time = time.min(least(rest));
+    pub(crate) fn first(&mut self) -> First {
+        self.play(self.changed)
+    }
+
+    #[inline(never)] // out of the way of the pushes that need it not
+    fn play_apart(&mut self, lane: usize) {
+        self.play(lane);
+    }
+
+    /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
+    #[inline(always)]
+    fn play(&mut self, lane: usize) -> First {
+        let lane = lane % MOST_LANES;
+        let (mut winner, mut time) = (lane, self.fronts[lane]);
+        let mut node = MOST_LANES + lane;
+        let mut round = |lanes: &mut Self| {
+            let other = usize::from(lanes.winners[node ^ 1]) % MOST_LANES;
+            let others = lanes.fronts[other];
+            if others == time {
+                winner = lanes.first_of_tied(winner, other); // their times are equal, so that stays
+            } else {
+                winner = if others < time { other } else { winner };
+                time = time.min(others);
+            }
+            node /= 2;
+            lanes.winners[node] = winner as u8;
+        };
+        for _ in 1..MOST_LANES.ilog2() {
+            round(self);
         }
-        if time == Time::MAX {
-            return first;
+        if self.count > MOST_LANES / 2 {
+            round(self); // else the first half of the lanes has won already
         }
-        let mut there = holders(few, time);
-        if self.queues.len() > HALF {
-            there |= holders(rest, time) << HALF;
-        }
-        if there & (there - 1) != 0 {
-            return self.first_of_tied(time);
-        }
-        let lane = there.trailing_zeros() as usize % MOST_LANES;
-        self.queues.get(lane).map_or(first, |queue| First { order: queue.front(), lane })
+        First { time, lane: winner }
     }
 
     #[cold]
-    fn first_of_tied(&self, time: Time) -> First {
-        let tied = (0..self.queues.len()).filter(|&lane| self.fronts[lane / HALF][lane % HALF] == time);
-        let firsts = tied.map(|lane| First { order: self.queues[lane].front(), lane });
-        firsts.min_by_key(|first| first.order).unwrap_or(First { order: NEVER, lane: 0 })
+    fn first_of_tied(&self, one: usize, other: usize) -> usize {
+        if self.queues[other].front() < self.queues[one].front() { other } else { one }
+    }
+
+    /// The order of what is first, or [`NEVER`].
+    pub(crate) fn order(&self, first: First) -> Order {
+        self.queues[first.lane].front()
     }
 
     /// Once in [`AHEAD`] entries of a lane: that lane, when what `first` was is taken.
     #[inline]
     pub(crate) fn looks_ahead(&self, first: First) -> Option<usize> {
-        let queue = self.queues.get(first.lane)?;
-        queue.head.is_multiple_of(AHEAD).then_some(first.lane)
+        self.queues[first.lane % MOST_LANES].head.is_multiple_of(AHEAD).then_some(first.lane)
     }
 
-    /// The next [`AHEAD`] entries of a lane.
-    pub(crate) fn ahead(&self, lane: usize) -> impl Iterator<Item = T> + Clone + '_ {
+    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
+    pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
-        (0..queue.len.min(AHEAD)).map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
+        (skipped..queue.len.min(skipped + AHEAD))
+            .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
-    /// Takes the first entry out.
-    #[inline]
+    /// Takes out the entry that is first, as was just told.
+    #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Option<T> {
-        let queue = self.queues.get_mut(first.lane)?;
+        let lane = first.lane % MOST_LANES;
+        let queue = &mut self.queues[lane];
         let entry = queue.pop()?;
-        self.fronts[first.lane / HALF % 2][first.lane % HALF] = queue.front().0;
+        self.fronts[lane] = if queue.len == 0 { never(lane) } else { queue.front().0 };
+        self.changed = lane;
         Some(entry)
     }
 }
 
-/// The least of [`HALF`] times, without a branch and without waiting for one after the other.
-#[inline]
-fn least(times: &[Time; HALF]) -> Time {
-    let at = |n: usize| times[n];
-    let (a, b) = (at(0).min(at(1)), at(2).min(at(3)));
-    let (c, d) = (at(4).min(at(5)), at(6).min(at(7)));
-    a.min(b).min(c.min(d))
+/// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
+fn first_below(node: usize) -> u8 {
+    let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
+    ((node << (MOST_LANES.ilog2() - depth.min(MOST_LANES.ilog2()))) % MOST_LANES) as u8
 }
 
-/// A bit for each of [`HALF`] times that is `time`.
+/// After every entry, for a lane where nothing waits.
 #[inline]
-fn holders(times: &[Time; HALF], time: Time) -> u32 {
-    let bit = |n: usize| u32::from(times[n] == time) << n;
-    (bit(0) | bit(1)) | (bit(2) | bit(3)) | (bit(4) | bit(5)) | (bit(6) | bit(7))
+fn never(lane: usize) -> Time {
+    Time::from_ns(u64::MAX - lane as u64)
+}
+
+/// An order as one number: to compare two of these takes no branch.
+#[inline]
+fn number((time, tie): Order) -> u128 {
+    u128::from(time.ns()) << 64 | u128::from(tie)
 }
 
 /// A queue in a ring whose length is a power of two.
 #[derive(Debug)]
 struct Ring<T> {
-    slots: Vec<(Order, T)>,
+    slots: Box<[(Order, T)]>, // as many as a power of two, or none
     head: usize,
     len: usize,
     last: Order,
@@ -139,7 +178,7 @@ struct Ring<T> {
 
 impl<T: Copy> Ring<T> {
     fn new() -> Self {
-        Ring { slots: Vec::new(), head: 0, len: 0, last: (Time::ZERO, 0) }
+        Ring { slots: Box::default(), head: 0, len: 0, last: (Time::ZERO, 0) }
     }
 
     #[inline]
@@ -173,10 +212,12 @@ impl<T: Copy> Ring<T> {
     /// Doubles the room; what fills it does not matter.
     #[cold]
     fn grow(&mut self, order: Order, entry: T) {
-        self.slots.rotate_left(self.head);
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.rotate_left(self.head);
         self.head = 0;
-        let room = (self.slots.len() * 2).max(16);
-        self.slots.resize(room, (order, entry));
+        let room = (slots.len() * 2).max(16);
+        slots.resize(room, (order, entry));
+        self.slots = slots.into();
     }
 }
 
@@ -185,6 +226,27 @@ mod tests {
     use super::*;
     use fairwire_core::Seed;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
+        let mut rng = Seed(5).stream("lanes");
+        for trial in 0..1000u32 {
+            let mut lanes = Lanes::new();
+            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+            let mut orders = Vec::new();
+            for number in 0..20u32 {
+                let order = (Time::from_ns(rng.below(30).into()), u64::from(number));
+                if lanes.push(rng.below(1 + trial % MOST_LANES as u32) as usize, order, number) {
+                    orders.push(order);
+                }
+            }
+            orders.sort_unstable();
+            for order in orders {
+                let first = lanes.first();
+                assert_eq!((lanes.order(first), lanes.pop(first)), (order, Some(order.1 as u32)));
+            }
+        }
+    }
 
     #[test]
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {
@@ -206,12 +268,29 @@ mod tests {
                 let expected = model.pop_first();
                 taken += u32::from(expected.is_some());
                 let first = lanes.first();
-                assert_eq!(first.order, expected.map_or(NEVER, |(order, _)| order));
+                assert_eq!(lanes.order(first), expected.map_or(NEVER, |(order, _)| order));
+                assert!(expected.is_none_or(|((time, _), _)| first.time == time));
                 assert_eq!(lanes.pop(first), expected.map(|(_, number)| number));
                 clock = expected.map_or(clock, |((time, _), _)| time.ns());
             }
         }
         assert!(taken > 10_000, "{taken}");
+    }
+
+    #[test]
+    fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
+        let mut lanes = Lanes::new();
+        (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+        let at = |ns| (Time::from_ns(ns), 0);
+        for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
+            times.iter().for_each(|&ns| assert!(lanes.push(lane, at(ns), ns)));
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let first = lanes.first();
+            lanes.pop(first)
+        })
+        .collect();
+        assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
     }
 
     #[test]
@@ -221,8 +300,10 @@ mod tests {
         let at = |ns, tie| (Time::from_ns(ns), tie);
         assert!(lanes.push(lane, at(5, 5), 'a'));
         assert!(!lanes.push(lane, at(4, 9), 'b') && !lanes.push(lane, at(5, 4), 'b'));
-        assert!(!lanes.push(lane + 1, at(6, 0), 'b'), "there is no such lane");
-        assert_eq!(lanes.pop(lanes.first()), Some('a'));
-        assert_eq!(lanes.pop(lanes.first()), None);
+        assert!(!lanes.push(MOST_LANES, at(6, 0), 'b'), "there is no such lane");
+        let first = lanes.first();
+        assert_eq!(lanes.pop(first), Some('a'));
+        let first = lanes.first();
+        assert_eq!((lanes.order(first), lanes.pop(first)), (NEVER, None));
     }
 }

@@ -1,23 +1,31 @@
 //! A deterministic packet simulator.
 //!
 //! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but for a prefetch
 
 pub mod app;
+mod edge;
 mod event;
 mod flow;
 mod frames;
+mod group;
 mod lanes;
+mod ledger;
 mod line;
 mod link;
 mod network;
 mod observe;
 mod plan;
+mod prefetch;
 mod route;
+mod wheel;
 
 pub use link::{Departure, Link};
-pub use observe::{Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
-pub use plan::{GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
+pub use observe::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use plan::{
+    AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
+    Network, Settings, Source, TieRule,
+};
 
 use fairwire_core::Time;
 use std::ops::ControlFlow;

@@ -38,12 +38,6 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
-    /// Something of it, for its memory to be there.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.free_at.ns()
-    }
-
     /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent.
     #[inline]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {

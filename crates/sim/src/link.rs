@@ -40,24 +40,28 @@ impl Link {
     }
 
     /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
+    #[inline(always)]
     pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         self.meter.offered();
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
         let service = self.server.offer(packet, now, &mut counted);
-        self.measured(service, now)
+        self.meter.waiting(self.server.backlog(), now);
+        service.map(|service| self.started(service, now))
     }
 
     /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
+    #[inline(always)]
     pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.ask(now, &mut Counted { inner: signals, meter: &mut self.meter });
-        self.measured(service, now)
+        self.meter.waiting(self.server.backlog(), now);
+        service.map(|service| self.started(service, now))
     }
 
-    fn measured(&mut self, service: Option<Service>, now: Time) -> Option<Departure> {
-        self.meter.waiting(self.server.backlog(), now);
-        let Service { packet, sent } = service?;
+    #[inline(always)]
+    fn started(&mut self, service: Service, now: Time) -> Departure {
+        let Service { packet, sent } = service;
         self.meter.started(&packet, now, sent);
-        Some(Departure { packet, reaches: sent + self.delay })
+        Departure { packet, reaches: sent + self.delay }
     }
 
     /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.

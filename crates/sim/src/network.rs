@@ -3,19 +3,22 @@
 //! Three events carry a packet over one queue: its arrival there, the end of its transmission, and its acknowledgement's
 //! arrival at the sender. Hops that nobody contends for are arithmetic, not events.
 
-use crate::app::load::{Cause as Why, Machine, Step};
+use crate::app::load::{Cause as Why, Demand, Machine, Step};
 use crate::app::session::{Order, Session};
+use crate::edge::{Edges, Tag};
 use crate::event::{Event, EventQueue, Lane};
-use crate::flow::{Bytes, Counts, Flow, Group, Lanes, NO_SESSION, Place, Stage};
-use crate::frames::{Frame, Frames};
+use crate::flow::{Counts, Flow, Lanes, NO_SESSION, Place, Stage};
+use crate::frames::Frame;
+use crate::group::Group;
+use crate::ledger::Ledger;
 use crate::link::{Departure, Link};
-use crate::observe::{self, About, State, Tap, What};
+use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Measured, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Cause, Packet, Seed, Signals, Time};
+use fairwire_core::{Packet, Seed, Time};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 pub(crate) struct Run<T> {
@@ -23,6 +26,7 @@ pub(crate) struct Run<T> {
     links: Vec<Queued>,
     legs: Vec<Leg>,
     groups: Vec<Group>,
+    edges: Option<Box<Edges>>,
     ledger: Ledger<T>,
     sessions: Vec<Session>,
     steps: Vec<Step>, // of one session, while they are taken
@@ -46,6 +50,8 @@ struct Timed {
 pub(crate) struct Queued {
     link: Link,
     lane: Lane,
+    /// The packets offered to it, in that order, where the run looks ahead.
+    waiting: VecDeque<u32>,
 }
 
 impl Queued {
@@ -54,12 +60,8 @@ impl Queued {
     }
 }
 
-/// Frames and flows, and who watches: all that a discipline's signals touch.
-struct Ledger<T> {
-    frames: Frames,
-    flows: Vec<Flow>,
-    tap: T,
-}
+/// Frames of packets that are to leave a link are asked for so many departures ahead.
+const DEPARTURES_AHEAD: usize = 16;
 
 /// The records of so many flows stay in a cache close by.
 const FEW_FLOWS: usize = 2000;
@@ -74,12 +76,17 @@ impl<T: Tap> Run<T> {
             "nothing would be measured: the run ends within the warm-up"
         );
         let mut events = EventQueue::new(settings.tie_rule, settings.seed);
-        let links = plan.links.into_iter().map(|plan| Queued { link: Link::new(plan), lane: events.lane() });
+        let links = plan.links.into_iter().map(|plan| Queued {
+            link: Link::new(plan),
+            lane: events.lane(),
+            waiting: VecDeque::new(),
+        });
         let mut run = Run {
             links: links.collect(),
             legs: Vec::new(),
             groups: Vec::new(),
-            ledger: Ledger { frames: Frames::default(), flows: Vec::new(), tap },
+            edges: Edges::new(plan.aggregates, plan.groups.len()),
+            ledger: Ledger::new(tap),
             sessions: Vec::new(),
             steps: Vec::new(),
             timed: BTreeMap::new(),
@@ -118,7 +125,7 @@ impl<T: Tap> Run<T> {
                 let (waited, home) = (of_tcp(), [of_tcp(), of_tcp()]);
                 Lanes { out: [events.lane(), waited], home, wake: events.lane() }
             });
-            let rng = || seed.stream(&format!("flow/{}.{}", group.plan.name, at + 1));
+            let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
             let mut session = NO_SESSION;
             if let Source::Tcp { tcp, load } = &group.plan.source {
@@ -130,12 +137,13 @@ impl<T: Tap> Run<T> {
                 self.sessions.push(user);
             }
             for index in first..first + each as u32 {
-                let place = Place { index, group: number, session, lanes };
+                let place = Place { group: number, session, lanes };
                 let mut flow = Flow::new(place, &group, *access_delay, rng);
                 if session == NO_SESSION {
-                    flow.wake_at(start, events);
+                    flow.wake_at(start, index, events);
                 }
                 self.ledger.flows.push(flow);
+                self.edges.iter_mut().for_each(|edges| edges.add_flow());
             }
         }
         self.groups.push(group);
@@ -146,7 +154,9 @@ impl<T: Tap> Run<T> {
         self.tell(T::start, Time::ZERO);
         loop {
             let until = self.end.min(self.ledger.tap.next_sample());
-            if !self.go_until(until, watch) {
+            let goes_on = self.go_until(until, watch);
+            self.ledger.count_drops();
+            if !goes_on {
                 return false;
             }
             if until == self.ledger.tap.next_sample() {
@@ -170,10 +180,8 @@ impl<T: Tap> Run<T> {
             if now >= self.measured_from && !self.is_measuring {
                 self.start_measuring();
             }
-            if self.looks_ahead
-                && let Some(soon) = self.events.ahead()
-            {
-                std::hint::black_box(self.ledger.touch(soon));
+            if self.looks_ahead {
+                self.look_ahead();
             }
             self.handle(event, now);
             self.handled += 1;
@@ -184,10 +192,29 @@ impl<T: Tap> Run<T> {
         true
     }
 
+    /// Asks for memory that events to come need.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let ledger = &self.ledger;
+        self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
+    }
+
+    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, where packets leave in the order in
+    /// which they came. Where they do not, this asks in vain now and then.
+    #[inline(always)]
+    fn look_behind(&mut self, link: u32, slot: u32) {
+        let waiting = &mut self.links[link as usize].waiting;
+        while waiting.pop_front().is_some_and(|first| first != slot) {} // it was dropped, or overtaken
+        if let Some(&later) = waiting.get(DEPARTURES_AHEAD) {
+            self.ledger.frames.fetch(later);
+        }
+    }
+
     /// Shows the state to whoever watches.
     fn tell(&mut self, what: impl FnOnce(&mut T, State<'_>), now: Time) {
         let Ledger { flows, tap, .. } = &mut self.ledger;
-        what(tap, State { now, flows, groups: &self.groups, links: &self.links });
+        let edges = self.edges.as_deref();
+        what(tap, State { now, flows, groups: &self.groups, links: &self.links, edges });
     }
 
     /// Tells whoever watches what happened to the packet in `slot` at `link`.
@@ -204,18 +231,20 @@ impl<T: Tap> Run<T> {
         let frame = self.ledger.frames.at(slot);
         let group = &self.groups[self.ledger.flows[frame.flow as usize].group() as usize];
         let (wire_bytes, is_tcp) = (group.wire_bytes(frame), group.is_acknowledged());
-        About { slot, frame, wire_bytes, is_tcp, sent: self.ledger.frames.sent(slot) }
+        let (sent, sack) = (self.ledger.frames.sent(slot), self.ledger.frames.blocks(slot));
+        About { slot, frame, wire_bytes, is_tcp, sent, sack }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event, now: Time) {
         match event {
             Event::Arrival(frame) => self.on_arrival(frame, now),
             Event::LinkFree(link) => self.on_link_free(link, now),
             Event::Ack(frame) => self.on_ack(frame, now),
-            Event::Sink(slot) => self.deliver(self.ledger.frames.at(slot), slot, now, now),
+            Event::Sink(slot) => self.on_sink(slot, now),
             Event::Wake(flow) => {
-                let (flow, mut stage) = self.stage(flow, now);
+                let group = self.ledger.flows[flow as usize].group();
+                let (flow, mut stage) = self.stage(flow, group, now);
                 flow.on_wake(&mut stage);
             }
             Event::Session(session) => {
@@ -226,69 +255,116 @@ impl<T: Tap> Run<T> {
         }
     }
 
+    /// The group whose way a frame is on.
     #[inline]
-    fn stage(&mut self, flow: u32, now: Time) -> (&mut Flow, Stage<'_>) {
-        let flow = &mut self.ledger.flows[flow as usize];
+    fn group_of(&self, frame: Frame) -> u32 {
+        self.legs[frame.leg as usize].group
+    }
+
+    /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
+    #[inline(always)]
+    fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_>) {
+        let flow = &mut self.ledger.flows[index as usize];
         let stage = Stage {
-            group: &self.groups[flow.group() as usize],
+            index,
+            group: &self.groups[group as usize],
             legs: &self.legs,
             frames: &mut self.ledger.frames,
+            edges: self.edges.as_deref(),
             events: &mut self.events,
             now,
         };
         (flow, stage)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
-        let Target::Queue(link) = self.legs[frame.leg as usize].to else {
+        let leg = &self.legs[frame.leg as usize];
+        let Target::Queue(link) = leg.to else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        let flow = &self.ledger.flows[frame.flow as usize];
-        let packet = flow.packet(frame, slot, &self.groups[flow.group() as usize], now);
+        let mut packet = self.groups[leg.group as usize].packet(frame, slot, now);
+        if self.edges.is_some() {
+            self.enter(frame, &mut packet, now);
+        }
         self.note(What::Arrive, slot, Some(link), now);
-        let Queued { link: queued, .. } = &mut self.links[link as usize];
+        let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
+        if self.looks_ahead {
+            waiting.push_back(slot);
+        }
         let asked_at = queued.asks_at();
-        let departure = queued.offer(packet, now, &mut self.ledger);
-        self.go_on(link, departure, asked_at, now);
+        if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
+            self.leave_at_once(link, departure, now);
+        } else if queued.asks_at() != asked_at {
+            self.ask_again(link);
+        }
     }
 
-    #[inline]
+    /// The link was free, so the arrival did not have to wait.
+    #[inline(never)]
+    fn leave_at_once(&mut self, link: u32, departure: Departure, now: Time) {
+        self.go_on(link, departure, now);
+    }
+
+    /// `packet`, which stands for `frame`, enters the domain, where this is its first queue.
+    #[inline(never)]
+    fn enter(&mut self, frame: Frame, packet: &mut Packet, now: Time) {
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges
+            && !frame.is_ack()
+            && self.groups[group as usize].is_first(frame.leg)
+        {
+            self.ledger.frames.at_mut(packet.frame).tag = edges.enter(group, frame.tag, packet, now);
+        }
+    }
+
+    #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let Queued { link: queued, .. } = &mut self.links[link as usize];
         if queued.asks_at() != now {
             return; // put off or brought forward since this was scheduled
         }
         self.ledger.tap.set_place(now, Some(link));
-        let departure = queued.ask(now, &mut self.ledger);
-        self.go_on(link, departure, now, now);
+        match queued.ask(now, &mut self.ledger) {
+            Some(departure) => self.go_on(link, departure, now),
+            None if queued.asks_at() != now => self.ask_again(link),
+            None => {}
+        }
     }
 
-    /// Schedules the link's next question, where it changed, and takes a packet that has begun to leave onward.
-    #[inline]
-    fn go_on(&mut self, link: u32, departure: Option<Departure>, asked_at: Time, now: Time) {
-        let Queued { link: queued, lane } = &self.links[link as usize];
+    /// Schedules the link's next question, where there is to be one.
+    #[inline(always)]
+    fn ask_again(&mut self, link: u32) {
+        let Queued { link: queued, lane, .. } = &self.links[link as usize];
         let asks_at = queued.asks_at();
-        if asks_at != Time::MAX && (departure.is_some() || asks_at != asked_at) {
+        if asks_at != Time::MAX {
             self.events.push(asks_at, Event::LinkFree(link), *lane);
         }
-        if let Some(departure) = departure {
-            self.on_departure(departure, link, now);
-        }
     }
 
-    #[inline]
+    /// Schedules the link's next question, and takes a packet that has begun to leave onward.
+    #[inline(always)]
+    fn go_on(&mut self, link: u32, departure: Departure, now: Time) {
+        self.ask_again(link);
+        self.on_departure(departure, link, now);
+    }
+
+    #[inline(always)]
     fn on_departure(&mut self, departure: Departure, link: u32, now: Time) {
         let slot = departure.packet.frame;
+        if self.looks_ahead {
+            self.look_behind(link, slot);
+        }
+        if self.looks_ahead && !self.ledger.frames.at(slot).is_ack() {
+            return self.put_off(departure, link, now);
+        }
         let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
-        if self.looks_ahead && !frame.is_ack() {
-            return self.put_off(frame, slot, departure.reaches, link, now);
-        }
         self.note(What::Depart, slot, Some(link), now);
-        let (flow, mut stage) = self.stage(frame.flow, now);
+        let group = self.group_of(frame);
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
         if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
             self.deliver(frame, slot, at, now);
         }
@@ -296,12 +372,16 @@ impl<T: Tap> Run<T> {
 
     /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
     /// others whose turn it is.
-    fn put_off(&mut self, frame: Frame, slot: u32, reaches: Time, link: u32, now: Time) {
-        *self.ledger.frames.at_mut(slot) = frame;
+    #[inline(never)]
+    fn put_off(&mut self, departure: Departure, link: u32, now: Time) {
+        let slot = departure.packet.frame;
+        let frame = self.ledger.frames.at_mut(slot);
+        frame.leg += 1;
+        frame.ecn = departure.packet.ecn;
+        let (leg, is_data, bytes) = (frame.leg, frame.is_data(), frame.datagram_bytes());
         self.note(What::Depart, slot, Some(link), now);
-        let leg = &self.legs[frame.leg as usize];
-        let group = &self.groups[leg.group as usize];
-        let there = reaches + group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        let leg = &self.legs[leg as usize];
+        let there = departure.reaches + self.groups[leg.group as usize].takes(leg, is_data, bytes);
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),
@@ -309,24 +389,38 @@ impl<T: Tap> Run<T> {
         self.events.push(there, event, leg.lane);
     }
 
+    /// A packet that was put off reaches its sink's access link.
+    #[inline(never)]
+    fn on_sink(&mut self, slot: u32, now: Time) {
+        self.deliver(self.ledger.frames.at(slot), slot, now, now);
+    }
+
     /// `frame`, kept in `slot`, reaches the sink's access link at `at`.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
-        let (flow, mut stage) = self.stage(frame.flow, now);
+        let group = self.group_of(frame);
+        let tag = self.edges.is_some().then(|| self.leave(frame));
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
-        let (flow, mut stage) = if T::IS_ON {
+        let (flow, stage) = if T::IS_ON {
             let about = self.about(slot);
             self.ledger.tap.delivers(delivery.at, delivery.packets, about);
-            self.stage(frame.flow, now)
+            self.stage(frame.flow, group, now)
+        } else {
+            (flow, stage)
+        };
+        let (flow, mut stage) = if let Some(tag) = tag {
+            self.edges.iter_mut().for_each(|edges| edges.tell_receiver(frame.flow, tag));
+            self.stage(frame.flow, group, now)
         } else {
             (flow, stage)
         };
         if delivery.at >= measured_from && delivery.at <= end {
-            flow.counts.delivered += delivery.packets;
-            flow.counts.datagram_bytes.delivered += delivery.datagram_bytes;
+            flow.delivered(delivery.packets, delivery.datagram_bytes);
         }
-        let session = flow.session().filter(|_| delivery.packets > 0);
+        let has_news = stage.group.has_sessions() && delivery.packets > 0;
+        let session = if has_news { flow.session() } else { None };
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
             None => self.ledger.frames.release(slot),
@@ -334,6 +428,13 @@ impl<T: Tap> Run<T> {
         if let Some(session) = session {
             self.arrived(session, frame.flow, delivery.at);
         }
+    }
+
+    /// `frame` leaves the domain. What its receiver is told.
+    #[inline(never)]
+    fn leave(&mut self, frame: Frame) -> Tag {
+        let group = self.group_of(frame);
+        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, frame.tag, frame.ecn))
     }
 
     /// A connection's receiver has more than before, at `at`.
@@ -355,12 +456,17 @@ impl<T: Tap> Run<T> {
         let frame = self.ledger.frames.at(slot);
         let ack = self.ledger.frames.ack(slot);
         self.ledger.frames.release(slot);
-        let (flow, mut stage) = self.stage(frame.flow, now);
-        if flow.is_stale(frame) {
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges {
+            edges.tell_sender(frame.flow, frame.tag);
+        }
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        if flow.is_stale(frame, stage.group) {
             return;
         }
         flow.on_ack(ack, &mut stage);
-        if let Some(session) = flow.session()
+        if stage.group.has_sessions()
+            && let Some(session) = flow.session()
             && flow.is_finished()
             && let Some(why) = self.sessions[session as usize].finished(frame.flow)
         {
@@ -390,7 +496,8 @@ impl<T: Tap> Run<T> {
                 step => {
                     let Some(order) = self.sessions[user].order(step) else { continue };
                     let Order { flow, segments, is_new } = order;
-                    let (flow, mut stage) = self.stage(flow, now);
+                    let group = self.sessions[user].group;
+                    let (flow, mut stage) = self.stage(flow, group, now);
                     if is_new { flow.open(segments, &mut stage) } else { flow.write(segments, &mut stage) }
                 }
             }
@@ -398,19 +505,18 @@ impl<T: Tap> Run<T> {
         self.steps = steps;
     }
 
-    /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
+    /// The warm-up is over.
     fn start_measuring(&mut self) {
         self.is_measuring = true;
         for Queued { link, .. } in &mut self.links {
             link.start_measuring(self.measured_from);
         }
-        for flow in &mut self.ledger.flows {
-            let Counts { delivered, datagram_bytes, .. } = flow.counts;
-            let datagram_bytes = Bytes { sent: 0, ..datagram_bytes };
-            flow.counts = Counts { delivered, datagram_bytes, ..Counts::default() };
-        }
+        self.ledger.start_measuring();
         for session in &mut self.sessions {
-            session.start_measuring();
+            session.start_measuring(|flow| self.ledger.flows[flow as usize].arrived());
+        }
+        if let Some(edges) = &mut self.edges {
+            edges.start_measuring(self.measured_from);
         }
     }
 
@@ -425,13 +531,14 @@ impl<T: Tap> Run<T> {
             let (of_member, others) = rest.split_at(connections(plan));
             rest = others;
             numbers[group] += 1;
-            let offered = first.session().map_or(0, |session| self.sessions[session as usize].offered());
-            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), offered));
+            let session = first.session().map(|session| &self.sessions[session as usize]);
+            flows.push(self.flow_record(plan, numbers[group], &Counts::sum(of_member), session));
         }
         Measured {
             flows,
             links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
             transfers: self.transfer_records(),
+            aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
             events: self.handled,
         }
     }
@@ -444,8 +551,13 @@ impl<T: Tap> Run<T> {
         self.timed.iter().flat_map(of_group).flatten().collect()
     }
 
-    /// `wanted` is what a session wanted to send, in segments.
-    fn flow_record(&self, plan: &GroupPlan, number: u32, counts: &Counts, wanted: u64) -> FlowRecord {
+    fn flow_record(
+        &self,
+        plan: &GroupPlan,
+        number: u32,
+        counts: &Counts,
+        session: Option<&Session>,
+    ) -> FlowRecord {
         let seconds = self.end.since(self.measured_from).secs();
         let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
         let of_tcp = |tcp: &fairwire_tcp::Config| {
@@ -459,9 +571,14 @@ impl<T: Tap> Run<T> {
         let (kind, offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
             Source::Bulk { tcp } => (format!("bulk {}", tcp.name()), None, of_tcp(tcp)),
             Source::Tcp { tcp, load } => {
-                let offered = rate_of(wanted * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let kind = format!("{} {}", load.kind(), tcp.name());
-                (kind, load.is_open_loop().then_some(offered), of_tcp(tcp))
+                let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
+                let offered = session.and_then(|session| match load.demand() {
+                    Demand::Offered => Some(of(session.offered())),
+                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
+                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
+                    Demand::Endless => None,
+                });
+                (format!("{} {}", load.kind(), tcp.name()), offered, of_tcp(tcp))
             }
             Source::Cbr { rate, header_bytes, .. } => {
                 ("cbr".into(), Some(rate.bps() as f64), of_datagrams(*header_bytes))
@@ -490,42 +607,6 @@ fn connections(plan: &GroupPlan) -> usize {
     match &plan.source {
         Source::Tcp { load, .. } => usize::from(load.connections()),
         _ => 1,
-    }
-}
-
-impl<T> Ledger<T> {
-    /// Reads from the frames of `events`, and then from their flows: what is missing comes from memory all at once.
-    #[inline(never)]
-    fn touch(&self, events: impl Iterator<Item = Event> + Clone) -> u64 {
-        let slots = events.filter_map(|event| match event {
-            Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) => Some(slot),
-            _ => None,
-        });
-        let frames = slots.clone().fold(0, |sum, slot| sum ^ self.frames.at(slot).flow);
-        let flows = slots.map(|slot| self.flows[self.frames.at(slot).flow as usize].touch());
-        flows.fold(u64::from(std::hint::black_box(frames)), |sum, flow| sum ^ flow)
-    }
-}
-
-impl<T: Tap> Signals for Ledger<T> {
-    fn dropped(&mut self, packet: Packet, cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].counts.dropped += 1;
-        if T::IS_ON {
-            let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(&packet, frame, is_tcp, self.frames.sent(packet.frame));
-            self.tap.happened(What::Drop(cause), about);
-        }
-        self.frames.release(packet.frame);
-    }
-    fn marked(&mut self, packet: &Packet, cause: Cause) {
-        let frame = self.frames.at(packet.frame);
-        self.flows[frame.flow as usize].counts.marked += 1;
-        if T::IS_ON {
-            let is_tcp = self.flows[frame.flow as usize].is_tcp();
-            let about = observe::about(packet, frame, is_tcp, self.frames.sent(packet.frame));
-            self.tap.happened(What::Mark(cause), about);
-        }
     }
 }
 
@@ -605,7 +686,7 @@ mod tests {
         while let Some((_, event)) = run.events.pop_until(Time::MAX) {
             on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
         }
-        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
+        assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
         assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
     }
 
@@ -654,11 +735,14 @@ mod tests {
             if let Event::Arrival(slot) | Event::Ack(slot) = event {
                 on_the_way += 1;
                 let frame = frames.at(slot);
-                stale += usize::from(run.ledger.flows[frame.flow as usize].is_stale(frame));
+                stale += usize::from(
+                    run.ledger.flows[frame.flow as usize]
+                        .is_stale(frame, &run.groups[run.legs[frame.leg as usize].group as usize]),
+                );
             }
         }
-        assert!(run.ledger.flows.iter().any(|f| f.counts.dropped > 0), "the test needs drops");
-        assert!(run.ledger.flows[0].counts.sent > 1000, "the test needs connections that are left at work");
+        assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
+        assert!(run.ledger.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
         assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
         // The connection of `short` was renewed at 30 s, the end of the run, with packets under way.
         assert!(stale > 0, "the test needs frames of connections that were left");

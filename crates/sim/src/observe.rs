@@ -7,12 +7,15 @@
 //! it. Deliveries are worked out before their time; they are held back until then, so that events are told in the order of
 //! their times.
 
-use crate::flow::{Flow, Group};
-use crate::frames::Frame;
+use crate::edge::{Aggregate, Edges};
+use crate::flow::Flow;
+use crate::frames::{Frame, Frames};
+use crate::group::Group;
 use crate::link::Link;
 use crate::network::Queued;
-use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Packet, Rate, Time};
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};
 use fairwire_metrics::DelayHistogram;
+use fairwire_tcp::Sack;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -98,6 +101,8 @@ pub enum Content {
         is_for_syn: bool,
         /// Does it echo a mark (ECE)?
         ece: bool,
+        /// What has arrived beyond `next`.
+        sack: Sack,
     },
 }
 
@@ -107,6 +112,7 @@ pub struct View<'a> {
     flows: &'a [Flow],
     groups: &'a [Group],
     links: &'a [Queued],
+    edges: Option<&'a Edges>,
     since: &'a Since,
 }
 
@@ -162,6 +168,20 @@ pub struct LinkView<'a> {
     pub sojourn: &'a DelayHistogram,
 }
 
+/// One aggregate.
+pub struct AggregateView<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The names of its groups.
+    pub groups: Vec<&'a str>,
+    /// Its marker, to be inspected.
+    pub marker: &'a dyn Marker,
+    /// Its marker's target rate, bit/s; `None` where the marker hears nothing.
+    pub target_bps: Option<f64>,
+    /// The share of its green packets that are marked, by the estimate of the edge where they leave; `None` where none is made.
+    pub mark_estimate: Option<f64>,
+}
+
 impl<'a> View<'a> {
     /// The time.
     pub fn now(&self) -> Time {
@@ -188,6 +208,19 @@ impl<'a> View<'a> {
                 marked: count.marked,
                 window: flow.window(),
             }
+        })
+    }
+
+    /// The aggregates, in the order of the plan.
+    pub fn aggregates(&self) -> impl Iterator<Item = AggregateView<'a>> + use<'a> {
+        let (now, groups) = (self.now, self.groups);
+        let aggregates = self.edges.map_or(&[][..], Edges::aggregates);
+        aggregates.iter().map(move |aggregate: &'a Aggregate| AggregateView {
+            name: &aggregate.plan.name,
+            groups: aggregate.plan.groups.iter().map(|&group| groups[group].plan.name.as_str()).collect(),
+            marker: aggregate.marker(),
+            target_bps: aggregate.marker().target_bps(now),
+            mark_estimate: aggregate.estimate(),
         })
     }
 
@@ -238,6 +271,7 @@ pub(crate) struct About {
     pub(crate) wire_bytes: u32,
     pub(crate) is_tcp: bool,
     pub(crate) sent: Time,
+    pub(crate) sack: Sack,
 }
 
 /// The parts of the engine that a view shows.
@@ -247,6 +281,7 @@ pub(crate) struct State<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) groups: &'a [Group],
     pub(crate) links: &'a [Queued],
+    pub(crate) edges: Option<&'a Edges>,
 }
 
 /// Nobody watches.
@@ -347,8 +382,8 @@ impl<'a> Watch<'a> {
     }
 
     fn event(&self, at: Time, what: What, about: About) -> PacketEvent {
-        let About { slot, frame, wire_bytes, is_tcp, sent } = about;
-        let content = if is_tcp { frame.content() } else { Content::Datagram };
+        let About { slot, frame, wire_bytes, is_tcp, sent, sack } = about;
+        let content = if is_tcp { frame.content(sack) } else { Content::Datagram };
         PacketEvent {
             at,
             what,
@@ -368,8 +403,8 @@ impl<'a> Watch<'a> {
     }
 
     fn view<'b>(since: &'b Since, state: State<'b>) -> View<'b> {
-        let State { now, flows, groups, links } = state;
-        View { now, flows, groups, links, since }
+        let State { now, flows, groups, links, edges } = state;
+        View { now, flows, groups, links, edges, since }
     }
 }
 
@@ -427,8 +462,10 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// What a discipline did to `packet`, which stands for `frame`.
-pub(crate) fn about(packet: &Packet, mut frame: Frame, is_tcp: bool, sent: Time) -> About {
+/// What a discipline did to `packet`, which stands for one of `frames`.
+pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
+    let (slot, wire_bytes) = (packet.frame, packet.len);
+    let mut frame = frames.at(slot);
     frame.ecn = packet.ecn;
-    About { slot: packet.frame, frame, wire_bytes: packet.len, is_tcp, sent }
+    About { slot, frame, wire_bytes, is_tcp, sent: frames.sent(slot), sack: frames.blocks(slot) }
 }

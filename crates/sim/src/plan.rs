@@ -1,7 +1,7 @@
 //! What is to be simulated.
 
 use crate::app::{Load, Traffic};
-use fairwire_core::{Discipline, Duration, Rate, RateLaw, Seed};
+use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that go over them.
@@ -10,6 +10,53 @@ pub struct Network {
     pub links: Vec<LinkPlan>,
     /// The flows.
     pub groups: Vec<GroupPlan>,
+    /// What edges know of them; a group belongs to one aggregate at most.
+    pub aggregates: Vec<AggregatePlan>,
+}
+
+/// Groups of flows with one contract: coloured together where they enter the first queue on their way, and watched together where
+/// they have left the last.
+pub struct AggregatePlan {
+    /// Unique name.
+    pub name: String,
+    /// Its groups, by their places in [`Network::groups`].
+    pub groups: Vec<usize>,
+    /// What gives its packets their colours.
+    pub marker: Box<dyn Marker>,
+    /// What the marker hears of the marks that its packets met; without one it hears nothing.
+    pub estimator: Option<EstimatorPlan>,
+}
+
+/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it asks then. The default is that of
+/// E. Park and C. Choi 2003, section IV.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatorPlan {
+    /// When the estimate moves.
+    pub cadence: Cadence,
+    /// N: the latest green packets whose marks are counted; at least 1.
+    pub window: u32,
+    /// w: the weight of their mean in the estimate.
+    pub weight: f64,
+    /// Below this estimate a higher target is asked for.
+    pub low: f64,
+    /// Above this one a lower target is.
+    pub high: f64,
+}
+
+impl Default for EstimatorPlan {
+    fn default() -> Self {
+        EstimatorPlan { cadence: Cadence::Sliding, window: 10, weight: 0.1, low: 0.005, high: 0.02 }
+    }
+}
+
+/// When an estimate of marks moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cadence {
+    /// With each green packet, over the window that ends with it.
+    #[default]
+    Sliding,
+    /// Once in a window of green packets, over that window.
+    Tumbling,
 }
 
 /// A link at which packets wait, in one direction.
@@ -113,7 +160,7 @@ impl Network {
             group.forward = vec![Hop::Link(0)];
             group.back = vec![back];
         }
-        Network { links: vec![bottleneck], groups }
+        Network { links: vec![bottleneck], groups, aggregates: Vec::new() }
     }
 }
 
@@ -149,6 +196,25 @@ pub struct Measured {
     pub links: Vec<LinkRecord>,
     /// Per group whose transfers are timed, and kind of them.
     pub transfers: Vec<TransferRecord>,
+    /// Per aggregate, in the order of the plan.
+    pub aggregates: Vec<AggregateCount>,
     /// Events handled.
     pub events: u64,
+}
+
+/// What edges counted of an aggregate after the warm-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateCount {
+    /// Its name.
+    pub name: String,
+    /// Its marker's target rate, mean over the time, bit/s; `None` where the marker hears nothing.
+    pub target_bps: Option<f64>,
+    /// Packets that entered.
+    pub entered: u64,
+    /// Green packets among them.
+    pub green: u64,
+    /// Green packets that left.
+    pub green_left: u64,
+    /// Packets with a mark among those.
+    pub green_marked: u64,
 }

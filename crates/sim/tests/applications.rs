@@ -245,6 +245,26 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 }
 
 #[test]
+fn a_user_who_waits_for_data_is_held_to_what_was_asked() {
+    // Bursts of 15 segments on a link with room: one every 124 ms, as above, all of which arrives.
+    let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
+    let record =
+        |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
+    let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
+    let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
+    let asked = free.offered_bps.expect("it asks for a burst at a time");
+    // 900 s; one burst may be under way at either end.
+    assert!((free.throughput_bps / asked - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
+    // On a link at which it always waits, it asks for no more than one burst beyond what it got.
+    let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
+    let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
+    let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
+    assert!((0.0..=15.0).contains(&missing), "{missing} packets of {slow:?}");
+    let endless = Load::Sequence(Sequence { lasts: Duration::from_secs(5) });
+    assert_eq!(record(link(RateLaw::Fixed), endless, 20).offered_bps, None, "it takes what it gets");
+}
+
+#[test]
 fn a_web_client_loads_pages_of_objects() {
     let web = Web { reading: Law::Exponential { mean: 1.0 }, ..Web::default() };
     let measured = measured(link(RateLaw::Fixed), vec![user("web", Load::Web(Box::new(web)), 3)], 2_000, 1);

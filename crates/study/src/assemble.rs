@@ -197,6 +197,7 @@ impl Drawing<'_, '_> {
             },
             categories: Vec::new(),
             lines: Vec::new(),
+            seed: None,
         }
     }
 
@@ -405,7 +406,7 @@ impl Drawing<'_, '_> {
                 let is_sole = curves.of.len() == 1 && split == Split::Of;
                 let title = if is_sole { String::new() } else { title };
                 let at = panels.iter().position(|panel| panel.title == title).unwrap_or_else(|| {
-                    panels.push(self.empty(title, Kind::Time, &spec));
+                    panels.push(Panel { seed: Some(seed), ..self.empty(title, Kind::Time, &spec) });
                     panels.len() - 1
                 });
                 let marks = points.iter().map(|(x, y)| plain(*x, *y)).collect();
@@ -425,9 +426,12 @@ impl Drawing<'_, '_> {
     fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
         let mut panels: Vec<Panel> = Vec::new();
         let mut labels: Vec<String> = Vec::new();
+        // What is drawn without chance has no seed to tell of.
+        let seed = gathered.made.keys().next().copied().filter(|_| self.plan.seeds.len() > 1);
         for curve in gathered.made.values().take(1).flat_map(|made| &made.curves) {
             let at = panels.iter().position(|panel| panel.title == curve.panel).unwrap_or_else(|| {
-                panels.push(self.empty(curve.panel.clone(), self.figure().kind, &PanelSpec::default()));
+                let empty = self.empty(curve.panel.clone(), self.figure().kind, &PanelSpec::default());
+                panels.push(Panel { seed, ..empty });
                 panels.len() - 1
             });
             let colour = position(&mut labels, &curve.label);

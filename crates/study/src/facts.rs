@@ -1,7 +1,7 @@
 //! The measures of a run, by name.
 
 use crate::packets;
-use crate::text::{listed, nearest};
+use crate::text::nearest;
 use fairwire_metrics::jain;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
 use fairwire_metrics::summary;
@@ -122,53 +122,52 @@ impl<'a> Facts<'a> {
 pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
-    let all = |heads: &[&str], of: &[&str]| -> Vec<String> {
-        heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
-    };
-    let refuse = |known: Vec<String>| {
-        let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        let heads: Vec<String> = known.into_iter().take(40).collect();
-        Err(format!("there is no measure `{name}` here; allowed: {}{near}", listed(&heads)))
-    };
-    if let Some(flow) = name.strip_prefix("flow.") {
-        let Some((member, what)) = flow.rsplit_once('.') else {
-            return refuse(all(&["flow.GROUP.1"], &OF_FLOWS));
-        };
-        return match is_flow(member, scenario) && OF_FLOWS.contains(&what) {
-            true => Ok(()),
-            false => {
-                let flows: Vec<String> = groups.iter().map(|group| format!("flow.{group}.1")).collect();
-                refuse(all(&flows.iter().map(String::as_str).collect::<Vec<_>>(), &OF_FLOWS))
-            }
-        };
-    }
-    if let Some(link) = name.strip_prefix("link.") {
-        let is_known = link
-            .rsplit_once('.')
-            .is_some_and(|(link, what)| links.contains(&link) && OF_LINKS.contains(&what));
-        let links: Vec<String> = links.iter().map(|link| format!("link.{link}")).collect();
-        return if is_known {
-            Ok(())
-        } else {
-            refuse(all(&links.iter().map(String::as_str).collect::<Vec<_>>(), &OF_LINKS))
-        };
-    }
-    if name.starts_with("drops.") || OF_ALL.contains(&name) || OF_LINKS.contains(&name) {
-        return Ok(());
-    }
     let is_group = |name: &str| groups.contains(&name);
-    let is_known = name.split_once('.').is_some_and(|(what, of)| {
-        OF_GROUPS.contains(&what) && of.split('+').all(is_group)
+    let is_aggregate = |name: &str| scenario.spec().aggregate.iter().any(|aggregate| aggregate.name == name);
+    let is_known = if let Some(flow) = name.strip_prefix("flow.") {
+        flow.rsplit_once('.').is_some_and(|(flow, what)| is_flow(flow, scenario) && OF_FLOWS.contains(&what))
+    } else if let Some(link) = name.strip_prefix("link.") {
+        link.rsplit_once('.').is_some_and(|(link, what)| links.contains(&link) && OF_LINKS.contains(&what))
+    } else if let Some((what, of)) = name.split_once('.') {
+        what == "drops"
+            || OF_GROUPS.contains(&what) && of.split('+').all(is_group)
             || (OF_ONE_GROUP.contains(&what) || packets::NAMES.contains(&what)) && is_group(of)
-    });
+            || summary::AGGREGATE_MEASURES.contains(&what) && is_aggregate(of)
+    } else {
+        OF_ALL.contains(&name) || OF_LINKS.contains(&name)
+    };
     if is_known {
         return Ok(());
     }
-    let mut known = all(&OF_GROUPS, &groups);
-    known.extend(all(&OF_ONE_GROUP, &groups));
-    known.extend(all(&packets::NAMES, &groups));
-    known.extend(OF_ALL.iter().chain(&OF_LINKS).map(|name| name.to_string()));
-    refuse(known)
+    let aggregates: Vec<&str> =
+        scenario.spec().aggregate.iter().map(|aggregate| aggregate.name.as_str()).collect();
+    Err(refusal(name, &groups, &links, &aggregates))
+}
+
+/// Why the measure `name` is refused: the nearest one, and which there are.
+fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> String {
+    let all = |heads: &[&str], of: &[String]| -> Vec<String> {
+        heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
+    };
+    let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let flows: Vec<String> = groups.iter().map(|group| format!("flow.{group}.1")).collect();
+    let of_links: Vec<String> = links.iter().map(|link| format!("link.{link}")).collect();
+    let mut known = owned(&OF_ALL);
+    known.extend(owned(&OF_LINKS));
+    known.extend(
+        [&OF_GROUPS[..], &OF_ONE_GROUP, &packets::NAMES].iter().flat_map(|of| all(of, &owned(groups))),
+    );
+    known.extend(all(&summary::AGGREGATE_MEASURES, &owned(aggregates)));
+    for (of, whats) in [(&flows, &OF_FLOWS[..]), (&of_links, &OF_LINKS)] {
+        known.extend(of.iter().flat_map(|of| whats.iter().map(move |what| format!("{of}.{what}"))));
+    }
+    let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!(
+        "there is no measure `{name}` here; allowed: {} and more (docs/studies.md), each with one of `{}` behind it; or {}{near}",
+        OF_GROUPS[..6].join(", "),
+        groups.iter().map(|group| format!(".{group}")).collect::<Vec<_>>().join("`, `"),
+        OF_ALL.join(", ")
+    )
 }
 
 /// Is there a flow of this name in `scenario`, such as `tcp.3`?

@@ -148,6 +148,9 @@ pub struct Panel {
     pub categories: Vec<String>,
     /// The lines, or the colours of bars.
     pub lines: Vec<Line>,
+    /// The one seed that its curves are of; absent where marks are means over all seeds.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seed: Option<u64>,
 }
 
 /// How a panel is drawn.

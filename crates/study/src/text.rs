@@ -21,6 +21,16 @@ pub fn shown(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
+/// A mean and half of its interval, both to the second digit of the interval that counts: what is beyond is chance.
+pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
+    let Some(half) = half_width else { return shown(mean) };
+    if half == 0.0 || !half.is_finite() || !mean.is_finite() {
+        return format!("{} ± {}", shown(mean), shown(half));
+    }
+    let digits = (1.0 - libm::floor(libm::log10(half))).clamp(0.0, 12.0) as usize;
+    format!("{mean:.digits$} ± {half:.digits$}")
+}
+
 /// Bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -29,6 +39,15 @@ pub fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_has_the_digits_that_its_interval_leaves() {
+        assert_eq!(with_interval(0.980_412, Some(0.019_81)), "0.980 ± 0.020");
+        assert_eq!(with_interval(1_234_567.0, Some(8_912.3)), "1234567 ± 8912");
+        assert_eq!(with_interval(-0.013_77, Some(0.158_6)), "-0.01 ± 0.16");
+        assert_eq!(with_interval(1.5, Some(0.0)), "1.5 ± 0");
+        assert_eq!(with_interval(0.123_456, None), "0.1235");
+    }
 
     #[test]
     fn numbers_have_four_digits_that_count() {

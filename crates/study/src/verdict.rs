@@ -7,7 +7,7 @@
 use crate::plan::{Plan, is_meant};
 use crate::record::{Claim, Number, Published, Verdict};
 use crate::spec::{At, BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
-use crate::text::{listed, nearest, shown};
+use crate::text::{listed, nearest, shown, with_interval};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::Estimate;
 use fairwire_scenario::ScenarioError;
@@ -62,8 +62,7 @@ impl Finding {
         let Some(Estimate { mean, half_width_95, .. }) = self.estimate else {
             return format!("{}: nothing was measured", self.what);
         };
-        let half = half_width_95.map_or(String::new(), |half| format!(" ± {}", shown(half)));
-        format!("{}: {}{half}", self.what, shown(mean))
+        format!("{}: {}", self.what, with_interval(mean, half_width_95))
     }
 }
 
@@ -481,3 +480,6 @@ fn is_one_of(what: &str, name: &str, known: &[String]) -> Result<(), String> {
     let near = nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     Err(format!("there is no {what} `{name}` in this exhibit; allowed: {}{near}", listed(known)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const OF_GROUPS: [&str; 3] = ["throughput_bps", "drops", "marks"];
 /// Of a flow: `cwnd.tcp.1`.
 const OF_FLOWS: [&str; 3] = ["cwnd", "ssthresh", "srtt_s"];
+/// Of an aggregate: `target_bps.gold`.
+const OF_AGGREGATES: [&str; 5] =
+    ["aggregate_bps", "aggregate_drops", "aggregate_marks", "target_bps", "mark_estimate"];
 /// Of a link: `backlog.bottleneck`.
 const OF_LINKS: [&str; 4] = ["backlog", "backlog_bytes", "link_drops", "link_marks"];
 
@@ -157,6 +160,14 @@ fn name(row: &Row<'_>) -> String {
             Some(gauge) => format!("gauge.{name}.{}", gauge.replace(' ', "_")),
             None => format!("{measure}.{name}"),
         },
+        // An aggregate may be called as a group is.
+        ("aggregate", "throughput", _) => format!("aggregate_bps.{name}"),
+        ("aggregate", "drops" | "marks", _) => format!("aggregate_{measure}.{name}"),
+        ("aggregate", "target", _) => format!("target_bps.{name}"),
+        ("aggregate", _, _) => match measure.strip_prefix("gauge ") {
+            Some(gauge) => format!("marker.{name}.{}", gauge.replace(' ', "_")),
+            None => format!("{}.{name}", measure.replace(' ', "_")),
+        },
         (_, "throughput", _) => format!("throughput_bps.{name}"),
         (_, "srtt", _) => format!("srtt_s.{name}"),
         _ => format!("{measure}.{name}"),
@@ -167,12 +178,17 @@ fn name(row: &Row<'_>) -> String {
 pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
+    let aggregates: Vec<&str> =
+        scenario.spec().aggregate.iter().map(|aggregate| aggregate.name.as_str()).collect();
+    let is_part = |of: &str, whole: &&str| of.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'));
     let is_known = name.split_once('.').is_some_and(|(what, of)| match what {
-        "gauge" => links.iter().any(|link| of.strip_prefix(link).is_some_and(|rest| rest.starts_with('.'))),
+        "marker" => aggregates.iter().any(|aggregate| is_part(of, aggregate)),
+        "gauge" => links.iter().any(|link| is_part(of, link)),
         _ => {
             OF_GROUPS.contains(&what) && (groups.contains(&of) || is_flow(of, scenario))
                 || OF_FLOWS.contains(&what) && is_flow(of, scenario)
                 || OF_LINKS.contains(&what) && links.contains(&of)
+                || OF_AGGREGATES.contains(&what) && aggregates.contains(&of)
         }
     });
     if is_known {
@@ -183,6 +199,7 @@ pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let mut known: Vec<String> = groups.iter().flat_map(|group| of(&OF_GROUPS, group)).collect();
     known.extend(groups.iter().flat_map(|group| of(&OF_FLOWS, &format!("{group}.1"))));
     known.extend(links.iter().flat_map(|link| of(&OF_LINKS, link)));
+    known.extend(aggregates.iter().flat_map(|aggregate| of(&OF_AGGREGATES, aggregate)));
     known.extend(links.iter().map(|link| format!("gauge.{link}.NAME")));
     let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     Err(format!("there is no series `{name}` here; allowed: {}{near}", listed(&known)))

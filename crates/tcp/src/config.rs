@@ -32,6 +32,11 @@ pub struct Config {
     pub control: ControlConfig,
     /// Does the receiver put acknowledgements off? `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), rather than of acknowledgements? With delayed
+    /// acknowledgements that is twice as fast.
+    pub counts_segments: bool,
+    /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The RFCs count bytes.
+    pub whole_segments: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)? Otherwise one segment is timed at a
@@ -109,7 +114,8 @@ pub enum Profile {
     Ns2In2002,
     /// ns-2 as of 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
-    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest timeout 0.2 s, CUBIC.
+    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest timeout 0.2 s, CUBIC; windows grow by
+    /// the segments acknowledged and are cut to whole ones, as in Linux.
     Modern,
 }
 
@@ -166,6 +172,8 @@ impl Config {
             recovery: Recovery::NewReno,
             control: ControlConfig::Reno,
             delayed_ack: None,
+            counts_segments: false,
+            whole_segments: false,
             ecn: EcnMode::Off,
             exact_rtt: false,
             restart_window: Some(1),
@@ -191,6 +199,8 @@ impl Config {
             recovery: Recovery::Sack,
             control: ControlConfig::Cubic(CubicParameters::default()),
             delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) }),
+            counts_segments: true, // Linux
+            whole_segments: true,  // Linux
             exact_rtt: true,
             restart_window: Some(10),
             quirks: Quirks::default(),

@@ -141,8 +141,12 @@ impl Journal {
             return None;
         }
         let delivered = f64::from(self.delivered.wrapping_sub(record.delivered));
-        let is_limited_by_application = record.is_limited;
-        Some(RateSample { per_second: delivered / interval.secs(), is_limited_by_application })
+        Some(RateSample {
+            per_second: delivered / interval.secs(),
+            is_limited_by_application: record.is_limited,
+            delivered: self.delivered,
+            delivered_before: record.delivered,
+        })
     }
 }
 

@@ -14,18 +14,31 @@ use fairwire_core::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
 /// What has arrived of one connection.
+///
+/// What a segment in order needs is in the first 24 bytes, to be had with one line of the cache.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
     next: u64,
-    window: u32,
-    ahead: VecDeque<Run>, // beyond `next`, ascending, with holes between
-    recent: Option<Box<Recent>>,
-    delay: Duration,
     due: Time, // when a delayed acknowledgement must leave; MAX for none
     marks: u32,
     most_waiting: u8, // 1 acknowledges each segment
     waiting: u8,
     is_echoing: bool,
+    is_ordered: bool, // nothing is ahead
+    window: u32,
+    tells_blocks: bool,
+    ahead: Option<Box<Ahead>>, // made when something first is
+    delay: Duration,
+}
+
+const _: () = assert!(std::mem::offset_of!(Receiver, window) == 24);
+
+/// What is beyond the next segment expected.
+#[derive(Debug, Default)]
+struct Ahead {
+    runs: VecDeque<Run>, // ascending, with holes between
+    recent: Recent,
 }
 
 /// Segments from `start` to before `end`.
@@ -49,27 +62,39 @@ impl Receiver {
     pub fn new(config: &Config) -> Self {
         let delayed = config.delayed_ack.unwrap_or(DelayedAck { segments: 1, timeout: Duration::ZERO });
         Receiver {
-            next: 0,
+            most_waiting: u8::try_from(delayed.segments.max(1)).unwrap_or(u8::MAX),
             window: config.window.unwrap_or(u32::MAX),
-            ahead: VecDeque::new(),
-            recent: (config.recovery == Recovery::Sack).then(Box::default),
+            tells_blocks: config.recovery == Recovery::Sack,
             delay: delayed.timeout,
+            ..Receiver::of_nothing()
+        }
+    }
+
+    /// One to which nothing comes.
+    pub const fn of_nothing() -> Self {
+        Receiver {
+            next: 0,
             due: Time::MAX,
             marks: 0,
-            most_waiting: u8::try_from(delayed.segments.max(1)).unwrap_or(u8::MAX),
+            most_waiting: 1,
             waiting: 0,
             is_echoing: false,
+            is_ordered: true,
+            window: 0,
+            tells_blocks: false,
+            ahead: None,
+            delay: Duration::ZERO,
         }
     }
 
     /// Takes in a segment. The acknowledgement, where it must leave at once.
-    #[inline]
+    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             return Some(Ack { is_for_syn: true, ..self.ack() });
         }
         self.note_marks(segment);
-        let was_in_order = self.ahead.is_empty() && segment.seq == self.next;
+        let was_in_order = self.is_ordered && segment.seq == self.next;
         self.take(segment.seq);
         if was_in_order && self.may_wait(now) {
             return None;
@@ -103,7 +128,7 @@ impl Receiver {
     }
 
     /// May the acknowledgement of a segment in order wait for another segment?
-    #[inline]
+    #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
         self.waiting += 1;
         if self.waiting >= self.most_waiting {
@@ -115,73 +140,91 @@ impl Receiver {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn ack(&mut self) -> Ack {
         self.waiting = 0;
         self.due = Time::MAX;
-        let sack = if self.ahead.is_empty() { Sack::NONE } else { self.sack() };
+        let sack = if self.is_ordered { Sack::NONE } else { self.sack() };
         Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, seq: u64) {
         if seq == self.next {
             self.next += 1;
-            if let Some(first) = self.ahead.front()
-                && first.start == self.next
-            {
-                self.next = first.end;
-                self.ahead.pop_front();
+            if !self.is_ordered {
+                self.close_hole();
             }
         } else if seq > self.next && seq - self.next < u64::from(self.window) {
-            self.keep(seq);
+            self.is_ordered = false;
+            let ahead = self.ahead.get_or_insert_default();
+            ahead.keep(seq);
+            if self.tells_blocks {
+                ahead.touch(seq, self.next);
+            }
         } // else it came before, or was never allowed
     }
 
-    /// Keeps what is out of order.
-    fn keep(&mut self, seq: u64) {
-        let after = self.ahead.partition_point(|run| run.start <= seq); // runs before this one start at `seq` or below
-        let joins_before = after > 0 && self.ahead[after - 1].end >= seq;
-        let joins_after = after < self.ahead.len() && self.ahead[after].start == seq + 1;
-        match (joins_before, joins_after) {
-            (true, true) => {
-                self.ahead[after - 1].end = self.ahead[after].end;
-                self.ahead.remove(after);
-            }
-            (true, false) => {
-                let end = &mut self.ahead[after - 1].end;
-                *end = (*end).max(seq + 1);
-            }
-            (false, true) => self.ahead[after].start = seq,
-            (false, false) => self.ahead.insert(after, Run { start: seq, end: seq + 1 }),
+    /// The next segment came while some are ahead, which may now be in order.
+    #[inline(never)]
+    fn close_hole(&mut self) {
+        let Some(Ahead { runs, .. }) = self.ahead.as_deref_mut() else { return };
+        if let Some(first) = runs.front()
+            && first.start == self.next
+        {
+            self.next = first.end;
+            runs.pop_front();
         }
-        self.touch(seq);
+        self.is_ordered = runs.is_empty();
     }
 
-    /// Notes that the run with `seq` in it was touched last.
-    fn touch(&mut self, seq: u64) {
-        let (Some(run), next) = (self.run_of(seq), self.next) else { return };
-        let Some(recent) = &mut self.recent else { return };
-        let others = recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
-        let mut kept = [seq, 0, 0];
-        kept[1..].iter_mut().zip(others).for_each(|(slot, seq)| *slot = seq);
-        **recent = kept;
-    }
-
-    fn run_of(&self, seq: u64) -> Option<Run> {
-        let after = self.ahead.partition_point(|run| run.start <= seq);
-        let run = *self.ahead.get(after.checked_sub(1)?)?;
-        run.holds(seq).then_some(run)
-    }
-
+    #[inline(never)]
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        let Some(recent) = &self.recent else { return sack };
-        let runs = recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| self.run_of(seq));
+        let Some(ahead) = self.ahead.as_deref() else { return sack };
+        // None is recent where no blocks are told.
+        let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
             *block = Block { offset: (run.start - self.next) as u32, len: (run.end - run.start) as u32 };
         }
         sack
+    }
+}
+
+impl Ahead {
+    /// Keeps what is out of order.
+    fn keep(&mut self, seq: u64) {
+        let runs = &mut self.runs;
+        let after = runs.partition_point(|run| run.start <= seq); // runs before this one start at `seq` or below
+        let joins_before = after > 0 && runs[after - 1].end >= seq;
+        let joins_after = after < runs.len() && runs[after].start == seq + 1;
+        match (joins_before, joins_after) {
+            (true, true) => {
+                runs[after - 1].end = runs[after].end;
+                runs.remove(after);
+            }
+            (true, false) => {
+                let end = &mut runs[after - 1].end;
+                *end = (*end).max(seq + 1);
+            }
+            (false, true) => runs[after].start = seq,
+            (false, false) => runs.insert(after, Run { start: seq, end: seq + 1 }),
+        }
+    }
+
+    /// Notes that the run with `seq` in it was touched last; `next` is expected.
+    fn touch(&mut self, seq: u64, next: u64) {
+        let Some(run) = self.run_of(seq) else { return };
+        let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
+        let mut kept = [seq, 0, 0];
+        kept[1..].iter_mut().zip(others).for_each(|(slot, seq)| *slot = seq);
+        self.recent = kept;
+    }
+
+    fn run_of(&self, seq: u64) -> Option<Run> {
+        let after = self.runs.partition_point(|run| run.start <= seq);
+        let run = *self.runs.get(after.checked_sub(1)?)?;
+        run.holds(seq).then_some(run)
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct Scoreboard {
     lost_below: u64,   // what is below and has not arrived is lost
     sacked_below: u64, // one beyond the highest that has arrived
     repair_from: u64,  // nothing below is to be sent again
+    newly_lost: u32,   // since last asked
     repeats: VecDeque<Repeat>,
     forgets_repeats: bool,
 }
@@ -115,6 +116,12 @@ impl Scoreboard {
         u64::from(self.sacked - before)
     }
 
+    /// How many segments, sent for the first time or again, have been taken for lost since this was last asked.
+    #[inline]
+    pub(crate) fn newly_lost(&mut self) -> u32 {
+        std::mem::take(&mut self.newly_lost)
+    }
+
     /// Takes the first segment for lost, as three duplicate acknowledgements say it is.
     pub(crate) fn lose_first(&mut self) {
         self.extend_to(self.base + 1);
@@ -131,6 +138,7 @@ impl Scoreboard {
             self.lose(self.base + at as u64);
         }
         self.lost_below = highest;
+        self.newly_lost = 0; // the sender knows
         self.repeats.clear();
         self.repair_from = self.base;
     }
@@ -211,6 +219,7 @@ impl Scoreboard {
         if *state & (SACKED | LOST) == 0 {
             *state |= LOST;
             self.lost += 1;
+            self.newly_lost = self.newly_lost.saturating_add(1);
             self.repair_from = self.repair_from.min(seq);
             self.lost_below = self.lost_below.max(seq + 1);
         }
@@ -242,6 +251,7 @@ impl Scoreboard {
             self.repeats.pop_front();
             if self.is_repeated(seq) {
                 self.uncount(REPEATED);
+                self.newly_lost = self.newly_lost.saturating_add(1);
                 self.segments[(seq - self.base) as usize] &= !REPEATED;
                 self.repair_from = self.repair_from.min(seq);
             }

@@ -160,7 +160,8 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
 #[test]
 fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
     let (ecn, window) = (EcnMode::Ect0, Some(30));
-    let config = Config { ecn, window, delayed_ack: None, ..modern(ControlConfig::Reno) };
+    let whole_segments = false; // a window of 1 and a fraction is to be met
+    let config = Config { ecn, window, whole_segments, delayed_ack: None, ..modern(ControlConfig::Reno) };
     let mut path = Path::new(&config, 1000).marking(|n| n < 22);
     path.start();
     path.run_until(at(300));

@@ -2,12 +2,16 @@
 
 mod pipe;
 
+use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rng, Seed, Time};
 use fairwire_tcp::congestion::{
     Acked, Bbr, BbrParameters, BbrState, Congested, Control, Cubic, CubicParameters, Dctcp, DctcpParameters,
     FirstPhase, Ledbat, LedbatParameters, Prague, PragueParameters, RateSample,
 };
 use pipe::Pipe;
+
+/// What 1448 bytes of payload are to BBR's quanta.
+const SEGMENT: Size = Size(1448);
 
 /// The states that BBR passes through until `until_s`, each with when it began.
 fn states(pipe: &mut Pipe, bbr: &mut Bbr, until_s: f64) -> Vec<(f64, BbrState)> {
@@ -26,7 +30,8 @@ const PATHS: [(f64, f64); 4] = [(1000.0, 0.05), (200.0, 0.1), (10_000.0, 0.02), 
 #[test]
 fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
     for (rate, propagation_s) in PATHS {
-        let (mut pipe, mut bbr) = (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10));
+        let (mut pipe, mut bbr) =
+            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10, SEGMENT));
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
@@ -45,7 +50,8 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
 fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_seconds() {
     use BbrState::{Drain, ProbeBw, ProbeRtt, Startup};
     for (rate, propagation_s) in PATHS {
-        let (mut pipe, mut bbr) = (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10));
+        let (mut pipe, mut bbr) =
+            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10, SEGMENT));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
         // On the shortest path four segments are more than the product: RTprop is seen all the time.
@@ -69,8 +75,10 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
 fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
     for (rate, propagation_s) in PATHS {
         for first_phase in [FirstPhase::Fixed(0), FirstPhase::Fixed(2), FirstPhase::Seeded(3)] {
-            let (mut pipe, mut bbr) =
-                (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters { first_phase }, 10));
+            let (mut pipe, mut bbr) = (
+                Pipe::new(rate, propagation_s),
+                Bbr::new(BbrParameters { first_phase, ..Default::default() }, 10, SEGMENT),
+            );
             pipe.run_until(5.0, &mut bbr);
             let (from, delivered) = (pipe.now_s, pipe.delivered);
             let (mut waited_s, mut segments) = (0.0, 0.0);
@@ -92,7 +100,7 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
 #[test]
 fn bbr_finds_a_path_that_became_slower_or_faster() {
     for factor in [0.5, 2.0] {
-        let (mut pipe, mut bbr) = (Pipe::new(1000.0, 0.05), Bbr::new(BbrParameters::default(), 10));
+        let (mut pipe, mut bbr) = (Pipe::new(1000.0, 0.05), Bbr::new(BbrParameters::default(), 10, SEGMENT));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
         pipe.run_until(9.0, &mut bbr);
@@ -167,7 +175,9 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
             prague.acked(&Acked {
                 now: Time::from_ns(1_000_000 * rtt_ms * (round + 1)),
                 newly: 1,
+                growth: 1,
                 marked: u32::from(rng.chance(chance)),
+                lost: 0,
                 in_flight: window,
                 rtt: Some(Duration::from_ms(rtt_ms)),
                 ends_round: i == 0,
@@ -196,7 +206,7 @@ fn all(seed: u64) -> Vec<(&'static str, Box<dyn Control>)> {
     let first_phase = FirstPhase::Seeded(seed);
     let independent_after = (seed % 100) as u32;
     vec![
-        ("bbr", Box::new(Bbr::new(BbrParameters { first_phase }, 10))),
+        ("bbr", Box::new(Bbr::new(BbrParameters { first_phase, ..Default::default() }, 10, SEGMENT))),
         ("cubic", Box::new(Cubic::new(CubicParameters { hystart, ..Default::default() }, 10))),
         ("dctcp", Box::new(Dctcp::new(DctcpParameters::default(), 10))),
         ("ledbat", Box::new(Ledbat::new(LedbatParameters::default(), 2))),
@@ -217,11 +227,15 @@ fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
             rng.uniform() * 1e6
         },
         is_limited_by_application: rng.chance(0.2),
+        delivered: rng.next_u64() as u32,
+        delivered_before: rng.next_u64() as u32,
     });
     Acked {
         now,
         newly,
+        growth: if rng.chance(0.1) { rng.below(newly + 1) } else { newly },
         marked: if rng.chance(0.2) { rng.below(newly + 1) } else { 0 },
+        lost: if rng.chance(0.1) { rng.below(100) } else { 0 },
         in_flight: newly + rng.below(2000) * rng.below(2),
         rtt,
         ends_round: rng.chance(0.1),

@@ -18,8 +18,10 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
+/// Most blocks of selective acknowledgement in a segment: what fits beside a timestamp (RFC 2018, section 3).
+pub const MOST_BLOCKS: usize = 3;
 /// The most that one frame is captured of.
-pub const MOST_CAPTURED: usize = ETHERNET + IPV4 + TCP;
+pub const MOST_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MOST_BLOCKS);
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -62,6 +64,9 @@ pub enum Transport {
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
+        /// What has arrived out of order: the left and the right edge of each block (RFC 2018, section 3), up to the first that is
+        /// none.
+        sack: [Option<[u32; 2]>; MOST_BLOCKS],
     },
     /// UDP.
     Udp,
@@ -70,6 +75,10 @@ pub enum Transport {
 /// Opens a connection (RFC 9293).
 pub const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
+/// Fills up to a whole word (RFC 9293, section 3.1).
+const NO_OPERATION: u8 = 1;
+/// Tells of blocks (RFC 2018, section 3).
+const SACK: u8 = 5;
 /// Echoes a mark (RFC 3168).
 pub const ECE: u8 = 0x40;
 /// The window was reduced (RFC 3168).
@@ -96,7 +105,7 @@ impl MadeUp {
     pub fn headers(&self) -> Headers {
         let mut bytes = [0; MOST_CAPTURED];
         let transport = match self.transport {
-            Transport::Tcp { .. } => TCP,
+            Transport::Tcp { sack, .. } => TCP + sack_bytes(blocks(&sack).count()),
             Transport::Udp => UDP,
         };
         let least = (IPV4 + transport) as u32;
@@ -160,12 +169,13 @@ impl MadeUp {
         let [source, destination] = self.addresses();
         let pseudo = PseudoHeader { source, destination, protocol: self.protocol(), length: length.into() };
         match self.transport {
-            Transport::Tcp { seq, ack, flags } => {
+            Transport::Tcp { seq, ack, flags, sack } => {
                 out[4..8].copy_from_slice(&seq.to_be_bytes());
                 out[8..12].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
-                out[12] = 5 << 4; // words
+                out[12] = ((out.len() / 4) as u8) << 4; // words
                 out[13] = flags | if ack.is_some() { ACK } else { 0 };
                 out[14..16].copy_from_slice(&u16::MAX.to_be_bytes()); // the simulator's window is not in bytes
+                write_sack(&mut out[TCP..], &sack);
                 let sum = pseudo.sum().with(out).checksum(); // zeros add nothing
                 out[16..18].copy_from_slice(&sum.to_be_bytes());
             }
@@ -175,6 +185,25 @@ impl MadeUp {
                 out[6..8].copy_from_slice(&sum.to_be_bytes());
             }
         }
+    }
+}
+
+/// The blocks that there are.
+fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
+    sack.iter().copied().map_while(|block| block)
+}
+
+/// Bytes of the option with so many blocks, and of what fills it up to a whole word.
+const fn sack_bytes(blocks: usize) -> usize {
+    if blocks == 0 { 0 } else { 4 + 8 * blocks }
+}
+
+/// Two bytes that mean nothing, the option's kind and length, and its blocks (RFC 2018, section 3).
+fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
+    let Some((head, edges)) = out.split_first_chunk_mut::<4>() else { return };
+    *head = [NO_OPERATION, NO_OPERATION, SACK, edges.len() as u8 + 2];
+    for (out, edge) in edges.chunks_exact_mut(4).zip(blocks(sack).flatten()) {
+        out.copy_from_slice(&edge.to_be_bytes());
     }
 }
 
@@ -256,6 +285,7 @@ mod tests {
             seq: 513,
             ack: is_reverse.then_some(1025),
             flags: if is_reverse { ECE } else { CWR },
+            sack: [None; MOST_BLOCKS],
         };
         MadeUp { flow, is_reverse, ip_bytes: 552, dscp: 46, ecn: Ecn::Ce, transport }
     }
@@ -288,6 +318,39 @@ mod tests {
             );
             assert_eq!(tcp.acknowledgment_number(), if is_reverse { 1025 } else { 0 });
             let sum = tcp.to_header().calc_checksum_ipv4(&header.to_header(), &[0; 512]);
+            assert_eq!(sum.unwrap(), tcp.checksum());
+        }
+    }
+
+    #[test]
+    fn an_independent_parser_reads_the_blocks_of_an_acknowledgement_back() {
+        use etherparse::TcpOptionElement::{Noop, SelectiveAcknowledgement};
+        let (first, second, third) = ([1025, 1537], [u32::MAX - 3, 508], [2049, 2561]);
+        for (sack, ip_bytes) in [
+            ([None; 3], 40),
+            ([Some(first), None, None], 52),
+            ([Some(first), Some(second), None], 60),
+            ([Some(first), Some(second), Some(third)], 68),
+            ([Some(first), None, Some(third)], 52),
+        ] {
+            let transport = Transport::Tcp { seq: 1, ack: Some(513), flags: 0, sack };
+            let bytes = frame(&MadeUp { ip_bytes: 40, transport, ..tcp(0, true) });
+            assert_eq!(bytes.len(), 14 + ip_bytes, "the options make it longer");
+            let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
+            let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (sliced.net, sliced.transport)
+            else {
+                panic!("no TCP over IPv4")
+            };
+            let options: Vec<_> = tcp.options_iterator().map(Result::unwrap).collect();
+            let blocks: Vec<[u32; 2]> = sack.into_iter().map_while(|block| block).collect();
+            if let Some((first, others)) = blocks.split_first() {
+                let mut rest = [None; 3];
+                rest.iter_mut().zip(others).for_each(|(to, block)| *to = Some((block[0], block[1])));
+                assert_eq!(options, [Noop, Noop, SelectiveAcknowledgement((first[0], first[1]), rest)]);
+            } else {
+                assert_eq!(options, []);
+            }
+            let sum = tcp.to_header().calc_checksum_ipv4(&ip.header().to_header(), &[]);
             assert_eq!(sum.unwrap(), tcp.checksum());
         }
     }
@@ -334,7 +397,7 @@ mod tests {
         interface(&mut out, "out");
         // By hand from section 4.2 and 3.5.
         let expected = [
-            &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 54, 0, 0, 0][..],
+            &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 82, 0, 0, 0][..],
             &[2, 0, 3, 0, b'o', b'u', b't', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],
             &[40, 0, 0, 0],
         ]

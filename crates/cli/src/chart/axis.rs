@@ -160,7 +160,7 @@ impl Span {
 /// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read better.
 fn unit(largest: f64) -> Option<(f64, &'static str)> {
     match largest {
-        a if a >= 1e15 || a < 1e-3 => None,
+        a if !(1e-3..1e15).contains(&a) => None,
         a if a >= 1e12 => Some((1e12, "T")),
         a if a >= 1e9 => Some((1e9, "G")),
         a if a >= 1e6 => Some((1e6, "M")),

@@ -2,7 +2,7 @@
 
 use super::axis::{Span, Way, can_show, fit, number};
 use super::style::{cut, escaped};
-use super::{DETAIL_LETTER, DETAIL_LINE, FIRST_DETAIL, MARGIN, legend, put, table};
+use super::{DETAIL_LETTER, MARGIN, is_table, legend, put, table, wrapped};
 use fairwire_study::record::{Kind, Mark, Panel};
 
 const WIDTH: f64 = 900.0;
@@ -41,24 +41,23 @@ pub struct Place {
 }
 
 impl Frame {
-    pub fn new(panels: &[Panel], details: usize) -> Self {
+    /// With the first panel below `head`.
+    pub fn new(panels: &[Panel], head: f64) -> Self {
         let plot = match panels.len() {
             0 | 1 => 330.0,
             2 => 240.0,
             _ => 190.0,
         };
-        let widest_table = panels.iter().filter(|panel| panel.kind == Kind::Table).map(table::width);
-        let width = widest_table.fold(WIDTH, f64::max);
-        let keys =
-            panels.iter().filter(|panel| panel.kind != Kind::Table).map(legend::width).fold(0.0, f64::max);
+        let width = width(panels);
+        let keys = panels.iter().filter(|panel| !is_table(panel)).map(legend::width).fold(0.0, f64::max);
         let right = width - MARGIN - keys;
-        let mut top = FIRST_DETAIL + DETAIL_LINE * details as f64;
+        let mut top = head;
         let mut places = Vec::new();
         for panel in panels {
             let ceiling = top + if panel.title.is_empty() { 4.0 } else { HEADING };
             let is_slanted = are_slanted(panel, right - LEFT);
             let (floor, foot) = match panel.kind {
-                Kind::Table => (ceiling + table::height(panel), 12.0),
+                Kind::Table | Kind::Grid => (ceiling + table::height(panel), 12.0),
                 _ if is_slanted => (ceiling + plot, FOOT + slanted_depth(panel)),
                 _ => (ceiling + plot, FOOT),
             };
@@ -67,6 +66,11 @@ impl Frame {
         }
         Frame { width, height: (top + 14.0).round(), places }
     }
+}
+
+/// The width of the picture: of a wide table, what that needs.
+pub fn width(panels: &[Panel]) -> f64 {
+    panels.iter().filter(|panel| is_table(panel)).map(table::width).fold(WIDTH, f64::max)
 }
 
 /// Where values stand whose axis has names.
@@ -246,19 +250,29 @@ fn names(out: &mut String, panel: &Panel, plot: &Plot) {
 fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
     let Place { left, right, ceiling, floor, is_slanted, .. } = plot.place;
     let slant = if is_slanted { slanted_depth(panel) } else { 0.0 };
-    let middle = (ceiling + floor) / 2.0;
     put(
         out,
         format_args!(
             "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\
-             <text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-             <text class=\"axis\" x=\"26\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 26 {middle})\">{}</text>\n",
+             <text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
             (left + right) / 2.0,
             floor + 38.0 + slant,
             escaped(&cut(&panel.x.label, (right - left) / DETAIL_LETTER)),
-            escaped(&cut(&panel.y.label, (floor - ceiling + HEADING) / DETAIL_LETTER)),
         ),
     );
+    let middle = (ceiling + floor) / 2.0;
+    let lines = wrapped(&panel.y.label, (floor - ceiling + HEADING) / TICK_LETTER, 2);
+    let first = if lines.len() > 1 { 17.0 } else { 26.0 };
+    for (at, line) in lines.iter().enumerate() {
+        let x = first + 14.0 * at as f64;
+        put(
+            out,
+            format_args!(
+                "<text class=\"axis\" x=\"{x}\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {middle})\">{}</text>\n",
+                escaped(line)
+            ),
+        );
+    }
 }
 
 fn across(panel: &Panel) -> Span {

@@ -20,7 +20,7 @@ use axis::can_show;
 use fairwire_study::record::{Kind, Line, Panel};
 use frame::Frame;
 use std::fmt::Write;
-use style::{cut, escaped, sheet};
+use style::{escaped, sheet};
 
 /// A chart: panels one below the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,14 +45,15 @@ pub enum Setting {
 impl Chart<'_> {
     /// The picture.
     pub fn svg(&self, setting: Setting) -> String {
-        let detail = self.detail.iter().cloned().chain(left_out(self.panels)).collect::<Vec<_>>();
-        let frame = Frame::new(self.panels, detail.len());
+        let detail: Vec<String> = self.detail.iter().cloned().chain(left_out(self.panels)).collect();
+        let head = Head::new(self.title, &detail, frame::width(self.panels));
+        let frame = Frame::new(self.panels, head.height());
         let mut out = String::new();
-        open(&mut out, (frame.width, frame.height), (self.title, &detail), setting);
+        head.open(&mut out, (frame.width, frame.height), setting);
         for (at, (panel, place)) in self.panels.iter().zip(&frame.places).enumerate() {
             frame::heading(&mut out, panel, place);
             match panel.kind {
-                Kind::Table => table::draw(&mut out, panel, place),
+                Kind::Table | Kind::Grid => table::draw(&mut out, panel, place),
                 Kind::Bars => {
                     let plot = frame::plot(&mut out, panel, place);
                     bars::draw(&mut out, panel, &plot);
@@ -63,7 +64,7 @@ impl Chart<'_> {
                 }
             }
             let is_new = at == 0 || !has_the_keys_of(panel, &self.panels[at - 1]);
-            if is_new && panel.kind != Kind::Table {
+            if is_new && !is_table(panel) {
                 legend::draw(&mut out, panel, place);
             }
         }
@@ -72,12 +73,16 @@ impl Chart<'_> {
     }
 }
 
+fn is_table(panel: &Panel) -> bool {
+    matches!(panel.kind, Kind::Table | Kind::Grid)
+}
+
 fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     fn keys(panel: &Panel) -> impl Iterator<Item = (&str, usize, bool, bool)> {
         let key = |line: &Line| !line.published.is_empty();
         panel.lines.iter().map(move |line| (line.label.as_str(), line.colour, line.is_dashed, key(line)))
     }
-    other.kind != Kind::Table && keys(panel).eq(keys(other))
+    !is_table(other) && keys(panel).eq(keys(other))
 }
 
 /// Tells of values that have no place: nobody shall take them for zero.
@@ -86,7 +91,7 @@ fn left_out(panels: &[Panel]) -> Option<String> {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
         let is_lost = |x: f64, y: f64| !can_show(&panel.y, y) || !can_show(&panel.x, x);
         match panel.kind {
-            Kind::Table => 0, // a table says so in its cell
+            Kind::Table | Kind::Grid => 0, // a table says so in its cell
             Kind::Bars => marks.filter(|mark| !can_show(&panel.y, mark.y)).count(),
             _ => marks.filter(|mark| is_lost(mark.x, mark.y)).count(),
         }
@@ -101,45 +106,81 @@ fn left_out(panels: &[Panel]) -> Option<String> {
 /// From the edge to the title, the legend and back.
 const MARGIN: f64 = 24.0;
 const TITLE_LETTER: f64 = 10.6;
+const TITLE_LINE: f64 = 25.0;
 const DETAIL_LETTER: f64 = 7.2;
 const DETAIL_LINE: f64 = 18.0;
-/// The baseline of the first line below the title.
-const FIRST_DETAIL: f64 = 58.0;
+/// Longer text is cut: it stands whole in the picture's description.
+const MOST_LINES: usize = 2;
 
-/// The head of a picture with its ground, title and detail.
-fn open(out: &mut String, (width, height): (f64, f64), (title, detail): (&str, &[String]), setting: Setting) {
-    put(
-        out,
-        format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
-            escaped(title),
-            escaped(&detail.join("; ")),
-        ),
-    );
-    if setting == Setting::Alone {
-        put(out, format_args!("<style>{}</style>\n", sheet()));
+/// What stands above the panels.
+struct Head<'a> {
+    title: &'a str,
+    detail: &'a [String],
+    titles: Vec<String>,
+    details: Vec<String>,
+}
+
+impl<'a> Head<'a> {
+    fn new(title: &'a str, detail: &'a [String], width: f64) -> Self {
+        let room = width - 2.0 * MARGIN;
+        let details =
+            detail.iter().flat_map(|line| wrapped(line, room / DETAIL_LETTER, MOST_LINES)).collect();
+        Head { title, detail, titles: wrapped(title, room / TITLE_LETTER, MOST_LINES), details }
     }
-    put(
-        out,
-        format_args!(
-            "<rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"10\"/>\n\
-             <text class=\"title\" x=\"{MARGIN}\" y=\"36\">{}</text>\n",
-            width - 1.0,
-            height - 1.0,
-            escaped(&cut(title, (width - 2.0 * MARGIN) / TITLE_LETTER)),
-        ),
-    );
-    for (at, line) in detail.iter().enumerate() {
+
+    /// Up to the first panel.
+    fn height(&self) -> f64 {
+        34.0 + TITLE_LINE * self.titles.len() as f64 + DETAIL_LINE * self.details.len() as f64
+    }
+
+    /// The head of a picture, with its ground, title and detail.
+    fn open(&self, out: &mut String, (width, height): (f64, f64), setting: Setting) {
         put(
             out,
             format_args!(
-                "<text class=\"detail\" x=\"{MARGIN}\" y=\"{}\">{}</text>\n",
-                FIRST_DETAIL + DETAIL_LINE * at as f64,
-                escaped(&cut(line, (width - 2.0 * MARGIN) / DETAIL_LETTER))
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+                 height=\"{height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
+                escaped(self.title),
+                escaped(&self.detail.join("; ")),
             ),
         );
+        if setting == Setting::Alone {
+            put(out, format_args!("<style>{}</style>\n", sheet()));
+        }
+        let (inner_width, inner_height) = (width - 1.0, height - 1.0);
+        put(
+            out,
+            format_args!(
+                "<rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{inner_width}\" height=\"{inner_height}\" rx=\"10\"/>\n"
+            ),
+        );
+        let mut text = |class: &str, y: f64, line: &str| {
+            put(
+                out,
+                format_args!("<text class=\"{class}\" x=\"{MARGIN}\" y=\"{y}\">{}</text>\n", escaped(line)),
+            );
+        };
+        let mut y = 11.0;
+        for line in &self.titles {
+            y += TITLE_LINE;
+            text("title", y, line);
+        }
+        y += 4.0;
+        for line in &self.details {
+            y += DETAIL_LINE;
+            text("detail", y, line);
+        }
     }
+}
+
+/// `text` in as many lines as it needs; of more than `most`, the last is cut.
+fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
+    let lines = textwrap::wrap(text, letters.max(1.0) as usize);
+    let mut shown: Vec<String> = lines.iter().take(most).map(|line| line.to_string()).collect();
+    if let Some(last) = shown.last_mut().filter(|_| lines.len() > most) {
+        last.push_str(" \u{2026}");
+    }
+    shown
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
@@ -152,7 +193,8 @@ mod tests {
     use super::*;
     use fairwire_study::record::Scale;
 
-    const KINDS: [Kind; 6] = [Kind::Lines, Kind::Bars, Kind::Time, Kind::Table, Kind::Scatter, Kind::Steps];
+    const KINDS: [Kind; 7] =
+        [Kind::Lines, Kind::Bars, Kind::Time, Kind::Table, Kind::Scatter, Kind::Steps, Kind::Grid];
 
     fn drawn(panels: &[Panel]) -> String {
         let svg = Chart { title: "t", detail: Vec::new(), panels }.svg(Setting::InPage);
@@ -204,7 +246,7 @@ mod tests {
                 let mut one = panel(kind, vec![line("a", 0, points), line("b", 1, points)]);
                 (one.x.scale, one.y.scale) = (scale, scale);
                 one.lines[0].published = published(points);
-                if kind != Kind::Table || points.len() < 10 {
+                if !is_table(&one) || points.len() < 10 {
                     all_is_inside(&drawn(&[one.clone(), one]));
                 }
             }
@@ -272,7 +314,7 @@ mod tests {
     fn panels_with_the_same_keys_share_a_legend() {
         let one = table1(Kind::Lines);
         let keys = |panels: &[Panel]| drawn(panels).matches("class=\"key\"").count();
-        assert_eq!(keys(&[one.clone(), one.clone()]), keys(&[one.clone()]));
+        assert_eq!(keys(&[one.clone(), one.clone()]), keys(std::slice::from_ref(&one)));
         let other = panel(Kind::Lines, vec![line("other", 0, &[(1.0, 1.0)])]);
         assert_eq!(keys(&[one.clone(), other]), keys(&[one]) + 2);
     }

@@ -10,7 +10,7 @@ pub fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
 /// A panel of `kind` with linear axes and no categories.
 pub fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
     let (x, y) = (axis("buffer, packets", Scale::Linear, None), axis("share", Scale::Linear, None));
-    Panel { title: String::new(), kind, x, y, categories: Vec::new(), lines }
+    Panel { title: String::new(), kind, x, y, categories: Vec::new(), lines, seed: None }
 }
 
 /// A line without published numbers.
@@ -42,7 +42,7 @@ pub fn table1(kind: Kind) -> Panel {
         ("SFED", [0.923, 0.975, 0.982, 0.990, 0.994]),
         ("FABA", [0.888, 0.953, 0.975, 0.987, 0.993]),
     ];
-    let has_words = kind == Kind::Bars || kind == Kind::Table;
+    let has_words = matches!(kind, Kind::Bars | Kind::Table | Kind::Grid);
     let x = |at: usize| if has_words { at as f64 } else { SIZES[at].0 };
     let lines = PRINTED.iter().enumerate().map(|(colour, (label, values))| {
         let printed: Vec<(f64, f64)> = values.iter().enumerate().map(|(at, value)| (x(at), *value)).collect();

@@ -1,10 +1,10 @@
-//! A table, drawn: a row for each line, a column for each place, the paper's number below ours.
+//! A table, drawn: a row for each line, a column for each place, the paper's number below ours. In a grid, cells are coloured.
 
-use super::axis::{number, with_interval};
+use super::axis::{Span, Way, can_show, fit, number, with_interval};
 use super::frame::{Columns, Place};
 use super::style::{cut, escaped};
 use super::{MARGIN, put};
-use fairwire_study::record::{Line, Mark, Panel};
+use fairwire_study::record::{Kind, Line, Mark, Panel};
 
 const LETTER: f64 = 7.6;
 const ROW: f64 = 42.0;
@@ -13,6 +13,8 @@ const LOW_ROW: f64 = 26.0;
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 const MOST_NAME: usize = 30;
+/// How strong the colour of a grid's least and greatest value is: text stays readable on both.
+const SHADES: (f64, f64) = (0.04, 0.55);
 
 /// The width of the picture that it needs.
 pub fn width(panel: &Panel) -> f64 {
@@ -21,7 +23,7 @@ pub fn width(panel: &Panel) -> f64 {
 
 /// Its height.
 pub fn height(panel: &Panel) -> f64 {
-    HEAD + row(panel) * panel.lines.len() as f64 + if has_published(panel) { 22.0 } else { 4.0 }
+    HEAD + row(panel) * panel.lines.len() as f64 + if caption(panel).is_some() { 22.0 } else { 4.0 }
 }
 
 fn has_published(panel: &Panel) -> bool {
@@ -43,7 +45,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
         columns.names.iter().map(|name| name.chars().count().min(MOST_NAME)).collect();
     for line in &panel.lines {
         for (at, mark) in line.marks.iter().filter_map(|mark| Some((columns.of(mark)?, mark))) {
-            letters[at] = letters[at].max(measured(mark).chars().count());
+            letters[at] = letters[at].max(measured(panel, mark).chars().count());
         }
     }
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
@@ -70,6 +72,9 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
             ),
         );
     };
+    if panel.kind == Kind::Grid {
+        shades(out, panel, (&rights, &widths), place.ceiling);
+    }
     for (name, right) in columns.names.iter().zip(&rights) {
         cell(out, "head", (*right, place.ceiling + 18.0), &cut(name, MOST_NAME as f64));
     }
@@ -84,25 +89,64 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
                 escaped(&cut(&series.label, MOST_NAME as f64))
             ),
         );
-        cells(out, &columns, series, (&rights, y));
+        cells(out, panel, series, (&rights, y));
         line(out, y + row(panel) - 4.0);
     }
-    if has_published(panel) {
-        let text = "below each number, in grey: the paper's";
+    if let Some(text) = caption(panel) {
         put(
             out,
             format_args!(
-                "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{text}</text>\n",
-                place.floor - 2.0
+                "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+                place.floor - 2.0,
+                escaped(&text)
             ),
         );
     }
 }
 
-fn cells(out: &mut String, columns: &Columns, line: &Line, (rights, y): (&[f64], f64)) {
+/// What a reader has to know of the cells.
+fn caption(panel: &Panel) -> Option<String> {
+    let shades = (panel.kind == Kind::Grid).then(|| {
+        let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
+        format!("the stronger the colour, the larger: {what}")
+    });
+    let published = has_published(panel).then(|| "below each number, in grey: the paper's".to_string());
+    let parts: Vec<String> = shades.into_iter().chain(published).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The grounds of a grid's cells.
+fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), ceiling: f64) {
+    let columns = Columns::new(panel);
+    let marks = panel.lines.iter().flat_map(|line| &line.marks);
+    let span: Span = fit(&panel.y, marks.map(|mark| mark.y), Way::Across);
+    for (at, line) in panel.lines.iter().enumerate() {
+        for mark in line.marks.iter().filter(|mark| can_show(&panel.y, mark.y)) {
+            let Some(column) = columns.of(mark) else { continue };
+            let strength = SHADES.0 + (SHADES.1 - SHADES.0) * span.share(mark.y);
+            put(
+                out,
+                format_args!(
+                    "<rect class=\"f0\" fill-opacity=\"{strength:.2}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
+                     <title>{}, {}: {}</title></rect>\n",
+                    rights[column] + GAP / 2.0 - widths[column] + 1.0,
+                    ceiling + HEAD + row(panel) * at as f64 - 3.0,
+                    widths[column] - 2.0,
+                    row(panel) - 2.0,
+                    escaped(&line.label),
+                    escaped(&columns.names[column]),
+                    with_interval(mark.y, mark.y_half_width)
+                ),
+            );
+        }
+    }
+}
+
+fn cells(out: &mut String, panel: &Panel, line: &Line, (rights, y): (&[f64], f64)) {
+    let columns = Columns::new(panel);
     for mark in &line.marks {
         if let Some(right) = columns.of(mark).and_then(|at| rights.get(at)) {
-            cell(out, "cell", (*right, y + 15.0), &measured(mark));
+            cell(out, "cell", (*right, y + 15.0), &measured(panel, mark));
         }
     }
     for mark in &line.published {
@@ -122,6 +166,6 @@ fn cell(out: &mut String, class: &str, (right, y): (f64, f64), text: &str) {
     );
 }
 
-fn measured(mark: &Mark) -> String {
-    with_interval(mark.y, mark.y_half_width)
+fn measured(panel: &Panel, mark: &Mark) -> String {
+    if panel.kind == Kind::Grid { number(mark.y, 3) } else { with_interval(mark.y, mark.y_half_width) }
 }

@@ -7,7 +7,6 @@ use crate::output::Outputs;
 use crate::progress::Progress;
 use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
-use fairwire_disciplines::catalogue;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{Judgement, Links, Overrides, Scenario, judge, load, run_all_observed};
 use std::collections::BTreeMap;
@@ -104,7 +103,7 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
         return Ending::Interrupted;
     }
     tell_unjudged(scenario, report);
-    let judgements = judge(scenario.spec(), &report.summary);
+    let judgements = judge(scenario.spec(), report);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
     for judgement in &failed {
         tell(format_args!("expectation failed: {judgement}"));
@@ -126,9 +125,10 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
 fn tell_unjudged(scenario: &Scenario, report: &Report) {
     let is_run = |name: &str| report.summary.iter().any(|summary| summary.discipline == name);
     let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in scenario.spec().expect.iter().filter_map(|expect| expect.discipline.as_deref()) {
-        let name = catalogue::find(name).map_or(name, |entry| entry.name);
-        if !is_run(name) {
+    for expect in &scenario.spec().expect {
+        let others = [&expect.less_than, &expect.more_than].into_iter().flatten();
+        let names = expect.discipline.iter().chain(others.map(|other| &other.discipline));
+        if let Some(name) = names.map(|name| scenario.label(name)).find(|name| !is_run(name)) {
             *unjudged.entry(name).or_default() += 1;
         }
     }

@@ -5,28 +5,31 @@
 
 mod delays;
 pub mod file;
+mod flows;
+mod parquet;
 mod plot;
 mod series;
 mod trace;
 mod warm_up;
+mod wishes;
 
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::report::csv;
 use crate::tell::tell;
 use delays::Delays;
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, Observers, PacketEvent, Scenario, View, Which};
+use fairwire_scenario::{Observer, Observers, OutputSpec, PacketEvent, Scenario, View, Which};
 use file::{Part, Scratch};
 use plot::Curve;
 use series::Series;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace::Trace;
+use wishes::{Place, Wishes};
 
 /// One-way delays are counted for no more flows: each histogram takes 60 kB.
 const MOST_ONE_WAY: u32 = 10_000;
@@ -37,11 +40,11 @@ const MOST_TOLD: usize = 4;
 /// What was asked for beside the report, proven to be possible.
 #[derive(Debug)]
 pub struct Outputs<'a> {
-    args: &'a OutputArgs,
+    wishes: Wishes<'a>,
     series: Option<series::Form>,
     trace: Option<trace::Form>,
+    flows: Option<flows::Form>,
     baseline: Option<String>,
-    every: Duration,
     warm_up: Time,
     runs: usize,
     finished: Mutex<BTreeMap<usize, Finished>>,
@@ -60,69 +63,59 @@ struct Finished {
 
 impl<'a> Outputs<'a> {
     /// Proves what `args` ask of runs of `scenario`.
-    pub fn prepare(args: &'a OutputArgs, scenario: &Scenario) -> Result<Self, Failure> {
+    pub fn prepare(args: &'a OutputArgs, scenario: &'a Scenario) -> Result<Self, Failure> {
         let spec = scenario.spec();
-        let ending = |flag, path: &Option<PathBuf>, endings: &[&'static str]| {
-            path.as_deref().map(|path| file::prove(flag, path, endings)).transpose()
-        };
-        let series = ending("--series", &args.series, &["csv", "ndjson"])?;
-        let trace = ending("--trace", &args.trace, &["pcapng", "ndjson"])?;
-        ending("--flows", &args.flows, &["csv"])?;
-        ending("--histogram", &args.histogram, &["csv"])?;
-        ending("--plot", &args.plot, &["svg"])?;
+        let wishes = Wishes::of(args, &spec.output);
+        let series = wishes.series.as_ref().map(|place| place.prove(OutputSpec::SERIES)).transpose()?;
+        let trace = wishes.trace.as_ref().map(|place| place.prove(OutputSpec::TRACE)).transpose()?;
+        let records = wishes.flows.as_ref().map(|place| place.prove(OutputSpec::FLOWS)).transpose()?;
+        wishes.histogram.as_ref().map(|place| place.prove(OutputSpec::HISTOGRAM)).transpose()?;
+        wishes.plot.as_ref().map(|place| place.prove(OutputSpec::PLOT)).transpose()?;
         let flows: u32 = spec.flow.iter().map(|flow| flow.count).fold(0, u32::saturating_add);
-        if args.one_way && flows > MOST_ONE_WAY {
+        if wishes.one_way && flows > MOST_ONE_WAY {
             let help = format!("allowed: at most {MOST_ONE_WAY} flows, since each takes 60 kB");
             return Err(Failure::user(format!("--one-way: the scenario has {flows} flows"), help));
         }
-        let has_samples = args.series.is_some() || args.plot.is_some() || args.check_warm_up;
-        if has_samples && (args.every == Duration::ZERO || args.every > spec.duration.0) {
+        let every = wishes.every;
+        if wishes.has_samples() && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
-            return Err(Failure::user(format!("--every {}: no sample would be taken", args.every), help));
+            return Err(Failure::user(format!("--every {every}: no sample would be taken"), help));
         }
         Ok(Outputs {
             series: series
                 .map(|ending| if ending == "csv" { series::Form::Csv } else { series::Form::Ndjson }),
             trace: trace
                 .map(|ending| if ending == "pcapng" { trace::Form::Pcapng } else { trace::Form::Ndjson }),
+            flows: records
+                .map(|ending| if ending == "csv" { flows::Form::Csv } else { flows::Form::Parquet }),
             baseline: baseline(args, scenario)?,
-            every: args.every,
             warm_up: Time::ZERO + spec.warm_up.0,
             runs: spec.disciplines.len() * spec.seeds.as_slice().len(),
             finished: Mutex::default(),
-            args,
+            wishes,
         })
     }
 
-    fn has_samples(&self) -> bool {
-        self.series.is_some() || self.args.plot.is_some() || self.args.check_warm_up
-    }
-
-    fn has_delays(&self) -> bool {
-        self.args.histogram.is_some() || self.args.one_way
-    }
-
     fn watcher(&self, which: Which<'_>) -> Result<Watcher<'_>, Failure> {
-        let begin = |path: &PathBuf, part: &str| {
-            Scratch::begin(path, part).map_err(|error| file::fault(path, &error))
-        };
-        let series = match (self.series, &self.args.series) {
+        let begin =
+            |path: &Path, part: &str| Scratch::begin(path, part).map_err(|error| file::fault(path, &error));
+        let series = match (self.series, self.wishes.series()) {
             (Some(form), Some(path)) => {
                 let out = begin(path, &format!(".{}", which.index))?;
-                Some(Series::new(out, form, self.args.series_flows, which, self.every.secs()))
+                Some(Series::new(out, form, self.wishes.series_flows, which, self.wishes.every.secs()))
             }
             _ => None,
         };
-        let trace = match (self.trace, &self.args.trace) {
+        let trace = match (self.trace, self.wishes.trace()) {
             (Some(form), Some(path)) => {
                 let part = format!("{}.{}", which.discipline, which.seed);
-                let path = if self.runs > 1 { file::with_part(path, &part) } else { path.clone() };
+                let path = if self.runs > 1 { file::with_part(path, &part) } else { path.into() };
                 Some(Trace::new(begin(&path, "")?, form, which))
             }
             _ => None,
         };
-        let delays = self.has_delays().then(|| Delays::new(which, self.warm_up, self.args.one_way));
-        let curve = Curve::new(which, self.every);
+        let delays = self.wishes.has_delays().then(|| Delays::new(which, self.warm_up, self.wishes.one_way));
+        let curve = Curve::new(which, self.wishes.every);
         Ok(Watcher { outputs: self, series, trace, delays, curve, records: Vec::new() })
     }
 
@@ -135,25 +128,27 @@ impl<'a> Outputs<'a> {
         if let Some(baseline) = &self.baseline {
             report.differences = summary::differences(&report.runs, baseline);
         }
-        if self.args.check_warm_up {
+        if self.wishes.check_warm_up {
             finished.iter().for_each(|run| warm_up::check(&run.curve, self.warm_up));
         }
-        let args = self.args;
+        let wishes = &self.wishes;
         let traces = finished.iter().filter_map(|run| run.trace.as_deref());
         let mut places: Vec<String> = traces.map(|path| path.display().to_string()).collect();
         places.truncate(MOST_TOLD);
-        let mut write = |path: &Option<PathBuf>, content: &dyn Fn() -> Result<String, Failure>| {
-            let Some(path) = path else { return };
-            match content().and_then(|text| file::write(path, text.as_bytes())) {
+        let mut write = |place: &Option<Place<'_>>, all: &dyn Fn(&Path) -> Result<(), Failure>| {
+            let Some(path) = place.as_ref().map(Place::path) else { return };
+            match all(path) {
                 Ok(()) => places.push(path.display().to_string()),
                 Err(failure) => failures.push(failure),
             }
         };
-        write(&args.flows, &|| csv::flows(report));
-        write(&args.histogram, &|| delays::text(&report.delays));
+        write(&wishes.flows, &|path| self.flows.map_or(Ok(()), |form| flows::write(path, form, report)));
+        write(&wishes.histogram, &|path| file::write(path, delays::text(&report.delays)?.as_bytes()));
         let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
-        write(&args.plot, &|| Ok(plot::svg(&curves, &report.manifest.scenario, self.warm_up)));
-        if let Some(path) = &args.series {
+        write(&wishes.plot, &|path| {
+            file::write(path, plot::svg(&curves, &report.manifest.scenario, self.warm_up).as_bytes())
+        });
+        if let Some(path) = wishes.series() {
             let head = if self.series == Some(series::Form::Csv) { series::HEAD } else { "" };
             match joined(path, head, finished) {
                 Ok(()) => places.push(path.display().to_string()),
@@ -168,7 +163,7 @@ impl<'a> Outputs<'a> {
 }
 
 /// The parts that the runs wrote, in the order of the runs.
-fn joined(path: &std::path::Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
+fn joined(path: &Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
     let mut out = Scratch::begin(path, "")?;
     out.write_all(head.as_bytes())?;
     for part in finished.into_iter().filter_map(|run| run.series) {
@@ -177,10 +172,13 @@ fn joined(path: &std::path::Path, head: &str, finished: Vec<Finished>) -> io::Re
     out.finish().map(|_| ())
 }
 
-/// The discipline against which `--paired` takes differences.
+/// The discipline against which differences are taken. Where the scenario asks for one that is not run, or is run alone, there are none.
 fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Failure> {
-    let Some(given) = &args.paired else { return Ok(None) };
     let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
+    let Some(given) = &args.paired else {
+        let asked = scenario.spec().output.paired.as_deref().map(|name| scenario.label(name));
+        return Ok(asked.filter(|asked| labels.len() > 1 && labels.contains(asked)).map(str::to_owned));
+    };
     let help =
         || format!("allowed: two disciplines or more, one of which is the baseline: {}", labels.join(", "));
     if labels.len() < 2 {
@@ -195,7 +193,7 @@ fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Fa
 
 impl Observers for Outputs<'_> {
     fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        if !self.has_samples() && !self.has_delays() && self.trace.is_none() {
+        if !self.wishes.has_samples() && !self.wishes.has_delays() && self.trace.is_none() {
             go(None);
             return;
         }
@@ -203,7 +201,7 @@ impl Observers for Outputs<'_> {
             Ok(mut watcher) => go(Some(&mut watcher)).then(|| watcher.finish()),
             Err(failure) => {
                 go(None); // the report is worth having without it
-                let curve = Curve::new(which, self.every);
+                let curve = Curve::new(which, self.wishes.every);
                 Some(Finished { series: None, trace: None, delays: Vec::new(), curve, failed: vec![failure] })
             }
         };
@@ -226,15 +224,15 @@ struct Watcher<'a> {
 impl Watcher<'_> {
     fn finish(self) -> Finished {
         let mut failed = Vec::new();
-        let mut keep = |path: &Option<PathBuf>, error: io::Error| {
-            failed.extend(path.as_deref().map(|path| file::fault(path, &error)));
+        let mut keep = |path: Option<&Path>, error: io::Error| {
+            failed.extend(path.map(|path| file::fault(path, &error)));
         };
-        let args = self.outputs.args;
+        let wishes = &self.outputs.wishes;
         let trace = self.trace.and_then(|trace| {
-            trace.finish().and_then(Scratch::finish).map_err(|error| keep(&args.trace, error)).ok()
+            trace.finish().and_then(Scratch::finish).map_err(|error| keep(wishes.trace(), error)).ok()
         });
         let series = self.series.and_then(|series| {
-            series.finish().and_then(Scratch::close).map_err(|error| keep(&args.series, error)).ok()
+            series.finish().and_then(Scratch::close).map_err(|error| keep(wishes.series(), error)).ok()
         });
         Finished { series, trace, delays: self.records, curve: self.curve, failed }
     }
@@ -242,7 +240,7 @@ impl Watcher<'_> {
 
 impl Observer for Watcher<'_> {
     fn interval(&self) -> Option<Duration> {
-        self.outputs.has_samples().then_some(self.outputs.every)
+        self.outputs.wishes.has_samples().then_some(self.outputs.wishes.every)
     }
     fn wants_packets(&self) -> bool {
         self.trace.is_some() || self.delays.as_ref().is_some_and(Delays::wants_packets)

@@ -28,7 +28,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Rows for links and groups, and for flows where `has_flows`.
+    /// Rows for links, groups and aggregates, and for flows where `has_flows`.
     pub fn new(out: Scratch, form: Form, has_flows: bool, which: Which<'_>, interval_s: f64) -> Self {
         let discipline = which.discipline.to_string();
         Series { out, form, has_flows, discipline, seed: which.seed, interval_s, failed: None }

@@ -3,8 +3,8 @@
 use super::file::Scratch;
 use super::series::quoted;
 use fairwire_core::Ecn;
-use fairwire_scenario::{Content, PacketEvent, View, What, Which};
-use fairwire_wire::pcapng::{self, CWR, ECE, MadeUp, SYN, Transport};
+use fairwire_scenario::{Block, Content, PacketEvent, View, What, Which};
+use fairwire_wire::pcapng::{self, CWR, ECE, MOST_BLOCKS, MadeUp, SYN, Transport};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -108,8 +108,14 @@ impl Trace {
                     ",\"packet\":\"data\",\"number\":{seq},\"retransmission\":{is_retransmission},\"cwr\":{cwr}"
                 )
             }
-            Content::Ack { next, is_for_syn: _, ece } => {
-                format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece}")
+            Content::Ack { next, is_for_syn: _, ece, sack } => {
+                let block = |block: Block| {
+                    let first = next + u64::from(block.offset);
+                    format!("[{first},{}]", first + u64::from(block.len))
+                };
+                let blocks: Vec<String> = sack.iter().map(block).collect();
+                let blocks = blocks.join(",");
+                format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece},\"sack\":[{blocks}]")
             }
         };
         line += &format!(",\"bytes\":{},\"ecn\":\"{}\"}}\n", event.wire_bytes, ecn(event.ecn));
@@ -146,14 +152,20 @@ impl Trace {
         let flow = &self.flows[event.flow as usize];
         let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
         let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)
-        let tcp = |seq, ack, flags| Transport::Tcp { seq, ack, flags };
+        let none = [None; MOST_BLOCKS];
+        let tcp = |seq, ack, flags| Transport::Tcp { seq, ack, flags, sack: none };
         let transport = match event.content {
             Content::Datagram => Transport::Udp,
             Content::Syn => tcp(0, None, SYN),
             Content::Data { seq, cwr, .. } => tcp(at(seq), Some(1), if cwr { CWR } else { 0 }),
-            Content::Ack { next, is_for_syn, ece } => {
-                let seq = u32::from(!is_for_syn);
-                tcp(seq, Some(at(next)), if is_for_syn { SYN } else { 0 } | if ece { ECE } else { 0 })
+            Content::Ack { next, is_for_syn, ece, sack } => {
+                let mut edges = none;
+                for (to, block) in edges.iter_mut().zip(sack.iter()) {
+                    let first = next + u64::from(block.offset);
+                    *to = Some([at(first), at(first + u64::from(block.len))]);
+                }
+                let flags = if is_for_syn { SYN } else { 0 } | if ece { ECE } else { 0 };
+                Transport::Tcp { seq: u32::from(!is_for_syn), ack: Some(at(next)), flags, sack: edges }
             }
         };
         let is_reverse = matches!(event.content, Content::Ack { .. });

@@ -5,6 +5,21 @@ use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 use std::collections::BTreeSet;
 
+/// The columns of records of flows.
+pub const FLOWS: [&str; 11] = [
+    "discipline",
+    "seed",
+    "flow",
+    "group",
+    "kind",
+    "offered_bps",
+    "throughput_bps",
+    "goodput_bps",
+    "packets_sent",
+    "packets_dropped",
+    "packets_marked",
+];
+
 /// One row per discipline and measure.
 pub fn summary(report: &Report) -> Result<String, Failure> {
     let head =
@@ -57,21 +72,8 @@ pub fn runs(report: &Report) -> Result<String, Failure> {
 
 /// One row per run and flow.
 pub fn flows(report: &Report) -> Result<String, Failure> {
-    let head = [
-        "discipline",
-        "seed",
-        "flow",
-        "group",
-        "kind",
-        "offered_bps",
-        "throughput_bps",
-        "goodput_bps",
-        "packets_sent",
-        "packets_dropped",
-        "packets_marked",
-    ];
     let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| flow_row(run, flow)));
-    text(std::iter::once(head.map(String::from).to_vec()).chain(rows))
+    text(std::iter::once(FLOWS.map(String::from).to_vec()).chain(rows))
 }
 
 /// Rows as CSV text.

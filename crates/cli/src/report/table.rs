@@ -82,7 +82,7 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     std::iter::once(header(&columns)).chain(rows).collect()
 }
 
-/// Headings and measures of the groups whose transfers are timed: of their pages, where they have some.
+/// Headings and measures of the groups whose transfers are timed, of their pages, where they have some; and of aggregates.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
@@ -92,7 +92,11 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
             is_there(&measure).then(|| (format!("{kind} p95 of {group}, s"), measure))
         })
     };
-    groups.iter().filter_map(of).collect()
+    let gains = report.summary.first().into_iter().flat_map(|summary| summary.measures.keys());
+    let gains = gains.filter_map(|measure| {
+        measure.strip_prefix("gain.").map(|name| (format!("gain of {name}"), measure.clone()))
+    });
+    groups.iter().filter_map(of).chain(gains).collect()
 }
 
 /// Measures as rows, disciplines as columns.

@@ -2,8 +2,12 @@
 
 use super::conditions;
 use super::tally::{Paper, papers, words};
+use crate::chart::style::cut;
 use fairwire_study::record::{Claim, Depth, Exhibit, Results, Verdict};
 use std::fmt::Write;
+
+/// Letters of what was measured; the whole stands in the report.
+const MOST_DETAIL: f64 = 400.0;
 
 /// The page, in Markdown.
 pub fn document(results: &Results) -> String {
@@ -18,6 +22,7 @@ pub fn document(results: &Results) -> String {
          version {}; do not edit it by hand.\n\n\
          Every check is made on the mean over the seeds with its 95 % interval (Student t); two schemes are compared by paired \
          differences. \"Undecided\" means that the mean says yes and the interval does not: it counts as \"does not hold\". \
+         Long lists of values are cut here, and whole in the report. \
          The studies with their reasons are in [studies](../studies); what the results mean for somebody who picks a discipline is \
          in [choosing](choosing.md).\n\n",
         results.fairwire_version
@@ -78,7 +83,7 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
         cell(&exhibit.id),
         cell(&claim.says),
         words(claim),
-        cell(&claim.detail)
+        cell(&cut(&claim.detail, MOST_DETAIL))
     );
 }
 

@@ -39,8 +39,16 @@ fn picture(exhibit: &Exhibit, setting: Setting) -> String {
     Chart { title: &title, detail, panels: &exhibit.panels }.svg(setting)
 }
 
-/// Under which conditions the numbers came about.
+/// Under which conditions numbers and curves came about.
 fn conditions(exhibit: &Exhibit) -> String {
+    let numbers = numbers_came(exhibit);
+    match exhibit.panels.iter().find_map(|panel| panel.seed) {
+        Some(seed) if exhibit.seeds.len() > 1 => format!("{numbers}; curves of seed {seed} alone"),
+        _ => numbers,
+    }
+}
+
+fn numbers_came(exhibit: &Exhibit) -> String {
     let depth = match exhibit.depth {
         Depth::Quick => "a quick first look",
         Depth::Full => "in full",

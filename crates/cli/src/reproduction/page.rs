@@ -3,12 +3,14 @@
 use super::csv::{is_beside, samples_name};
 use super::tally::{Paper, papers, words};
 use super::{conditions, picture};
-use crate::chart::style::{escaped, sheet};
+use crate::chart::style::{cut, escaped, sheet};
 use crate::chart::{Setting, number, with_interval};
 use fairwire_study::record::{Claim, Depth, Exhibit, Number, Results, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
+/// Letters of what was measured in the table of all claims; the whole stands below each figure.
+const MOST_DETAIL: f64 = 240.0;
 /// A table of more numbers is left to the CSV.
 const MOST_NUMBERS: usize = 150;
 
@@ -49,10 +51,11 @@ fn head(out: &mut String, results: &Results) {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>The papers, reproduced</title>\n\
              <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>The papers, reproduced</h1>\n\
-             <p>Every figure and table of five papers on sharing a link fairly, made again with fairwire {}, and what came of each claim.</p>\n\
+             <p>{} exhibits: figures and tables of papers on sharing a link fairly, made again with fairwire {}, and what came of each claim.</p>\n\
              <p class=\"faint\">{depth} Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences \
              where two schemes are compared.</p>\n",
             sheet(),
+            results.exhibits.len(),
             escaped(&results.fairwire_version)
         ),
     );
@@ -109,7 +112,7 @@ fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
                     escaped(&claim.says),
                     place(claim),
                     badge(claim),
-                    escaped(&claim.detail)
+                    escaped(&cut(&claim.detail, MOST_DETAIL))
                 ),
             );
         }

@@ -11,7 +11,8 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait in the discipline inside.
 //! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
-//! - `marker` (name; `token-bucket`): the marker: `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm` or `tsw3cm`.
+//! - `marker` (name; `token-bucket`): the marker: `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm`, `tsw3cm` or
+//!   `adaptive-token-bucket`, which nobody tells anything here.
 //! - `markers` (table; none): parameters of markers, under their names.
 //! - `class` (list; none): classes with a marker of their own: `id`, and `marker` and `markers`, which are the ones above where
 //!   left out. At most 65536. All other classes share one marker.
@@ -202,8 +203,7 @@ impl Spec {
     }
 }
 
-static DEFAULT_MARKERS: MarkerParameters =
-    MarkerParameters { token_bucket: None, sr_tcm: None, tr_tcm: None, tsw2cm: None, tsw3cm: None };
+static DEFAULT_MARKERS: MarkerParameters = MarkerParameters::NONE;
 
 fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
     marker::find(name).map_err(|unknown| {

@@ -3,6 +3,7 @@
 //! A marker drops nothing and holds nothing, so it is not a discipline; [`conditioner`](crate::compose::conditioner) puts
 //! one in front of a discipline.
 
+pub mod adaptive_token_bucket;
 pub mod sr_tcm;
 pub mod token_bucket;
 pub mod tokens;
@@ -14,8 +15,9 @@ pub mod tsw3cm;
 use crate::error::BadParameter;
 use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
+use crate::spec::Quantity;
 use core::fmt;
-use fairwire_core::Marker;
+use fairwire_core::{Marker, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,8 +70,19 @@ macro_rules! markers {
         }
 
         impl MarkerParameters {
+            /// Nothing typed for any.
+            pub const NONE: MarkerParameters = MarkerParameters { $($key: None),+ };
+
+            /// The same, where every marker whose committed rate was not typed has `rate`.
+            #[must_use]
+            pub fn with_contract(&self, rate: Rate) -> MarkerParameters {
+                let mut contracted = self.clone();
+                $(contracted.$key.get_or_insert_default().rate.get_or_insert(Quantity(rate));)+
+                contracted
+            }
+
             /// The markers for which something was typed.
-            pub(crate) fn typed(&self) -> impl Iterator<Item = &'static Entry> {
+            pub fn typed(&self) -> impl Iterator<Item = &'static Entry> {
                 let typed = [$(self.$key.is_some()),+];
                 ENTRIES.iter().zip(typed).filter_map(|(entry, is_typed)| is_typed.then_some(entry))
             }
@@ -101,6 +114,7 @@ markers! {
     tr_tcm: "tr-tcm" => tr_tcm;
     tsw2cm: "tsw2cm" => tsw2cm;
     tsw3cm: "tsw3cm" => tsw3cm;
+    adaptive_token_bucket: "adaptive-token-bucket" => adaptive_token_bucket;
 }
 
 impl Entry {

@@ -29,6 +29,11 @@ impl TokenClock {
         self.rate
     }
 
+    /// Tokens come at `rate` from the time at which it was asked last.
+    pub fn go_on_at(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
     /// Tokens, in bytes, that came since it was asked last.
     #[inline]
     pub fn tokens(&mut self, now: Time) -> u64 {

@@ -54,6 +54,7 @@ pub fn share(
         flows,
         links: vec![link],
         transfers: Vec::new(),
+        aggregates: Vec::new(),
         fairness,
         events: None,
     })

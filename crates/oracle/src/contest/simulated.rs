@@ -27,7 +27,7 @@ pub fn simulate(contest: &Contest, seed: u64) -> Result<Tally, String> {
         delay: Duration::ZERO,
         discipline: Box::new(watched),
     };
-    let network = Network { links: vec![bottleneck], groups: groups(contest, seed) };
+    let network = Network { links: vec![bottleneck], groups: groups(contest, seed), aggregates: Vec::new() };
     let settings =
         Settings { duration: DURATION, warm_up: WARM_UP, seed: Seed(seed), tie_rule: TieRule::Random };
     let measured = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()))
@@ -90,7 +90,9 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
     let control = match sends {
         Sends::Reno => ControlConfig::Reno,
         Sends::Cubic => ControlConfig::Cubic(CubicParameters::default()),
-        Sends::Bbr => ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(seed) }),
+        Sends::Bbr => {
+            ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(seed), ..Default::default() })
+        }
         Sends::Dctcp => ControlConfig::Dctcp(DctcpParameters::default()),
         Sends::Udp(bps) => {
             return Source::Cbr {

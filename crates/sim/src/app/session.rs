@@ -15,6 +15,7 @@ pub(crate) struct Session {
     connections: Box<[Connection]>,
     given: u64,  // to its connections since the warm-up, in segments, endless ones left out
     waited: u64, // of segments, at the end of the warm-up
+    owed: u64,   // of segments, at the end of the warm-up: given to connections and not yet arrived
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +48,7 @@ impl Session {
             connections,
             given: 0,
             waited: 0,
+            owed: 0,
         }
     }
 
@@ -69,15 +71,25 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// The warm-up is over.
-    pub(crate) fn start_measuring(&mut self) {
+    /// The warm-up is over, and `arrived` tells how many segments the receiver of each flow has.
+    pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();
+        let owed = |(flow, connection): (u32, &Connection)| match connection.given {
+            super::load::ENDLESS => 0,
+            given => given.saturating_sub(arrived(flow)),
+        };
+        self.owed = (self.first..).zip(&self.connections).map(owed).sum();
     }
 
     /// Segments that it wanted to send since the warm-up, those included that still wait for a connection.
     pub(crate) fn offered(&self) -> u64 {
         self.given + self.machine.waiting() - self.waited
+    }
+
+    /// Segments that it waited for at the end of the warm-up, or has asked for since.
+    pub(crate) fn asked(&self) -> u64 {
+        self.owed + self.given
     }
 
     /// Takes note of a connection that is opened or given data, where `step` is one.

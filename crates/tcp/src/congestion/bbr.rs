@@ -12,9 +12,14 @@
 //! # Parameters (unit, default, source)
 //! - `first_phase` (choice; phase 2): in which of its eight phases the gain cycle begins. Draft, section 4.3.4.2, draws it from all
 //!   but phase 1; so does [`FirstPhase::Seeded`].
+//! - `pacing_margin` (1; 0.01): by how much the pace stays below the model's. Linux, and draft-ietf-ccwg-bbr-01, which calls it
+//!   BBRPacingMarginPercent. The draft of version 1 has none.
+//! - `allows_for_clumps` (true or false; true): the window has room for as many segments as acknowledgements, in the last ten rounds, came
+//!   early at once; 100 ms of them at most. Linux since 2019, and draft-ietf-ccwg-bbr-01, which calls it extra_acked. The draft of version
+//!   1 has it not.
 //!
 //! # State and cost
-//! 192 bytes; O(1) per acknowledgement (a maximum of ten rates). The sender is asked for exact round-trip times and rates of
+//! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). The sender is asked for exact round-trip times and rates of
 //! delivery, and paces.
 //!
 //! # Source (section, equation)
@@ -22,11 +27,11 @@
 //! states), in its order. Constants carry its names.
 //!
 //! # Where we differ
-//! - The send quantum is one segment at every rate: there is no segmentation offload to serve (section 4.2.2 asks for the
-//!   smallest feasible).
-//! - Rounds are the sender's. The round of section 4.3.5 and the round of packet conservation (section 4.2.3.4) are counted in
-//!   acknowledgements from when they begin.
-//! - Losses that follow the first one of a repair do not lower the window one by one: a controller is told once per window.
+//! - The send quantum (section 4.2.2) counts in the window only. Segments leave one by one: there is no segmentation offload to serve.
+//! - Of packet conservation (section 4.2.3.4) the draft does not say when its round begins. Here the count of rounds begins anew, as in
+//!   Linux.
+//! - A sender without selective acknowledgements does not tell what is lost after the first loss of a repair, so that the window is not lowered
+//!   one by one.
 //! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count as limited by the
 //!   application. The draft marks the segments themselves, which comes to the same.
 //! - A repair after a timeout is over when everything that was in flight is acknowledged, whether the sender says so or not.
@@ -35,18 +40,32 @@
 //!   which overflows the queue. The draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
 //!   phase under way differs.
+//! - Linux's detection of policers (its long-term rate) is not here; no draft has it. Nor are its rounding of the window up to an even
+//!   number and the two segments that it adds while it probes.
 
 use super::growth::kept;
+use super::max_filter::MaxFilter;
 use super::round_trip::Flight;
 use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::rng::mix;
+use fairwire_core::units::Size;
 use fairwire_core::{Duration, Time};
 
 /// What [`Bbr`] may be told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BbrParameters {
     /// Where the gain cycle begins.
     pub first_phase: FirstPhase,
+    /// By how much the pace stays below what the model says, from 0 to below 1.
+    pub pacing_margin: f64,
+    /// Does the window leave room for acknowledgements that come in clumps?
+    pub allows_for_clumps: bool,
+}
+
+impl Default for BbrParameters {
+    fn default() -> Self {
+        BbrParameters { first_phase: FirstPhase::default(), pacing_margin: 0.01, allows_for_clumps: true }
+    }
 }
 
 /// In which of its eight phases (0 probes, 1 drains, 2 to 7 cruise) the gain cycle begins.
@@ -85,7 +104,13 @@ pub struct Bbr {
     prior_window: f64,
     /// Segments per second; zero before anything was measured.
     pace: f64,
+    /// 1 less the margin.
+    pacing_share: f64,
+    /// BBR.send_quantum, segments.
+    quantum: f64,
+    segment_bits: f64,
     rates: MaxFilter,
+    clumps: Option<Clumps>,
     full_rate: f64,
     /// The longest duration stands for none.
     least_rtt: Duration,
@@ -94,19 +119,23 @@ pub struct Bbr {
     /// When `ProbeRtt` may end; never, before little enough is in flight.
     probe_rtt_until: Time,
     first_phase: FirstPhase,
+    /// Segments, as the samples of the rate count them.
     delivered: u32,
+    /// BBR.next_round_delivered: a segment that was sent with so many delivered ends the round.
+    round_ends: u32,
+    /// BBR.round_count.
+    round: u32,
     initial_window: u32,
-    /// What was in flight at the last loss or timeout.
+    /// What was in flight at the last timeout.
     lost_flight: Flight,
-    /// What was in flight when `ProbeRtt` had little enough of it.
-    probed: Flight,
     state: BbrState,
     phase: u8,
     rounds_without_growth: u8,
     limited_rounds: u8,
     is_pipe_filled: bool,
     repair: Repair,
-    has_lost_in_phase: bool,
+    has_lost: bool,
+    has_round_of_probe_passed: bool,
 }
 
 /// Section 4.2.3.4: what a loss has left to do.
@@ -128,51 +157,58 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const WINDOW_GAIN: f64 = 2.0;
 /// BBRMinPipeCwnd, segments.
 const LOWEST_WINDOW: f64 = 4.0;
-/// Three send quanta, of one segment each.
+/// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
+/// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two; above, what takes a millisecond, up to 64
+/// Kibytes.
+const SLOW_BPS: f64 = 1.2e6;
+const FAST_BPS: f64 = 24e6;
+const LONGEST_QUANTUM_S: f64 = 0.001;
+const LARGEST_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
+/// What is added for clumps takes no longer than this at the rate of the model, seconds.
+const LONGEST_CLUMP_S: f64 = 0.1;
 /// RTpropFilterLen, and ProbeRTTInterval.
 const RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
-/// BtlBwFilterLen, rounds.
-const RATE_WINDOW: usize = 10;
 const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;
 const ROUNDS_WITHOUT_GROWTH: u8 = 3;
 /// The nominal round-trip time before the first measurement.
 const NOMINAL_RTT_S: f64 = 0.001;
 
-/// The greatest rate of the last ten rounds: the best of each, at its round modulo ten.
+/// How many acknowledgements come at once, beyond what the rate of the model explains: draft-ietf-ccwg-bbr-01, extra_acked.
 #[derive(Debug, Default)]
-struct MaxFilter {
-    best: [f64; RATE_WINDOW],
-    /// The round under way.
-    round: u32,
-    /// The round of the last rate that was taken.
-    taken_in: u32,
+struct Clumps {
+    began: Time,
+    /// Since then, segments.
+    acked: u32,
+    /// The most of ten rounds, segments.
+    most: MaxFilter,
 }
 
-impl MaxFilter {
-    fn take(&mut self, rate: f64) {
-        let passed = self.round.wrapping_sub(self.taken_in).min(RATE_WINDOW as u32);
-        for back in 0..passed {
-            self.best[self.round.wrapping_sub(back) as usize % RATE_WINDOW] = 0.0;
+impl Clumps {
+    /// Takes in an acknowledgement in the given `round`, at the `rate` of the model.
+    fn take(&mut self, acked: &Acked, rate: f64, window: f64, round: u32) {
+        let mut expected = rate * acked.now.since(self.began).secs();
+        if f64::from(self.acked) <= expected {
+            (self.began, self.acked, expected) = (acked.now, 0, 0.0);
         }
-        let best = &mut self.best[self.round as usize % RATE_WINDOW];
-        (*best, self.taken_in) = (best.max(rate), self.round);
-    }
-
-    fn max(&self) -> f64 {
-        self.best.iter().fold(0.0, |max, &rate| max.max(rate))
+        self.acked = self.acked.saturating_add(acked.newly);
+        self.most.take((f64::from(self.acked) - expected).min(window), round);
     }
 }
 
 impl Bbr {
-    /// A window of `initial_window` segments, in `Startup`.
-    pub fn new(parameters: BbrParameters, initial_window: u32) -> Self {
+    /// A window of `initial_window` segments of `segment` payload, in `Startup`.
+    pub fn new(parameters: BbrParameters, initial_window: u32, segment: Size) -> Self {
         Bbr {
             window: f64::from(initial_window),
             prior_window: 0.0,
             pace: HIGH_GAIN * f64::from(initial_window) / NOMINAL_RTT_S,
+            pacing_share: 1.0 - parameters.pacing_margin,
+            quantum: 1.0,
+            segment_bits: segment.0 as f64 * 8.0,
             rates: MaxFilter::default(),
+            clumps: parameters.allows_for_clumps.then(Clumps::default),
             full_rate: 0.0,
             least_rtt: Duration::MAX,
             least_rtt_at: Time::ZERO,
@@ -180,16 +216,18 @@ impl Bbr {
             probe_rtt_until: Time::MAX,
             first_phase: parameters.first_phase,
             delivered: 0,
+            round_ends: 0,
+            round: 0,
             initial_window,
             lost_flight: Flight::default(),
-            probed: Flight::default(),
             state: BbrState::Startup,
             phase: 0,
             rounds_without_growth: 0,
             limited_rounds: 0,
             is_pipe_filled: false,
             repair: Repair::None,
-            has_lost_in_phase: false,
+            has_lost: false,
+            has_round_of_probe_passed: false,
         }
     }
 
@@ -229,21 +267,47 @@ impl Bbr {
     fn in_flight_at(&self, gain: f64) -> f64 {
         match self.propagation() {
             None => f64::from(self.initial_window),
-            Some(rtt) => gain * self.bottleneck_rate() * rtt.secs() + QUANTA,
+            Some(rtt) => gain * self.bottleneck_rate() * rtt.secs() + QUANTA * self.quantum,
         }
+    }
+
+    /// BBRUpdateRound. Has a round begun? One ends with a segment that was sent after the one before had ended; what is delivered tells,
+    /// for selective acknowledgements tell of that while the cumulative one stands.
+    fn count_round(&mut self, acked: &Acked) -> bool {
+        let Some(sample) = acked.rate else {
+            self.delivered = self.delivered.wrapping_add(acked.newly);
+            return false;
+        };
+        self.delivered = sample.delivered;
+        if (sample.delivered_before.wrapping_sub(self.round_ends) as i32) < 0 {
+            return false;
+        }
+        self.round_ends = sample.delivered;
+        self.round = self.round.wrapping_add(1);
+        true
     }
 
     /// BBRUpdateBtlBw.
     fn measure_rate(&mut self, acked: &Acked) {
         let Some(sample) = acked.rate.filter(|rate| rate.per_second.is_finite()) else { return };
         if sample.per_second >= self.bottleneck_rate() || !self.is_limited(acked) {
-            self.rates.take(sample.per_second);
+            self.rates.take(sample.per_second, self.round);
         }
     }
 
     fn is_limited(&self, acked: &Acked) -> bool {
         let by_application = acked.rate.is_none_or(|rate| rate.is_limited_by_application);
         by_application || self.state == BbrState::ProbeRtt || self.limited_rounds > 0
+    }
+
+    /// How much more the window may hold because acknowledgements come in clumps, segments.
+    fn room_for_clumps(&self) -> f64 {
+        let Some(clumps) = &self.clumps else { return 0.0 };
+        if self.is_pipe_filled {
+            clumps.most.max().min(LONGEST_CLUMP_S * self.bottleneck_rate())
+        } else {
+            0.0
+        }
     }
 
     /// BBRCheckCyclePhase.
@@ -257,19 +321,19 @@ impl Bbr {
         let is_full_length = acked.now.since(self.phase_began) > self.least_rtt;
         let in_flight = f64::from(acked.in_flight);
         match self.phase {
-            0 => is_full_length && (self.has_lost_in_phase || in_flight >= self.in_flight_at(CYCLE[0])),
+            0 => is_full_length && (self.has_lost || in_flight >= self.in_flight_at(CYCLE[0])),
             1 => is_full_length || in_flight <= self.in_flight_at(1.0),
             _ => is_full_length,
         }
     }
 
     fn begin_phase(&mut self, phase: u8, now: Time) {
-        (self.phase, self.phase_began, self.has_lost_in_phase) = (phase, now, false);
+        (self.phase, self.phase_began) = (phase, now);
     }
 
     /// BBRCheckFullPipe.
-    fn check_full_pipe(&mut self, acked: &Acked) {
-        if self.is_pipe_filled || !acked.ends_round || self.is_limited(acked) {
+    fn check_full_pipe(&mut self, acked: &Acked, is_new_round: bool) {
+        if self.is_pipe_filled || !is_new_round || self.is_limited(acked) {
             return;
         }
         if self.bottleneck_rate() >= self.full_rate * GROWTH_OF_A_PIPE_NOT_FULL {
@@ -295,7 +359,7 @@ impl Bbr {
         let phase = match self.first_phase {
             FirstPhase::Fixed(phase) => phase % CYCLE.len() as u8,
             FirstPhase::Seeded(seed) => {
-                (2 + (mix(seed.wrapping_add(u64::from(self.rates.round))) % 7) as u8) % CYCLE.len() as u8
+                (2 + (mix(seed.wrapping_add(u64::from(self.round))) % 7) as u8) % CYCLE.len() as u8
             }
         };
         self.begin_phase(phase, now);
@@ -317,7 +381,7 @@ impl Bbr {
     }
 
     /// BBRCheckProbeRTT.
-    fn check_probe_rtt(&mut self, acked: &Acked, in_flight: u32, is_expired: bool) {
+    fn check_probe_rtt(&mut self, now: Time, in_flight: u32, is_expired: bool, is_new_round: bool) {
         if self.state != BbrState::ProbeRtt && is_expired {
             self.save_window();
             (self.state, self.probe_rtt_until) = (BbrState::ProbeRtt, Time::MAX);
@@ -327,11 +391,14 @@ impl Bbr {
         }
         if self.probe_rtt_until == Time::MAX {
             if f64::from(in_flight) <= LOWEST_WINDOW {
-                self.probe_rtt_until = acked.now + PROBE_RTT_DURATION;
-                self.probed = Flight::of(in_flight);
+                self.probe_rtt_until = now + PROBE_RTT_DURATION;
+                (self.round_ends, self.has_round_of_probe_passed) = (self.delivered, false);
             }
-        } else if self.probed.is_over_before(acked.newly) && acked.now > self.probe_rtt_until {
-            self.exit_probe_rtt(acked.now);
+            return;
+        }
+        self.has_round_of_probe_passed |= is_new_round;
+        if self.has_round_of_probe_passed && now > self.probe_rtt_until {
+            self.exit_probe_rtt(now);
         }
     }
 
@@ -348,26 +415,42 @@ impl Bbr {
 
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
-        let pace = self.pacing_gain() * self.bottleneck_rate();
+        let pace = self.pacing_gain() * self.bottleneck_rate() * self.pacing_share;
         // A pace of nothing would never end.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;
         }
     }
 
+    /// BBRSetSendQuantum.
+    fn set_quantum(&mut self) {
+        let bps = self.pace * self.segment_bits;
+        self.quantum = if bps < SLOW_BPS {
+            1.0
+        } else if bps < FAST_BPS {
+            2.0
+        } else {
+            (bps * LONGEST_QUANTUM_S).min(LARGEST_QUANTUM_BITS) / self.segment_bits
+        };
+    }
+
     /// BBRSetCwnd.
-    fn set_window(&mut self, acked: &Acked, in_flight: u32) {
+    fn set_window(&mut self, acked: &Acked, in_flight: u32, is_new_round: bool) {
         let is_flight_over = self.lost_flight.is_over_before(acked.newly);
         match self.repair {
-            Repair::Conserving if is_flight_over => self.repair = Repair::Growing,
+            Repair::Conserving if is_new_round => self.repair = Repair::Growing,
             Repair::StartingOver if is_flight_over => self.repaired(),
             _ => (),
         }
         let newly = f64::from(acked.newly);
+        // BBRModulateCwndForRecovery.
+        if matches!(self.repair, Repair::Conserving | Repair::Growing) {
+            self.window = (self.window - f64::from(acked.lost)).max(1.0);
+        }
         if self.repair == Repair::Conserving {
             self.window = self.window.max(f64::from(in_flight) + newly);
         } else {
-            let target = self.in_flight_at(self.window_gain());
+            let target = self.in_flight_at(self.window_gain()) + self.room_for_clumps();
             if self.is_pipe_filled {
                 self.window = (self.window + newly).min(target);
             } else if self.window < target || self.delivered < self.initial_window {
@@ -412,30 +495,34 @@ impl Control for Bbr {
     }
 
     fn acked(&mut self, acked: &Acked) {
-        let in_flight = acked.in_flight.saturating_sub(acked.newly);
-        self.delivered = self.delivered.saturating_add(acked.newly);
-        if acked.ends_round {
-            self.rates.round = self.rates.round.wrapping_add(1);
-        }
+        let in_flight = acked.in_flight.saturating_sub(acked.newly).saturating_sub(acked.lost);
+        self.has_lost |= acked.lost > 0;
+        let is_new_round = self.count_round(acked);
         self.measure_rate(acked);
+        let (rate, window, round) = (self.bottleneck_rate(), self.window, self.round);
+        if let Some(clumps) = &mut self.clumps {
+            clumps.take(acked, rate, window, round);
+        }
         self.check_cycle(acked);
-        self.check_full_pipe(acked);
+        self.check_full_pipe(acked, is_new_round);
         self.check_drain(acked.now, in_flight);
-        if acked.ends_round {
+        if is_new_round {
             self.limited_rounds = self.limited_rounds.saturating_sub(1);
         }
         let is_expired = self.measure_rtt(acked);
-        self.check_probe_rtt(acked, in_flight, is_expired);
+        self.check_probe_rtt(acked.now, in_flight, is_expired, is_new_round);
         self.set_pace();
-        self.set_window(acked, in_flight);
+        self.set_quantum();
+        self.set_window(acked, in_flight, is_new_round);
+        self.has_lost = false;
     }
 
     /// Section 4.2.3.4: for a round trip, no more is sent than is delivered.
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
         self.window = f64::from(congested.in_flight) + 1.0;
-        self.lost_flight = Flight::of(congested.in_flight);
-        (self.repair, self.has_lost_in_phase) = (Repair::Conserving, true);
+        self.round_ends = self.delivered; // the round trip begins here
+        (self.repair, self.has_lost) = (Repair::Conserving, true);
     }
 
     /// Nothing: version 1 knows no marks.
@@ -445,7 +532,7 @@ impl Control for Bbr {
         self.save_window();
         self.window = 1.0;
         self.lost_flight = Flight::of(congested.in_flight);
-        (self.repair, self.has_lost_in_phase) = (Repair::StartingOver, true);
+        (self.repair, self.has_lost) = (Repair::StartingOver, true);
     }
 
     fn recovered(&mut self, _now: Time) {
@@ -469,20 +556,38 @@ impl Control for Bbr {
 mod tests {
     use super::super::RateSample;
     use super::*;
-    use fairwire_core::Seed;
+
+    /// As the draft has it: no margin, no room for clumps.
+    const PLAIN: BbrParameters =
+        BbrParameters { first_phase: FirstPhase::Fixed(2), pacing_margin: 0.0, allows_for_clumps: false };
+    /// 1000 of these per second are 0.8 Mbit/s, and a quantum is one segment.
+    const SEGMENT: Size = Size(100);
 
     fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
         Acked {
             now: Time::from_ns(at_ms * 1_000_000),
             newly,
+            growth: newly,
             marked: 0,
+            lost: 0,
             in_flight,
             rtt: Some(Duration::from_ms(100)),
             ends_round: true,
-            rate: Some(RateSample { per_second, is_limited_by_application: false }),
+            rate: Some(RateSample {
+                per_second,
+                is_limited_by_application: false,
+                delivered: at_ms as u32, // each acknowledgement ends a round
+                delivered_before: at_ms as u32,
+            }),
             is_window_used: true,
             most: 1e9,
         }
+    }
+
+    /// What acknowledges segments that were sent before anything else that the tests tell of.
+    fn sent_before(at_ms: u64, newly: u32, in_flight: u32) -> Acked {
+        let ack = ack(at_ms, newly, in_flight, 1000.0);
+        Acked { rate: ack.rate.map(|rate| RateSample { delivered_before: 0, ..rate }), ..ack }
     }
 
     fn congested(in_flight: u32) -> Congested {
@@ -491,7 +596,7 @@ mod tests {
 
     /// With a pipe of 1000 segments per second and 100 ms that is known to be full.
     fn filled(parameters: BbrParameters) -> Bbr {
-        let mut bbr = Bbr::new(parameters, 10);
+        let mut bbr = Bbr::new(parameters, 10, SEGMENT);
         for round in 0..5 {
             bbr.acked(&ack(100 * round, 100, 300, 1000.0));
         }
@@ -503,26 +608,12 @@ mod tests {
 
     #[test]
     fn its_state_is_as_small_as_documented() {
-        assert_eq!(size_of::<Bbr>(), 192);
-    }
-
-    #[test]
-    fn the_filter_keeps_the_greatest_of_ten_rounds() {
-        let mut rng = Seed(1).stream("max filter");
-        let (mut filter, mut all) = (MaxFilter::default(), Vec::new());
-        for _ in 0..10_000 {
-            filter.round += if rng.chance(0.02) { rng.below(25) } else { rng.below(2) };
-            let rate = rng.uniform();
-            filter.take(rate);
-            all.push((filter.round, rate));
-            let recent = all.iter().rev().take_while(|(at, _)| at + 10 > filter.round);
-            assert_eq!(filter.max(), recent.fold(0.0, |max: f64, &(_, rate)| max.max(rate)));
-        }
+        assert_eq!(size_of::<Bbr>(), 336);
     }
 
     #[test]
     fn the_first_pace_is_of_the_initial_window_and_the_first_round_trip() {
-        let mut bbr = Bbr::new(BbrParameters::default(), 10);
+        let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
         assert!((bbr.pace().unwrap() - 2.885 * 10.0 / 0.001).abs() < 10.0);
         bbr.acked(&Acked { rate: None, ..ack(20_000, 1, 10, 0.0) }); // a flow that begins after 20 s has nothing expired
         assert_eq!(bbr.state(), BbrState::Startup);
@@ -531,7 +622,7 @@ mod tests {
 
     #[test]
     fn the_window_is_twice_the_product_and_three_quanta() {
-        let mut bbr = filled(BbrParameters::default());
+        let mut bbr = filled(PLAIN);
         for i in 0..3 {
             bbr.acked(&ack(500 + i, 100, 200, 1000.0));
         }
@@ -541,7 +632,7 @@ mod tests {
 
     #[test]
     fn the_cycle_probes_drains_and_cruises() {
-        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(7) });
+        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(7), ..PLAIN });
         let mut paces = Vec::new();
         for round in 0..9 {
             // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than 103 are.
@@ -553,7 +644,7 @@ mod tests {
 
     #[test]
     fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() {
-        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(0) });
+        let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(0), ..PLAIN });
         for round in 0..3 {
             bbr.acked(&ack(700 + 100 * round, 10, 127, 1000.0));
             assert_eq!(bbr.pace(), Some(1250.0));
@@ -569,7 +660,9 @@ mod tests {
     fn a_seed_draws_every_phase_but_the_one_that_drains() {
         let mut drawn = [0; 8];
         for seed in 0..700 {
-            drawn[usize::from(filled(BbrParameters { first_phase: FirstPhase::Seeded(seed) }).phase)] += 1;
+            drawn[usize::from(
+                filled(BbrParameters { first_phase: FirstPhase::Seeded(seed), ..PLAIN }).phase,
+            )] += 1;
         }
         assert_eq!(drawn[1], 0);
         // Of 700 draws with p = 1/7, 100 ± 4 sd of 9.3.
@@ -578,25 +671,27 @@ mod tests {
 
     #[test]
     fn for_a_round_after_a_loss_no_more_is_sent_than_delivered_and_then_the_window_is_back() {
-        let mut bbr = filled(BbrParameters::default());
+        let mut bbr = filled(PLAIN);
         for _ in 0..3 {
             bbr.acked(&ack(501, 100, 200, 1000.0));
         }
         bbr.lost(&congested(150));
         assert_eq!(bbr.window(), 151.0);
-        bbr.acked(&ack(510, 50, 150, 1000.0));
+        bbr.acked(&sent_before(510, 50, 150));
         assert_eq!(bbr.window(), 151.0);
-        bbr.acked(&ack(520, 100, 150, 1000.0));
+        bbr.acked(&sent_before(520, 100, 150));
         assert_eq!(bbr.window(), 151.0);
         bbr.acked(&ack(530, 10, 150, 1000.0)); // of what was sent after the loss
         assert_eq!(bbr.window(), 161.0);
+        bbr.acked(&Acked { lost: 7, ..sent_before(540, 10, 150) });
+        assert_eq!(bbr.window(), 164.0); // what is lost goes off, and what is delivered comes in
         bbr.recovered(Time::ZERO);
         assert_eq!(bbr.window(), 203.0);
     }
 
     #[test]
     fn a_timeout_begins_with_one_segment_and_marks_do_nothing() {
-        let mut bbr = filled(BbrParameters::default());
+        let mut bbr = filled(PLAIN);
         for _ in 0..3 {
             bbr.acked(&ack(501, 100, 200, 1000.0));
         }
@@ -618,7 +713,7 @@ mod tests {
 
     #[test]
     fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
-        let mut bbr = filled(BbrParameters::default());
+        let mut bbr = filled(PLAIN);
         let longer =
             |at_ms, in_flight| Acked { rtt: Some(Duration::from_ms(150)), ..ack(at_ms, 1, in_flight, 40.0) };
         bbr.acked(&longer(10_502, 100));
@@ -636,10 +731,63 @@ mod tests {
     }
 
     #[test]
+    fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_stands() {
+        let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+        for at_ms in 0..5 {
+            // Each of segments sent after the one before had come: five rounds, of which three without growth.
+            bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
+        }
+        assert_eq!(bbr.state(), BbrState::Drain);
+        let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+        for at_ms in 1..9 {
+            bbr.acked(&sent_before(at_ms, 10, 300)); // all sent at once: one round, whatever the sender says
+        }
+        assert_eq!(bbr.state(), BbrState::Startup);
+    }
+
+    #[test]
+    fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
+        // Payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second: 0.9, 11.6, 116 Mbit/s and 11.6 Gbit/s.
+        for (per_second, quantum) in [(80.0, 1.0), (1000.0, 2.0), (10_000.0, 10.0), (1e6, 65_536.0 / 1448.0)]
+        {
+            let mut bbr = Bbr::new(PLAIN, 10, Size(1448));
+            for round in 0..6 {
+                let in_flight = (per_second / 10.0) as u32;
+                bbr.acked(&ack(100 * round, in_flight, in_flight, per_second));
+            }
+            assert_eq!(bbr.state(), BbrState::ProbeBw, "{per_second}");
+            assert!((bbr.quantum - quantum).abs() < 1e-9, "{} {quantum}", bbr.quantum);
+            assert!((bbr.in_flight_at(1.0) - per_second / 10.0 - 3.0 * quantum).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_pace_stays_below_the_model_by_the_margin() {
+        let mut bbr = filled(BbrParameters { pacing_margin: 0.01, ..PLAIN });
+        bbr.acked(&ack(501, 100, 200, 1000.0));
+        assert_eq!(bbr.pace(), Some(990.0));
+    }
+
+    #[test]
+    fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
+        let mut bbr = filled(BbrParameters { allows_for_clumps: true, ..PLAIN });
+        for clump in 1..20 {
+            bbr.acked(&ack(1000 * clump, 30, 200, 1000.0)); // 30 at once, where a second explains 1000
+        }
+        assert_eq!(bbr.window(), 203.0 + 30.0);
+        for clump in 1..5 {
+            bbr.acked(&ack(20_000 + 1000 * clump, 5000, 200, 1000.0));
+        }
+        assert_eq!(bbr.window(), 203.0 + 100.0); // never more than what 100 ms carry
+    }
+
+    #[test]
     fn an_application_that_sends_little_does_not_make_the_pipe_look_full() {
-        let mut bbr = Bbr::new(BbrParameters::default(), 10);
+        let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
         for round in 0..20 {
-            let rate = RateSample { per_second: 50.0, is_limited_by_application: true };
+            let (delivered, delivered_before) = (5 * round as u32, 5 * round as u32);
+            let rate =
+                RateSample { per_second: 50.0, is_limited_by_application: true, delivered, delivered_before };
             bbr.acked(&Acked { rate: Some(rate), ..ack(100 * round, 5, 5, 0.0) });
         }
         assert_eq!(bbr.state(), BbrState::Startup);

@@ -3,12 +3,14 @@
 //! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
 //! for the room of a BBR.
 
+use super::ledbat;
 use super::{
     Acked, Bbr, BbrParameters, Binomial, BinomialParameters, Congested, Control, Cubic, CubicParameters,
 };
 use super::{Dctcp, DctcpParameters, Feedback, Ledbat, LedbatParameters, Prague, PragueParameters, Reno};
 use crate::config::Config;
 use fairwire_core::Time;
+use fairwire_core::units::Size;
 
 /// Which controller, with its constants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,18 +56,45 @@ impl Controller {
     pub fn new(config: &Config) -> Self {
         let initial = config.initial_window;
         match &config.control {
-            ControlConfig::Reno if config.quirks.halves_to_whole => {
-                Controller::Reno(Reno::halving_to_whole(initial))
-            }
-            ControlConfig::Reno => Controller::Reno(Reno::new(initial)),
+            ControlConfig::Reno => Controller::Reno(reno(config)),
             ControlConfig::Binomial(p) => Controller::Binomial(Box::new(Binomial::new(*p, initial))),
-            ControlConfig::Cubic(p) => Controller::Cubic(Box::new(Cubic::new(*p, initial))),
-            ControlConfig::Dctcp(p) => Controller::Dctcp(Box::new(Dctcp::new(*p, initial))),
+            ControlConfig::Cubic(p) => {
+                let cubic = Cubic::new(*p, initial);
+                Controller::Cubic(Box::new(if config.whole_segments {
+                    cubic.in_whole_segments()
+                } else {
+                    cubic
+                }))
+            }
+            ControlConfig::Dctcp(p) => {
+                let dctcp = Dctcp::new(*p, initial);
+                Controller::Dctcp(Box::new(if config.whole_segments {
+                    dctcp.in_whole_segments()
+                } else {
+                    dctcp
+                }))
+            }
             ControlConfig::Prague(p) => Controller::Prague(Box::new(Prague::new(*p, initial))),
-            ControlConfig::Ledbat(p) => Controller::Ledbat(Box::new(Ledbat::new(*p, initial))),
-            ControlConfig::Bbr(p) => Controller::Bbr(Box::new(Bbr::new(*p, initial))),
+            ControlConfig::Ledbat(p) => {
+                Controller::Ledbat(Box::new(Ledbat::new(*p, initial.min(ledbat::INITIAL_WINDOW))))
+            }
+            ControlConfig::Bbr(p) => {
+                let segment = Size(config.segment_bytes.into());
+                Controller::Bbr(Box::new(Bbr::new(*p, initial, segment)))
+            }
         }
     }
+}
+
+fn reno(config: &Config) -> Reno {
+    let mut reno = Reno::new(config.initial_window);
+    if config.quirks.halves_to_whole || config.whole_segments {
+        reno = reno.halving_to_whole();
+    }
+    if config.counts_segments {
+        reno = reno.counting_segments();
+    }
+    reno
 }
 
 /// `$do` with `$control`, whatever its kind. Another controller is another arm.

@@ -14,6 +14,9 @@
 //! - `beta` (1; 0.7): what a sign of congestion leaves of the window. RFC 9438, section 4.6.
 //! - `fast_convergence` (true or false; true): a flow whose window was reduced below its last peak aims lower still, to make
 //!   room for newcomers. RFC 9438, section 4.7.
+//! - `reno_beyond_peak` (true or false; false): the estimate of Reno's window grows by a whole segment per round trip from the last peak
+//!   on. RFC 9438, section 4.3, says it should; Linux does not.
+//! - `lowest_window` (segments; 2): marks take the window no lower. Linux; RFC 9438, section 4.6, allows 1.
 //! - `hystart` (true or false; true): the first slow start ends by HyStart++. RFC 9438, section 4.10, recommends it (RFC 9406);
 //!   Linux has its predecessor on by default.
 //!
@@ -30,11 +33,14 @@
 //! - In the Reno-friendly region the window is the larger of the estimate and itself: section 4.2 has it never shrink.
 //! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window in use. The window does not
 //!   grow while it is not used.
+//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, the window that is reduced, what is left of it, and the
+//!   distance of the curve from its plateau are whole numbers of segments, as in Linux. A window of ten segments notices that: 11.9 is
+//!   cut to 7, not to 8.3; and the curve reaches its plateau 1.36 s early, when less than a segment is missing.
 //! - Spurious reductions are not undone (section 4.9, optional).
 //! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used, and
 //!   while it is below the threshold again (after an idle time), the instant is put off, which keeps that time out of t.
 
-use super::growth::{kept, slow_start};
+use super::growth::{Arithmetic, kept, slow_start};
 use super::hystart::HyStart;
 use super::round_trip::SmoothedRtt;
 use super::{Acked, Congested, Control, Feedback};
@@ -51,11 +57,22 @@ pub struct CubicParameters {
     pub fast_convergence: bool,
     /// Does HyStart++ end the first slow start?
     pub hystart: bool,
+    /// Does the estimate of Reno's window grow as fast as Reno's once it has reached the last peak?
+    pub reno_beyond_peak: bool,
+    /// Marks take the window no lower, segments.
+    pub lowest_window: u32,
 }
 
 impl Default for CubicParameters {
     fn default() -> Self {
-        CubicParameters { scale: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
+        CubicParameters {
+            scale: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            hystart: true,
+            reno_beyond_peak: false,
+            lowest_window: 2,
+        }
     }
 }
 
@@ -71,7 +88,10 @@ pub struct Cubic {
     rtt: SmoothedRtt,
     scale: f64,
     beta: f64,
+    lowest: u32,
     fast_convergence: bool,
+    reno_beyond_peak: bool,
+    arithmetic: Arithmetic,
     stage: Stage,
 }
 
@@ -106,7 +126,7 @@ impl Curve {
     }
 }
 
-/// RFC 9438, section 4.6: at least two segments after a loss, one after a mark.
+/// RFC 9438, section 4.6: at least two segments after a loss.
 const LOWEST_AFTER_LOSS: f64 = 2.0;
 /// RFC 9438, section 4.2: the target is no further away than this.
 const MOST_PER_ROUND: f64 = 1.5;
@@ -122,9 +142,17 @@ impl Cubic {
             rtt: SmoothedRtt::default(),
             scale: parameters.scale,
             beta: parameters.beta,
+            lowest: parameters.lowest_window,
             fast_convergence: parameters.fast_convergence,
+            reno_beyond_peak: parameters.reno_beyond_peak,
+            arithmetic: Arithmetic::Real,
             stage: if parameters.hystart { Stage::Watched(HyStart::new()) } else { Stage::SlowStart },
         }
+    }
+
+    /// The same, counting whole segments.
+    pub fn in_whole_segments(self) -> Self {
+        Cubic { arithmetic: Arithmetic::Whole, ..self }
     }
 
     /// Grows in slow start; gives the segments left for congestion avoidance.
@@ -143,7 +171,7 @@ impl Cubic {
         if !acked.is_window_used && self.window < self.threshold {
             return 0.0;
         }
-        let (window, rest) = slow_start(self.window, self.threshold, acked.newly);
+        let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         self.window = window;
         rest
     }
@@ -180,27 +208,33 @@ impl Cubic {
             return;
         }
         let target = self.at(after_k + self.rtt.secs()).clamp(self.window, MOST_PER_ROUND * self.window);
-        self.window = (self.window + segments * (target - self.window) / self.window).min(target);
+        let counted = self.arithmetic.counted(self.window);
+        self.window = (self.window + segments * (target - counted) / counted).min(target);
     }
 
     /// Figure 1: W(t) = C (t - K)^3 + W_max.
     fn at(&self, after_k: f64) -> f64 {
-        self.scale * after_k * after_k * after_k + self.plateau
+        let off = self.scale * after_k * after_k * after_k;
+        self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
     /// Section 4.3: the alpha that with this beta averages like Reno, until the peak is reached again; then Reno's own.
     fn reno_step(&self, reno: f64) -> f64 {
-        if reno >= self.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
+        let is_reno = self.reno_beyond_peak && reno >= self.prior;
+        if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
     }
 
     /// Sections 4.6 and 4.7. Gives what is left of the window.
     fn reduce(&mut self, in_use: f64) -> f64 {
+        let in_use = self.arithmetic.counted(in_use);
         let gives_way = self.fast_convergence && in_use < self.plateau;
-        self.plateau = if gives_way { in_use * (1.0 + self.beta) / 2.0 } else { in_use };
+        self.plateau =
+            if gives_way { self.arithmetic.counted(in_use * (1.0 + self.beta) / 2.0) } else { in_use };
         self.prior = in_use;
         self.stage = Stage::Reduced;
-        self.threshold = (in_use * self.beta).max(LOWEST_AFTER_LOSS);
-        in_use * self.beta
+        let left = self.arithmetic.counted(in_use * self.beta);
+        self.threshold = left.max(LOWEST_AFTER_LOSS);
+        left
     }
 }
 
@@ -229,7 +263,7 @@ impl Control for Cubic {
     }
 
     fn marked(&mut self, congested: &Congested) {
-        self.window = self.reduce(congested.in_use).max(1.0);
+        self.window = self.reduce(congested.in_use).max(f64::from(self.lowest));
     }
 
     fn timed_out(&mut self, congested: &Congested) {
@@ -251,14 +285,23 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    const PLAIN: CubicParameters =
-        CubicParameters { scale: 0.4, beta: 0.7, fast_convergence: true, hystart: false };
+    /// As RFC 9438 has it, without HyStart++.
+    const PLAIN: CubicParameters = CubicParameters {
+        scale: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        hystart: false,
+        reno_beyond_peak: true,
+        lowest_window: 1,
+    };
 
     fn ack(at_s: f64, newly: u32, rtt_s: f64) -> Acked {
         Acked {
             now: Time::ZERO + Duration::from_secs_f64(at_s),
             newly,
+            growth: newly,
             marked: 0,
+            lost: 0,
             in_flight: newly,
             rtt: Some(Duration::from_secs_f64(rtt_s)),
             ends_round: false,
@@ -343,6 +386,45 @@ mod tests {
         assert_eq!((cubic.window(), cubic.threshold()), (2.0, 2.0));
         cubic.timed_out(&congested(0.0, 100.0));
         assert_eq!((cubic.window(), cubic.threshold()), (1.0, 70.0));
+    }
+
+    #[test]
+    fn a_window_counted_in_segments_is_cut_to_whole_ones_and_marks_leave_two() {
+        let mut cubic = Cubic::new(CubicParameters { lowest_window: 2, ..PLAIN }, 10).in_whole_segments();
+        cubic.lost(&congested(0.0, 11.9));
+        assert_eq!((cubic.window(), cubic.threshold(), cubic.plateau), (7.0, 7.0, 11.0));
+        cubic.lost(&congested(1.0, 9.0));
+        assert_eq!((cubic.window(), cubic.plateau), (6.0, 7.0)); // 6.3, and 9 * 0.85 = 7.65
+        cubic.marked(&congested(2.0, 2.5));
+        assert_eq!(cubic.window(), 2.0);
+    }
+
+    #[test]
+    fn a_window_counted_in_segments_is_at_its_plateau_when_less_than_one_is_missing() {
+        let mut cubic = Cubic::new(PLAIN, 10).in_whole_segments();
+        cubic.lost(&congested(0.0, 1000.0));
+        let k = (300.0_f64 / 0.4).cbrt();
+        let early = (1.0_f64 / 0.4).cbrt(); // C t^3 = 1
+        let mut reached = f64::INFINITY;
+        run(&mut cubic, 20.0, 20.0 + k, 0.1, |t, window| {
+            if window >= 1000.0 {
+                reached = reached.min(t);
+            }
+        });
+        // The target is a round trip ahead, and the last segment takes one: within two of 0.1 s.
+        assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
+    }
+
+    #[test]
+    fn beyond_the_last_peak_the_estimate_grows_on_as_before_where_it_is_not_to_be_renos() {
+        let mut cubic = Cubic::new(CubicParameters { reno_beyond_peak: false, ..PLAIN }, 10);
+        cubic.lost(&congested(0.0, 10.0));
+        let (mut reno, alpha) = (7.0, 3.0 * 0.3 / 1.7);
+        run(&mut cubic, 0.0, 0.3, 0.01, |_, window| {
+            reno += alpha / reno;
+            assert!((window - reno).abs() < 1e-9, "{window} {reno}");
+        });
+        assert!(cubic.window() > 15.0, "{}", cubic.window()); // beyond the peak
     }
 
     #[test]

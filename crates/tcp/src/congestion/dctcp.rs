@@ -12,6 +12,8 @@
 //! - `gain` (1; 1/16): g, how much a round moves alpha. RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010).
 //! - `initial_alpha` (1; 1): alpha before the first round. RFC 8257, section 3.3.
 //! - `lowest_window` (segments; 2): marks take the window no lower. RFC 5681, equation (4).
+//! - `pauses_after_mark` (true or false; true): the window does not grow until what was in flight at a reduction is acknowledged. Linux;
+//!   RFC 8257 keeps it from growing on acknowledgements that report a mark only.
 //!
 //! # State and cost
 //! 56 bytes; O(1) per acknowledgement. The sender is asked to count marked segments.
@@ -24,11 +26,12 @@
 //! - RFC 8257 names no lowest window for marks; see `lowest_window`.
 //! - "Once per window" is counted from the reduction: the next one waits until everything that was in flight is acknowledged.
 //!   The rounds over which alpha is averaged are the sender's, and go on independently.
-//! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2); in between it grows, also in
-//!   the window of a reduction.
+//! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
+//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, a mark takes whole segments from a window of whole
+//!   segments, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
 //! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
 
-use super::growth::{half, kept, slow_start};
+use super::growth::{Arithmetic, half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::Flight;
 use super::{Acked, Congested, Control, Feedback};
@@ -43,11 +46,13 @@ pub struct DctcpParameters {
     pub initial_alpha: f64,
     /// Marks take the window no lower, segments.
     pub lowest_window: u32,
+    /// Does the window stay as it is until what was in flight at a reduction is acknowledged?
+    pub pauses_after_mark: bool,
 }
 
 impl Default for DctcpParameters {
     fn default() -> Self {
-        DctcpParameters { gain: 1.0 / 16.0, initial_alpha: 1.0, lowest_window: 2 }
+        DctcpParameters { gain: 1.0 / 16.0, initial_alpha: 1.0, lowest_window: 2, pauses_after_mark: true }
     }
 }
 
@@ -59,6 +64,8 @@ pub struct Dctcp {
     marks: MarkedFraction,
     lowest: f64,
     reduced: Flight,
+    pauses_after_mark: bool,
+    arithmetic: Arithmetic,
 }
 
 impl Dctcp {
@@ -70,7 +77,14 @@ impl Dctcp {
             marks: MarkedFraction::new(parameters.initial_alpha, parameters.gain),
             lowest: f64::from(parameters.lowest_window),
             reduced: Flight::default(),
+            pauses_after_mark: parameters.pauses_after_mark,
+            arithmetic: Arithmetic::Real,
         }
+    }
+
+    /// The same, counting whole segments.
+    pub fn in_whole_segments(self) -> Self {
+        Dctcp { arithmetic: Arithmetic::Whole, ..self }
     }
 
     /// The smoothed fraction of marked segments, from 0 to 1.
@@ -79,13 +93,15 @@ impl Dctcp {
     }
 
     fn reduce(&mut self, acked: &Acked) {
-        self.window = (self.window * (1.0 - self.alpha() / 2.0)).max(self.lowest);
+        let window = self.arithmetic.counted(self.window);
+        let taken = self.arithmetic.counted(window * self.alpha() / 2.0);
+        self.window = (window - taken).max(self.lowest);
         self.threshold = self.window;
         self.reduced = Flight::of(acked.in_flight.saturating_sub(acked.newly));
     }
 
     fn grow(&mut self, acked: &Acked) {
-        let (window, rest) = slow_start(self.window, self.threshold, acked.newly);
+        let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         self.window = kept(window + rest / window, acked.most);
     }
 }
@@ -105,7 +121,8 @@ impl Control for Dctcp {
             self.marks.end_round();
         }
         let may_reduce = self.reduced.is_over_before(acked.newly);
-        if acked.marked == 0 && acked.is_window_used {
+        let may_grow = may_reduce || !self.pauses_after_mark;
+        if acked.marked == 0 && acked.is_window_used && may_grow {
             self.grow(acked);
         } else if acked.marked > 0 && may_reduce {
             self.reduce(acked);
@@ -113,7 +130,7 @@ impl Control for Dctcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = half(congested);
+        self.threshold = self.arithmetic.counted(half(congested));
         self.window = self.threshold;
     }
 
@@ -142,7 +159,8 @@ mod tests {
 
     fn ack(newly: u32, marked: u32, in_flight: u32, ends_round: bool) -> Acked {
         let (now, rtt, rate) = (Time::ZERO, None, None);
-        Acked { now, newly, marked, in_flight, rtt, ends_round, rate, is_window_used: true, most: 1e9 }
+        let (growth, lost, is_window_used, most) = (newly, 0, true, 1e9);
+        Acked { now, newly, growth, marked, lost, in_flight, rtt, ends_round, rate, is_window_used, most }
     }
 
     #[test]
@@ -175,6 +193,27 @@ mod tests {
         assert_eq!((dctcp.window(), dctcp.threshold()), (30.0, 30.0));
         dctcp.acked(&ack(1, 1, 30, false)); // the first of those sent after the reduction
         assert_eq!(dctcp.window(), 22.5);
+    }
+
+    #[test]
+    fn a_window_counted_in_segments_loses_whole_ones() {
+        let parameters = DctcpParameters { initial_alpha: 0.3, ..Default::default() };
+        let mut dctcp = Dctcp::new(parameters, 10).in_whole_segments();
+        dctcp.acked(&ack(1, 1, 10, false));
+        assert_eq!((dctcp.window(), dctcp.threshold()), (9.0, 9.0)); // 1.5 makes 1
+    }
+
+    #[test]
+    fn after_a_reduction_the_window_waits_until_the_flight_is_acknowledged() {
+        for (pauses_after_mark, waits) in [(true, true), (false, false)] {
+            let parameters = DctcpParameters { initial_alpha: 0.5, pauses_after_mark, ..Default::default() };
+            let mut dctcp = Dctcp::new(parameters, 40);
+            dctcp.acked(&ack(1, 1, 40, false));
+            dctcp.acked(&ack(39, 0, 39, false)); // the rest of the flight
+            assert_eq!(dctcp.window() == 30.0, waits, "{}", dctcp.window());
+            dctcp.acked(&ack(1, 0, 30, false));
+            assert!(dctcp.window() > 30.0);
+        }
     }
 
     #[test]

@@ -10,6 +10,22 @@ pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) 
     (window + step, f64::from(newly) - step)
 }
 
+/// How a controller counts its window. Windows are real numbers, and what is sent is their whole part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    /// Nothing is rounded: the RFCs count bytes.
+    Real,
+    /// What a sign of congestion leaves is whole, and so is what it is taken from, as in Linux, which counts segments.
+    Whole,
+}
+
+impl Arithmetic {
+    /// The value as it is counted.
+    pub fn counted(self, value: f64) -> f64 {
+        if self == Arithmetic::Whole { value.floor() } else { value }
+    }
+}
+
 /// Half of the window in use, and two segments at least: RFC 5681, equation (4).
 pub(super) fn half(congested: &Congested) -> f64 {
     (congested.in_use / 2.0).max(LOWEST_THRESHOLD)

@@ -51,7 +51,7 @@ impl HyStart {
 
     /// Takes an acknowledgement in, and tells by how many segments it lets the window grow.
     pub fn acked(&mut self, acked: &Acked) -> f64 {
-        let segments = f64::from(acked.newly.min(MOST_PER_ACK));
+        let segments = f64::from(acked.growth.min(MOST_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
         if acked.ends_round {
             self.begin_round();
@@ -104,7 +104,9 @@ mod tests {
         let ack = |i| Acked {
             now: Time::ZERO,
             newly: 1,
+            growth: 1,
             marked: 0,
+            lost: 0,
             in_flight: 10,
             rtt: Some(Duration::from_ms(rtt_ms)),
             ends_round: i == 0,
@@ -153,7 +155,9 @@ mod tests {
         let mut ack = Acked {
             now: Time::ZERO,
             newly: 100,
+            growth: 100,
             marked: 0,
+            lost: 0,
             in_flight: 100,
             rtt: None,
             ends_round: false,
@@ -162,7 +166,7 @@ mod tests {
             most: 1e9,
         };
         assert_eq!(hystart.acked(&ack), 8.0);
-        ack.newly = 3;
+        ack.growth = 3;
         assert_eq!(hystart.acked(&ack), 3.0);
     }
 }

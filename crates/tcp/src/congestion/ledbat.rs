@@ -18,7 +18,8 @@
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). The sender is asked for exact round-trip times.
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes. The filter of current
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes, INIT_CWND 2, whatever the
+//! TCP's initial window. The filter of current
 //! delays is the least of the last four samples, as implementations commonly have it; the RFC leaves it open.
 //!
 //! # Where we differ
@@ -69,6 +70,8 @@ pub struct Ledbat {
     next: u8,
 }
 
+/// INIT_CWND, segments. RFC 6817, section 2.5: 2, and no more than a TCP may begin with.
+pub(super) const INITIAL_WINDOW: u32 = 2;
 const BASE_HISTORY: usize = 10;
 const CURRENT_FILTER: usize = 4;
 const NONE: u32 = u32::MAX;
@@ -128,7 +131,7 @@ impl Control for Ledbat {
         }
         let Some(queueing) = self.queueing_delay() else { return };
         let off_target = (self.target_s - queueing.secs()) / self.target_s;
-        let moved = self.window + self.gain * off_target * f64::from(acked.newly) / self.window;
+        let moved = self.window + self.gain * off_target * f64::from(acked.growth) / self.window;
         let allowed = f64::from(acked.in_flight) + f64::from(self.allowed_increase);
         self.window = kept(moved.min(allowed).max(f64::from(self.lowest)), acked.most);
     }
@@ -158,7 +161,9 @@ mod tests {
         Acked {
             now: Time::from_ns(at_s * 1_000_000_000),
             newly,
+            growth: newly,
             marked: 0,
+            lost: 0,
             in_flight: 1000,
             rtt: rtt_ms.map(Duration::from_ms),
             ends_round: true,

@@ -50,7 +50,9 @@ mod tests {
         let ack = |newly, marked| Acked {
             now: Time::ZERO,
             newly,
+            growth: newly,
             marked,
+            lost: 0,
             in_flight: 10,
             rtt: None,
             ends_round: false,

@@ -11,6 +11,7 @@ mod growth;
 mod hystart;
 mod ledbat;
 mod marks;
+mod max_filter;
 mod prague;
 mod reno;
 mod round_trip;
@@ -33,8 +34,13 @@ pub struct Acked {
     pub now: Time,
     /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
     pub newly: u32,
+    /// How many of those the window may grow by: those of this acknowledgement. What arrived while a loss was repaired or a mark was
+    /// echoed is told late, and is no reason to grow (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    pub growth: u32,
     /// How many of those had met a mark, as the receiver counted them.
     pub marked: u32,
+    /// Segments that are newly taken for lost with it, where selective acknowledgements tell; retransmissions too.
+    pub lost: u32,
     /// Segments in flight before it came.
     pub in_flight: u32,
     /// A round-trip time that it measures, exact; absent where it acknowledges only what was sent twice.
@@ -56,6 +62,10 @@ pub struct RateSample {
     pub per_second: f64,
     /// Had the application less to send than the window allowed? Then the path may carry more.
     pub is_limited_by_application: bool,
+    /// Segments that have been delivered so far, wrapping; selectively acknowledged ones are among them.
+    pub delivered: u32,
+    /// What that was when the segment was sent which this sample is of.
+    pub delivered_before: u32,
 }
 
 /// What a sign of congestion told.
@@ -138,7 +148,9 @@ mod tests {
         Acked {
             now: Time::ZERO,
             newly: 1,
+            growth: 1,
             marked: 0,
+            lost: 0,
             in_flight: 1,
             rtt: None,
             ends_round: false,

@@ -126,7 +126,7 @@ impl Prague {
     }
 
     fn grow(&mut self, acked: &Acked) {
-        let unmarked = acked.newly.saturating_sub(acked.marked);
+        let unmarked = acked.growth.saturating_sub(acked.marked);
         let (window, rest) = slow_start(self.window, self.threshold, unmarked);
         self.window = kept(window + rest * self.segments_per_round() / window, acked.most);
     }
@@ -195,7 +195,8 @@ mod tests {
     fn ack(now_ms: u64, newly: u32, marked: u32, rtt_ms: u64) -> Acked {
         let (now, rtt) = (Time::from_ns(now_ms * 1_000_000), Some(Duration::from_ms(rtt_ms)));
         let (in_flight, ends_round) = (newly, true);
-        Acked { now, newly, marked, in_flight, rtt, ends_round, rate: None, is_window_used: true, most: 1e9 }
+        let (growth, lost, rate, is_window_used, most) = (newly, 0, None, true, 1e9);
+        Acked { now, newly, growth, marked, lost, in_flight, rtt, ends_round, rate, is_window_used, most }
     }
 
     fn in_avoidance(parameters: PragueParameters, window: f64) -> Prague {

@@ -15,8 +15,11 @@
 //! limit is its floor.
 //!
 //! # Where we differ
-//! Growth counts acknowledgements, not bytes acknowledged (RFC 5681 allows both; every ACK here stands for one segment).
+//! Growth counts acknowledgements, which RFC 5681, section 3.1, allows; or, where
+//! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they acknowledge (RFC 3465, without its limit L on
+//! an acknowledgement of many: as Linux).
 
+use super::growth::slow_start;
 use super::{Acked, Congested, Control};
 
 /// The congestion window and the slow-start threshold, in segments.
@@ -25,6 +28,7 @@ pub struct Reno {
     window: f64,
     threshold: f64,
     halves_to_whole: bool,
+    counts_segments: bool,
 }
 
 /// RFC 5681, equation (4): the threshold never falls below two segments.
@@ -33,19 +37,39 @@ pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 impl Reno {
     /// A window of `initial` segments, in slow start.
     pub fn new(initial: u32) -> Self {
-        Reno { window: f64::from(initial), threshold: f64::INFINITY, halves_to_whole: false }
+        Reno {
+            window: f64::from(initial),
+            threshold: f64::INFINITY,
+            halves_to_whole: false,
+            counts_segments: false,
+        }
     }
 
-    /// The same, rounding a halved window down to whole segments (ns-2 before 2006).
-    pub fn halving_to_whole(initial: u32) -> Self {
-        Reno { halves_to_whole: true, ..Reno::new(initial) }
+    /// The same, rounding a halved window down to whole segments (Linux, and ns-2 before 2006).
+    pub fn halving_to_whole(self) -> Self {
+        Reno { halves_to_whole: true, ..self }
     }
 
-    /// New data was acknowledged, and the window was used: all that this law wants to know.
+    /// The same, growing by the number of segments acknowledged.
+    pub fn counting_segments(self) -> Self {
+        Reno { counts_segments: true, ..self }
+    }
+
+    /// New data, of `segments`, was acknowledged, and the window was used: all that this law wants to know.
     #[inline]
-    pub fn grow(&mut self, most: f64) {
+    pub fn grow(&mut self, segments: u64, most: f64) {
+        if self.counts_segments {
+            return self.grow_by(segments, most);
+        }
         self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
         self.window = self.window.min(most);
+    }
+
+    #[inline(never)] // out of the way of the many that count acknowledgements
+    fn grow_by(&mut self, segments: u64, most: f64) {
+        let segments = u32::try_from(segments).unwrap_or(u32::MAX);
+        let (window, rest) = slow_start(self.window, self.threshold, segments);
+        self.window = (window + rest / window).min(most);
     }
 }
 
@@ -63,7 +87,7 @@ impl Control for Reno {
     #[inline]
     fn acked(&mut self, acked: &Acked) {
         if acked.is_window_used {
-            self.grow(acked.most);
+            self.grow(acked.growth.into(), acked.most);
         }
     }
 
@@ -109,11 +133,26 @@ mod tests {
     }
 
     #[test]
+    fn a_delayed_acknowledgement_grows_the_window_by_what_it_acknowledges_where_segments_count() {
+        let two = Acked { newly: 2, growth: 2, ..one_acked() };
+        let (mut by_acks, mut by_segments) = (Reno::new(10), Reno::new(10).counting_segments());
+        for reno in [&mut by_acks, &mut by_segments] {
+            reno.acked(&two);
+        }
+        assert_eq!((by_acks.window(), by_segments.window()), (11.0, 12.0));
+        for reno in [&mut by_acks, &mut by_segments] {
+            reno.lost(&congested(20.0));
+            reno.acked(&two);
+        }
+        assert_eq!((by_acks.window(), by_segments.window()), (10.1, 10.2));
+    }
+
+    #[test]
     fn only_the_threshold_is_rounded() {
         let mut reno = Reno::new(2);
         reno.lost(&congested(13.0));
         assert_eq!((reno.window(), reno.threshold()), (6.5, 6.0));
-        let mut reno = Reno::halving_to_whole(2);
+        let mut reno = Reno::new(2).halving_to_whole();
         reno.lost(&congested(13.0));
         assert_eq!((reno.window(), reno.threshold()), (6.0, 6.0));
     }

@@ -35,39 +35,48 @@ const MOST_IN_FLIGHT: u64 = u32::MAX as u64;
 const NONE: u64 = u64::MAX;
 
 /// A sender.
+///
+/// What an acknowledgement of new data needs is in the first 144 bytes. With millions of connections it is the lines of the cache that
+/// a packet touches that take the time.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
     config: Arc<Config>,
-    control: Controller,
-    rtt: RttEstimator,
-    window_limit: f64,
     unacked: u64,        // everything below is acknowledged
     next: u64,           // next to send; below `highest` after a timeout (go back N)
     highest: u64,        // never sent yet
     end: u64,            // what the application has written so far; MAX for no end
-    recover: u64,        // what was never sent when the window was last reduced; 0 before that
-    round_end: u64,      // a round trip ends when this is acknowledged
     timed_seq: u64,      // the segment that is timed, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
     retransmit_at: Time, // MAX for never
     release_at: Time,    // when pacing, or a mark at a window of 1, lets the next segment out
-    last_sent: Time,
+    control: Controller,
+    rtt: RttEstimator,
     duplicates: u32,
     inflation: u32, // segments known to have left the network during recovery
-    pipe: u32,      // segments in flight during recovery, where acknowledgements are counted
-    marks: u32,     // told by the receiver so far
-    untold: u32,    // segments that arrived, of which the controller knows nothing yet
     phase: Phase,
-    reaction: Reaction,
+    ecn: Ecn, // of new data
+    /// What was told or asked for when it was made, and what is so now.
+    has_board: bool,
+    has_journal: bool,
+    counts_marks: bool,
     is_held: bool,    // until `release_at`
     is_starved: bool, // by the application: the window would have allowed more
     is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
-    counts_marks: bool,
-    ecn: Ecn, // of new data
+    // Seldom needed.
+    reaction: Reaction,
+    pipe: u32,       // segments in flight during recovery, where acknowledgements are counted
+    recover: u64,    // what was never sent when the window was last reduced; 0 before that
+    round_end: u64,  // a round trip ends when this is acknowledged
+    last_sent: Time, // kept where a window restarts after a pause
+    marks: u32,      // told by the receiver so far
+    untold: u32,     // segments that arrived, of which the controller knows nothing yet
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Sender, reaction) < 144 && size_of::<Sender>() <= 200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -98,35 +107,37 @@ impl Sender {
         let control = Controller::new(config);
         let feedback = control.feedback();
         let keeps_journal = config.exact_rtt || feedback.exact_rtt || feedback.rate;
+        let has_board = config.recovery == Recovery::Sack;
         Sender {
-            control,
-            rtt: RttEstimator::default(),
-            window_limit: config.window.map_or(f64::INFINITY, f64::from),
             unacked: 0,
             next: 0,
             highest: 0,
             end: u64::MAX,
-            recover: 0,
-            round_end: 0,
             timed_seq: NONE,
             timed_at: Time::ZERO,
             retransmit_at: Time::MAX,
             release_at: Time::ZERO,
-            last_sent: Time::ZERO,
+            control,
+            rtt: RttEstimator::default(),
             duplicates: 0,
             inflation: 0,
-            pipe: 0,
-            marks: 0,
-            untold: 0,
             phase: Phase::Closed,
-            reaction: Reaction::None,
+            ecn: config.ecn.codepoint(),
+            has_board,
+            has_journal: keeps_journal,
+            counts_marks: feedback.counted_marks,
             is_held: false,
             is_starved: false,
             is_slowed: false,
             owes_cwr: false,
-            counts_marks: feedback.counted_marks,
-            ecn: config.ecn.codepoint(),
-            board: (config.recovery == Recovery::Sack).then(|| Box::new(board(config))),
+            reaction: Reaction::None,
+            pipe: 0,
+            recover: 0,
+            round_end: 0,
+            last_sent: Time::ZERO,
+            marks: 0,
+            untold: 0,
+            board: has_board.then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
             config: Arc::clone(config),
         }
@@ -187,10 +198,10 @@ impl Sender {
         &self.control
     }
 
-    /// Reads from its parts, for a caller who wants them in the cache before they are needed. The number means nothing.
+    /// Has it been started?
     #[inline]
-    pub fn touch(&self) -> u64 {
-        self.unacked ^ self.retransmit_at.ns() ^ self.control.window().to_bits() ^ self.last_sent.ns()
+    pub fn has_started(&self) -> bool {
+        self.phase != Phase::Closed
     }
 
     /// The congestion window, segments.
@@ -235,7 +246,7 @@ impl Sender {
         } else {
             self.is_slowed = false;
         }
-        if self.board.is_some() {
+        if self.has_board {
             self.on_selective(ack, now, out);
         } else if ack.next > self.unacked {
             self.on_new_ack(&ack, now, out);
@@ -335,13 +346,19 @@ impl Sender {
         self.recover = self.highest;
     }
 
+    /// What the receiver has room for, segments.
+    #[inline]
+    fn window_limit(&self) -> f64 {
+        self.config.window.map_or(f64::INFINITY, f64::from)
+    }
+
     fn congested(&self, now: Time) -> Congested {
         Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
     }
 
     /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much has left the network.
     fn in_use(&self) -> f64 {
-        self.control.window().min(self.window_limit)
+        self.control.window().min(self.window_limit())
     }
 
     /// Segments in flight.
@@ -366,9 +383,9 @@ impl Sender {
     #[inline]
     fn tell(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
-        let most = self.window_limit.min(WIDEST_WINDOW);
+        let most = self.window_limit().min(WIDEST_WINDOW);
         match &mut self.control {
-            Controller::Reno(reno) if is_window_used => reno.grow(most),
+            Controller::Reno(reno) if is_window_used => reno.grow(newly, most),
             Controller::Reno(_) => {}
             _ => self.tell_all(ack, newly, in_flight, measures, now),
         }
@@ -376,8 +393,10 @@ impl Sender {
 
     #[inline(never)]
     fn tell_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
-        let newly = self.untold.saturating_add(u32::try_from(newly).unwrap_or(u32::MAX)).max(1);
+        let growth = u32::try_from(newly).unwrap_or(u32::MAX);
+        let newly = self.untold.saturating_add(growth).max(1);
         self.untold = 0;
+        let lost = self.board.as_mut().map_or(0, |board| board.newly_lost());
         let marked = ack.marks.wrapping_sub(self.marks).min(newly);
         self.marks = ack.marks;
         let ends_round = ack.next > self.round_end;
@@ -387,20 +406,24 @@ impl Sender {
         self.control.acked(&Acked {
             now,
             newly,
+            growth,
             marked,
+            lost,
             in_flight,
             rtt: measures.rtt,
             ends_round,
             rate: measures.rate,
             is_window_used: !self.is_starved || self.config.quirks.grows_unused,
-            most: self.window_limit.min(WIDEST_WINDOW),
+            most: self.window_limit().min(WIDEST_WINDOW),
         });
     }
 
     /// One segment is timed per round trip, or each; retransmissions never are (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
-        if let Some(journal) = &mut self.journal {
+        if self.has_journal
+            && let Some(journal) = &mut self.journal
+        {
             journal.advance(acked_to, now);
             let measures = journal.measures(now);
             if let Some(rtt) = measures.rtt {

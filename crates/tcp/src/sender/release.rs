@@ -32,14 +32,15 @@ impl Sender {
     #[inline]
     pub(super) fn window_end(&self) -> u64 {
         let inflated = self.control.window() + f64::from(self.inflation);
-        let usable = if inflated < self.window_limit { inflated } else { self.window_limit };
+        let limit = self.window_limit();
+        let usable = if inflated < limit { inflated } else { limit };
         self.unacked + usable as u64
     }
 
     /// The first segment that the receiver has no room for, or the application has not written.
     #[inline]
     pub(super) fn sendable_end(&self) -> u64 {
-        (self.unacked + self.window_limit.min(1e18) as u64).min(self.end)
+        (self.unacked + self.window_limit().min(1e18) as u64).min(self.end)
     }
 
     /// Sends at most `most` segments of the window.
@@ -89,12 +90,16 @@ impl Sender {
 
     #[inline]
     pub(super) fn send_data(&mut self, seq: u64, now: Time, out: &mut impl Output) {
-        if let Some(journal) = &mut self.journal {
+        if self.has_journal
+            && let Some(journal) = &mut self.journal
+        {
             journal.sent(seq, now, self.unacked == self.highest);
         }
         let segment = if seq < self.highest { self.again(seq) } else { self.anew(seq, now) };
         out.send(segment);
-        self.last_sent = now;
+        if self.config.restart_window.is_some() {
+            self.last_sent = now;
+        }
         if self.retransmit_at == Time::MAX {
             self.arm(now);
         }

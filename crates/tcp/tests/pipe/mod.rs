@@ -116,11 +116,18 @@ impl Pipe {
         Acked {
             now: Time::ZERO + Duration::from_secs_f64(self.now_s),
             newly: 1,
+            growth: 1,
             marked: u32::from(sent.is_marked),
+            lost: 0,
             in_flight,
             rtt: Some(Duration::from_secs_f64(self.now_s - sent.at_s)),
             ends_round,
-            rate: Some(RateSample { per_second, is_limited_by_application: false }),
+            rate: Some(RateSample {
+                per_second,
+                is_limited_by_application: false,
+                delivered: self.delivered as u32,
+                delivered_before: sent.delivered as u32,
+            }),
             is_window_used: true,
             most: 1e9,
         }

@@ -27,6 +27,17 @@ pub enum Load {
     Web(Box<web::Web>),
 }
 
+/// How a load asks for rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// It offers what it offers whatever becomes of it.
+    Offered,
+    /// It asks for so much, and for more only once it has that.
+    Asked,
+    /// It takes what it gets.
+    Endless,
+}
+
 /// Why a load is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -94,12 +105,13 @@ impl Load {
         }
     }
 
-    /// Does it offer what it offers whatever becomes of it?
-    pub(crate) fn is_open_loop(&self) -> bool {
+    /// How it asks for rate.
+    pub(crate) fn demand(&self) -> Demand {
         match self {
-            Load::Transfers(transfers) => transfers.arrivals.is_open_loop(),
-            Load::Telnet(_) => true,
-            Load::Bursts(_) | Load::Sequence(_) | Load::Web(_) => false,
+            Load::Transfers(transfers) if transfers.arrivals.is_open_loop() => Demand::Offered,
+            Load::Telnet(_) => Demand::Offered,
+            Load::Transfers(_) | Load::Bursts(_) | Load::Web(_) => Demand::Asked,
+            Load::Sequence(_) => Demand::Endless,
         }
     }
 }

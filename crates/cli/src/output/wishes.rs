@@ -1,0 +1,84 @@
+//! What is to be written: what was asked for on the command line, or else in the scenario's `[output]`.
+
+use super::file;
+use crate::args::OutputArgs;
+use crate::failure::Failure;
+use fairwire_core::Duration;
+use fairwire_scenario::OutputSpec;
+use std::path::{Path, PathBuf};
+
+/// Where nobody says it, between two samples.
+const EVERY: Duration = Duration::from_ms(100);
+
+/// What is to be written, and where.
+#[derive(Debug)]
+pub struct Wishes<'a> {
+    pub series: Option<Place<'a>>,
+    pub trace: Option<Place<'a>>,
+    pub flows: Option<Place<'a>>,
+    pub histogram: Option<Place<'a>>,
+    pub plot: Option<Place<'a>>,
+    pub every: Duration,
+    pub series_flows: bool,
+    pub one_way: bool,
+    pub check_warm_up: bool,
+}
+
+/// A place for a file, and who asked for it.
+#[derive(Debug)]
+pub struct Place<'a> {
+    asked: String,
+    path: &'a Path,
+}
+
+impl<'a> Wishes<'a> {
+    /// Options go before the scenario's keys.
+    pub fn of(args: &'a OutputArgs, spec: &'a OutputSpec) -> Self {
+        let place = |key: &str, option: &'a Option<PathBuf>, typed: &'a Option<String>| {
+            let option = option.as_deref().map(|path| Place { asked: format!("--{key}"), path });
+            let typed =
+                || typed.as_ref().map(|path| Place { asked: format!("output.{key}"), path: Path::new(path) });
+            option.or_else(typed)
+        };
+        Wishes {
+            series: place("series", &args.series, &spec.series),
+            trace: place("trace", &args.trace, &spec.trace),
+            flows: place("flows", &args.flows, &spec.flows),
+            histogram: place("histogram", &args.histogram, &spec.histogram),
+            plot: place("plot", &args.plot, &spec.plot),
+            every: args.every.or(spec.every.map(|every| every.0)).unwrap_or(EVERY),
+            series_flows: args.series_flows || spec.series_flows,
+            one_way: args.one_way || spec.one_way,
+            check_warm_up: args.check_warm_up || spec.check_warm_up,
+        }
+    }
+
+    /// Is the state looked at from time to time?
+    pub fn has_samples(&self) -> bool {
+        self.series.is_some() || self.plot.is_some() || self.check_warm_up
+    }
+
+    /// Are delays counted?
+    pub fn has_delays(&self) -> bool {
+        self.histogram.is_some() || self.one_way
+    }
+
+    pub fn series(&self) -> Option<&Path> {
+        self.series.as_ref().map(Place::path)
+    }
+
+    pub fn trace(&self) -> Option<&Path> {
+        self.trace.as_ref().map(Place::path)
+    }
+}
+
+impl Place<'_> {
+    pub fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// Proves that it ends in one of `endings` and can be written. Tells its ending.
+    pub fn prove(&self, endings: &[&'static str]) -> Result<&'static str, Failure> {
+        file::prove(&self.asked, self.path, endings)
+    }
+}

@@ -1,0 +1,33 @@
+//! What of a buffer is kept up.
+
+/// What a scheduler or a dropper asks of the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    pub(crate) order: bool,
+    pub(crate) flows: bool,
+    pub(crate) random_packet: bool,
+}
+
+impl Needs {
+    /// The order of arrival alone.
+    pub const ORDER: Needs = Needs { order: true, flows: false, random_packet: false };
+    /// The packets of each flow, and the backlogged flows; not the order in which packets of different flows arrived.
+    pub const QUEUES: Needs = Needs { order: false, flows: true, random_packet: false };
+    /// The packets of each flow, the backlogged flows, and the order of arrival.
+    pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };
+    /// A uniformly random packet, and the order of arrival.
+    pub const RANDOM_PACKET: Needs = Needs { order: true, flows: false, random_packet: true };
+    /// Everything.
+    pub const ALL: Needs = Needs { order: true, flows: true, random_packet: true };
+}
+
+impl core::ops::BitOr for Needs {
+    type Output = Needs;
+    fn bitor(self, other: Needs) -> Needs {
+        Needs {
+            order: self.order || other.order,
+            flows: self.flows || other.flows,
+            random_packet: self.random_packet || other.random_packet,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and measured.
+
+use crate::build::mean_of;
+use crate::error::Problem;
+use crate::spec::Spec;
+use crate::topology::{Fault, Topology, refused};
+use crate::words::shortened;
+use fairwire_core::{Rate, Seed};
+use fairwire_disciplines::Site;
+use fairwire_disciplines::error::BadParameter;
+use fairwire_disciplines::marker::{self, MarkerParameters};
+use fairwire_disciplines::spec::Quantity;
+use fairwire_metrics::record::{AggregateRecord, FlowRecord};
+use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The marker of an aggregate, unless it names another.
+const MARKER: &str = "token-bucket";
+/// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say anything at 1 Mbit/s.
+const LONGEST_WINDOW: u32 = 65_536;
+
+/// Groups of flows with one contract: coloured together at the edge of the network, before the first queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AggregateSpec {
+    /// Its name: letters, digits, `-` and `_`. Groups belong to it that have it as their `aggregate`.
+    pub name: String,
+    /// The contract: the rate up to which its packets are in profile, and in proportion to which a fair link would be shared.
+    pub target: Quantity<Rate>,
+    /// The marker. Default: "token-bucket".
+    pub marker: Option<String>,
+    /// Parameters of markers, under their names. What is left out has its default, and `rate` is `target`.
+    #[serde(default = "no_parameters")]
+    pub markers: MarkerParameters,
+    /// What is made of the marks of its packets where they leave, for a marker that hears of it.
+    #[serde(default)]
+    pub estimator: EstimatorSpec,
+}
+
+fn no_parameters() -> MarkerParameters {
+    MarkerParameters::NONE
+}
+
+/// How marks are estimated where an aggregate leaves, and what is asked of its marker then.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EstimatorSpec {
+    /// Does the estimate move with each packet in profile, or once in a window of them? Default: "sliding".
+    pub cadence: Option<CadenceSpec>,
+    /// The latest packets in profile whose marks are counted. Default: 10.
+    pub window: Option<u32>,
+    /// The weight of their mean in the estimate, above 0 and at most 1. Default: 0.1.
+    pub weight: Option<f64>,
+    /// Below this estimate a higher target is asked for, 0 to 1. Default: 0.005.
+    pub low: Option<f64>,
+    /// Above this one a lower target is asked for, `low` to 1. Default: 0.02.
+    pub high: Option<f64>,
+}
+
+/// When an estimate moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CadenceSpec {
+    /// With each packet in profile, over the window that ends with it.
+    Sliding,
+    /// Once in a window of packets in profile.
+    Tumbling,
+}
+
+impl EstimatorSpec {
+    fn plan(&self) -> EstimatorPlan {
+        let default = EstimatorPlan::default();
+        EstimatorPlan {
+            cadence: match self.cadence {
+                None => default.cadence,
+                Some(CadenceSpec::Sliding) => Cadence::Sliding,
+                Some(CadenceSpec::Tumbling) => Cadence::Tumbling,
+            },
+            window: self.window.unwrap_or(default.window),
+            weight: self.weight.unwrap_or(default.weight),
+            low: self.low.unwrap_or(default.low),
+            high: self.high.unwrap_or(default.high),
+        }
+    }
+
+    fn check(&self, path: &str) -> Result<(), Fault> {
+        let EstimatorPlan { window, weight, low, high, .. } = self.plan();
+        let within = |key: &str, given: f64, is_within: bool, allowed: &str| {
+            let why = "that is outside of what makes sense here";
+            let path = format!("{path}.{key}");
+            if is_within { Ok(()) } else { Err(refused(path, &given.to_string(), why, allowed)) }
+        };
+        let windows = 1..=LONGEST_WINDOW;
+        within("window", window.into(), windows.contains(&window), &format!("1 to {LONGEST_WINDOW}"))?;
+        within("weight", weight, weight > 0.0 && weight <= 1.0, "above 0, at most 1")?;
+        within("low", low, (0.0..=1.0).contains(&low), "0 to 1")?;
+        within("high", high, (low..=1.0).contains(&high), &format!("`low`, which is {low}, to 1"))
+    }
+}
+
+impl AggregateSpec {
+    /// The marker's name in the catalogue of markers.
+    fn marker(&self) -> &str {
+        self.marker.as_deref().unwrap_or(MARKER)
+    }
+
+    /// The groups that belong to it, by their places.
+    fn groups<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = usize> + 'a {
+        let flows = spec.flow.iter().enumerate();
+        flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
+    }
+
+    /// Where its marker works: at an edge with the fastest link that a flow of it has.
+    fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
+        let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
+        let sizes = self.groups(spec).map(|at| (spec.flow[at].count, topology.sends[at].packet_bytes));
+        let packet_bytes = mean_of(sizes).unwrap_or(1).max(1);
+        let buffer = topology.queues[0].buffer; // markers hold nothing
+        Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
+    }
+
+    fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
+        if self.groups(spec).next().is_none() {
+            let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
+            return Err(refused(format!("{path}.name"), &self.given(), "no group belongs to it", &allowed));
+        }
+        self.estimator.check(&format!("{path}.estimator"))?;
+        let entry = marker::find(self.marker()).map_err(|unknown| Fault {
+            path: format!("{path}.marker"),
+            problem: Problem::Unknown {
+                what: "marker",
+                given: shortened(&unknown.given),
+                allowed: marker::all().iter().map(|entry| entry.name.into()).collect(),
+            },
+        })?;
+        let stream = self.stream();
+        let site = self.site(spec, topology, Seed(0), &stream);
+        let contracted = self.markers.with_contract(self.target.0);
+        let mut all = self.markers.typed().chain([entry]);
+        all.try_for_each(|entry| entry.check(&contracted, &site)).map_err(|bad: BadParameter| {
+            let why = format!("`{}` cannot work with that", bad.discipline);
+            refused(format!("{path}.markers.{}", bad.path()), &bad.given, &why, &bad.allowed)
+        })
+    }
+
+    fn given(&self) -> String {
+        format!("`{}`", self.name)
+    }
+
+    fn stream(&self) -> String {
+        format!("aggregate/{}", self.name)
+    }
+}
+
+/// Do the aggregates make sense? Their names are plain.
+pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
+    for (at, flow) in spec.flow.iter().enumerate() {
+        let Some(name) = &flow.aggregate else { continue };
+        if spec.aggregate.iter().all(|aggregate| aggregate.name != *name) {
+            let allowed = spec.aggregate.iter().map(|aggregate| aggregate.name.clone()).collect();
+            let problem = Problem::Unknown { what: "aggregate", given: shortened(name), allowed };
+            return Err(Fault { path: format!("flow.{at}.aggregate"), problem });
+        }
+    }
+    for (at, aggregate) in spec.aggregate.iter().enumerate() {
+        let path = format!("aggregate.{at}");
+        if spec.aggregate[..at].iter().any(|other| other.name == aggregate.name) {
+            let path = format!("{path}.name");
+            return Err(refused(path, &aggregate.given(), "another aggregate has that name", "each once"));
+        }
+        aggregate.check(&path, spec, topology)?;
+    }
+    Ok(())
+}
+
+/// What the edges do. The random stream of an aggregate is named by it.
+pub(crate) fn plans(
+    spec: &Spec,
+    topology: &Topology,
+    seed: Seed,
+) -> Result<Vec<AggregatePlan>, BadParameter> {
+    let plan = |aggregate: &AggregateSpec| {
+        let stream = aggregate.stream();
+        let site = aggregate.site(spec, topology, seed, &stream);
+        let contracted = aggregate.markers.with_contract(aggregate.target.0);
+        // Its name was checked when the scenario was read.
+        let entry = marker::find(aggregate.marker()).unwrap_or(&marker::all()[0]);
+        Ok(AggregatePlan {
+            name: aggregate.name.clone(),
+            groups: aggregate.groups(spec).collect(),
+            marker: entry.build(&contracted, &site)?,
+            estimator: Some(aggregate.estimator.plan()),
+        })
+    };
+    spec.aggregate.iter().map(plan).collect()
+}
+
+/// What each aggregate got, beside what is fair.
+pub(crate) fn records(
+    spec: &Spec,
+    topology: &Topology,
+    counts: Vec<AggregateCount>,
+    flows: &[FlowRecord],
+) -> Vec<AggregateRecord> {
+    let record = |(aggregate, count): (&AggregateSpec, AggregateCount)| {
+        let groups: Vec<String> = aggregate.groups(spec).map(|at| spec.flow[at].group.clone()).collect();
+        let own = flows.iter().filter(|flow| groups.contains(&flow.group));
+        let throughput_bps: f64 = own.map(|flow| flow.throughput_bps).sum();
+        let fair_share_bps = fair_share(aggregate, spec, topology);
+        AggregateRecord {
+            name: count.name,
+            groups,
+            contract_bps: aggregate.target.0.bps() as f64,
+            target_bps: count.target_bps,
+            throughput_bps,
+            fair_share_bps,
+            gain: throughput_bps / fair_share_bps,
+            packets: count.entered,
+            in_profile: count.green,
+            in_profile_received: count.green_left,
+            in_profile_marked: count.green_marked,
+        }
+    };
+    spec.aggregate.iter().zip(counts).map(record).collect()
+}
+
+/// R_f of Park and Choi 2003, equation (1): the contract's part of the link; the least of those, where there are several links.
+fn fair_share(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> f64 {
+    let goes_over = |aggregate: &AggregateSpec, queue: usize| {
+        aggregate.groups(spec).any(|at| topology.ways[at].queues().any(|other| other == queue))
+    };
+    let part = |(at, queue): (usize, &crate::topology::QueuePlan)| {
+        let those_there = spec.aggregate.iter().filter(|other| goes_over(other, at));
+        let contracts: f64 = those_there.map(|other| other.target.0.bps() as f64).sum();
+        let own = aggregate.target.0.bps() as f64;
+        goes_over(aggregate, at).then(|| own / contracts * queue.mean_bps(spec.warm_up.0, spec.duration.0))
+    };
+    topology.queues.iter().enumerate().filter_map(part).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,125 @@
+//! The disciplines compared, those of single links, and their parameters.
+
+use super::{Check, Checked, Refusal};
+use crate::build;
+use crate::compared::Compared;
+use crate::error::{Problem, ScenarioError};
+use crate::topology::Topology;
+use crate::words::shortened;
+use fairwire_disciplines::BuildError;
+use fairwire_disciplines::catalogue;
+
+impl Check<'_> {
+    pub(super) fn disciplines(&self, topology: &Topology) -> Checked {
+        let compared = &self.spec.disciplines;
+        if compared.is_empty() {
+            return self.refuse(Refusal {
+                path: "disciplines",
+                given: "empty".into(),
+                why: "nothing would be compared".into(),
+                allowed: "at least one name, see `fairwire list disciplines`".into(),
+            });
+        }
+        for (at, compared) in compared.iter().enumerate() {
+            let path = format!("disciplines.{at}");
+            self.named(&path, compared)?;
+            for (queue, _) in topology.compared() {
+                self.parameters(&path, compared, topology, queue)?;
+            }
+            self.label(at, compared)?;
+        }
+        for (at, queue) in topology.queues.iter().enumerate() {
+            let Some(own) = &queue.own else { continue };
+            let path = format!("{}.discipline", queue.path);
+            self.named(&path, own)?;
+            if own.label.is_some() {
+                return self.refuse(Refusal {
+                    path: &format!("{path}.label"),
+                    given: "given".into(),
+                    why: "only disciplines that are compared have labels".into(),
+                    allowed: "leave it out".into(),
+                });
+            }
+            self.parameters(&path, own, topology, at)?;
+        }
+        Ok(())
+    }
+
+    /// The name exists, and so do the parameters that stand beside it.
+    fn named(&self, path: &str, compared: &Compared) -> Checked {
+        let named = if compared.is_name_only() { path.into() } else { format!("{path}.name") };
+        let entry =
+            catalogue::find(&compared.name).map_err(|_| self.unknown_discipline(&named, &compared.name))?;
+        let mut typed = compared.parameters.iter().flat_map(|parameters| parameters.typed());
+        if let Some(foreign) = typed.find(|&typed| typed != entry.name) {
+            return self.refuse(Refusal {
+                path: &format!("{path}.parameters.{foreign}"),
+                given: "given".into(),
+                why: format!("the discipline there is `{}`", entry.name),
+                allowed: format!("parameters of `{}` only", entry.name),
+            });
+        }
+        Ok(())
+    }
+
+    /// Results are found by label, and expectations are of one.
+    fn label(&self, at: usize, compared: &Compared) -> Checked {
+        let label = compared.label();
+        let key = if compared.label.is_some() { ".label" } else { "" };
+        let path = format!("disciplines.{at}{key}");
+        let refuse = |why: String, allowed: &str| {
+            self.refuse(Refusal {
+                path: &path,
+                given: format!("`{}`", shortened(label)),
+                why,
+                allowed: allowed.into(),
+            })
+        };
+        let own_name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
+        if label != own_name {
+            self.name(&path, label)?;
+            if catalogue::find(label).is_ok() {
+                let why = format!("that is a name in the catalogue, and not of `{own_name}`");
+                return refuse(why, "a label that is no other discipline's name");
+            }
+        }
+        if self.spec.disciplines[..at].iter().any(|other| other.label() == label) {
+            let why = format!("`{}` stands there already", shortened(label));
+            return refuse(why, "each discipline once, or with a `label` of its own each time");
+        }
+        Ok(())
+    }
+
+    pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
+        let every = catalogue::all().iter();
+        let names = every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied()));
+        // A table's `name` is one of the catalogue; elsewhere labels will do.
+        let takes_labels = !path.ends_with(".name");
+        let own = self.own.iter().filter(|_| takes_labels);
+        let labels = own.filter_map(|compared| compared.label.as_deref());
+        let (given, allowed) = (shortened(name), labels.chain(names).map(Into::into).collect());
+        self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
+    }
+
+    /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
+    fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
+        let table = match compared.parameters {
+            Some(_) => format!("{path}.parameters"),
+            None => "discipline".into(),
+        };
+        if let Ok(Some(buffer)) = catalogue::own_buffer(&compared.name, compared.parameters(self.spec)) {
+            let name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
+            self.memory(&format!("{table}.{name}.buffer"), buffer, &topology.queues[at])?;
+        }
+        match build::check_discipline(self.spec, topology, at, compared) {
+            Ok(()) => Ok(()),
+            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, &compared.name)),
+            Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
+                path: &format!("{table}.{}", bad.path()),
+                given: bad.given,
+                why: format!("`{}` cannot work with that", bad.discipline),
+                allowed: bad.allowed,
+            }),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What must come out.
+
+use super::{Check, Checked, Refusal};
+use crate::compared::{Compared, resolved};
+use crate::error::Problem;
+use crate::spec::{ExpectSpec, OtherSpec};
+use crate::words::shortened;
+use fairwire_disciplines::catalogue;
+
+impl Check<'_> {
+    pub(super) fn expectation(&self, at: usize, expect: &ExpectSpec, measures: &[String]) -> Checked {
+        let path = |key: &str| format!("expect.{at}.{key}");
+        expect.discipline.as_ref().map_or(Ok(()), |name| self.known(&path("discipline"), name))?;
+        self.measure(&path("measure"), &expect.measure, measures)?;
+        self.text(&path("because"), &expect.because)?;
+        for (key, bound) in [("min", expect.min), ("max", expect.max)] {
+            self.finite(&path(key), bound)?;
+        }
+        for (key, other) in [("less_than", &expect.less_than), ("more_than", &expect.more_than)] {
+            other.as_ref().map_or(Ok(()), |other| self.other(&path(key), expect, other, measures))?;
+        }
+        let is_compared = expect.less_than.is_some() || expect.more_than.is_some();
+        match (expect.min, expect.max) {
+            (None, None) if is_compared => Ok(()),
+            (None, None) => Err(self.places.refuse(
+                &format!("expect.{at}"),
+                Problem::Missing { key: "min".into(), table: format!("expect.{at}") },
+            )),
+            (Some(min), Some(max)) if min > max => self.refuse(Refusal {
+                path: &path("min"),
+                given: min.to_string(),
+                why: format!("`max` is {max}: nothing can be between"),
+                allowed: "`min` at most `max`".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a measure is held against is another one, and there.
+    fn other(&self, path: &str, expect: &ExpectSpec, other: &OtherSpec, measures: &[String]) -> Checked {
+        let key = |key: &str| format!("{path}.{key}");
+        self.known(&key("discipline"), &other.discipline)?;
+        let measure = other.measure.as_ref().unwrap_or(&expect.measure);
+        self.measure(&key("measure"), measure, measures)?;
+        self.finite(&key("margin"), other.margin)?;
+        self.within(&key("margin"), other.margin.unwrap_or(0.0), 0.0..=f64::MAX)?;
+        let label = |name| resolved(name, self.own.iter().map(Compared::label)).to_owned();
+        if *measure == expect.measure
+            && expect.discipline.as_deref().map(label) == Some(label(&other.discipline))
+        {
+            return self.refuse(Refusal {
+                path: &key("discipline"),
+                given: format!("`{}`", shortened(&other.discipline)),
+                why: "nothing is less or more than itself".into(),
+                allowed: "another discipline, or another `measure`".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Is there such a label or discipline?
+    pub(super) fn known(&self, path: &str, name: &str) -> Checked {
+        let is_label = self.own.iter().any(|compared| compared.label() == name);
+        if is_label || catalogue::find(name).is_ok() {
+            return Ok(());
+        }
+        Err(self.unknown_discipline(path, name))
+    }
+
+    fn measure(&self, path: &str, measure: &str, measures: &[String]) -> Checked {
+        if measures.iter().any(|known| known == measure) {
+            return Ok(());
+        }
+        let (given, allowed) = (shortened(measure), measures.to_vec());
+        Err(self.places.refuse(path, Problem::Unknown { what: "measure", given, allowed }))
+    }
+}

@@ -1,0 +1,142 @@
+//! The groups of flows, and what they send.
+
+use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
+use crate::control::ControlSpec;
+use crate::error::{Problem, ScenarioError};
+use crate::files::Files;
+use crate::source::{self, Sends};
+use crate::spec::{FlowSpec, SourceKind};
+use crate::tcp::TcpSpec;
+use fairwire_core::Duration;
+use fairwire_core::units::Size;
+use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
+use std::ops::RangeInclusive;
+
+/// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
+const MOST_FLOWS: u64 = 1_000_000;
+/// The largest IP packet (RFC 791, section 3.1).
+const LARGEST_PACKET: u64 = 65_535;
+
+impl Check<'_> {
+    pub(super) fn flows(&self, files: &Files) -> Result<Vec<Sends>, ScenarioError> {
+        if self.spec.flow.is_empty() {
+            self.refuse(Refusal {
+                path: "flow",
+                given: "empty".into(),
+                why: "nothing would be sent".into(),
+                allowed: "at least one `[[flow]]`".into(),
+            })?;
+        }
+        let mut all = Vec::with_capacity(self.spec.flow.len());
+        for (at, flow) in self.spec.flow.iter().enumerate() {
+            self.flow(&format!("flow.{at}"), flow)?;
+            if self.spec.flow[..at].iter().any(|other| other.group == flow.group) {
+                self.refuse(Refusal {
+                    path: &format!("flow.{at}.group"),
+                    given: format!("`{}`", flow.group),
+                    why: "another group has that name".into(),
+                    allowed: "a name of its own for each group".into(),
+                })?;
+            }
+            let sends = source::sends(&format!("flow.{at}"), flow, files);
+            all.push(sends.map_err(|fault| self.told(fault))?);
+        }
+        self.totals(&all)?;
+        Ok(all)
+    }
+
+    fn totals(&self, sends: &[Sends]) -> Checked {
+        let flows = self.spec.flow.iter().zip(sends);
+        let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count) * sends.connections()).sum();
+        if flows > MOST_FLOWS {
+            return self.refuse(Refusal {
+                path: "flow",
+                given: format!("{flows} flows and connections in all"),
+                why: "they would take more than 2 GB of memory".into(),
+                allowed: format!("at most {MOST_FLOWS} flows"),
+            });
+        }
+        Ok(())
+    }
+
+    fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
+        self.name(&format!("{path}.group"), &flow.group)?;
+        self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
+        self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
+        self.within(
+            &format!("{path}.access.delay"),
+            flow.access.delay.longest(),
+            Duration::ZERO..=LONGEST_DELAY,
+        )?;
+        self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MOST_CLASSES - 1)?;
+        self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
+        if flow.start.latest >= self.spec.duration.0 {
+            return self.refuse(Refusal {
+                path: &format!("{path}.start"),
+                given: flow.start.latest.to_string(),
+                why: "the run is over by then".into(),
+                allowed: format!("before {}", self.spec.duration),
+            });
+        }
+        source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
+        self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
+        if flow.source == SourceKind::Cbr {
+            self.cbr(path, flow)?;
+        }
+        flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
+    }
+
+    fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
+        let config = tcp.config();
+        let header = u64::from(config.header_bytes);
+        self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
+        self.size(&format!("{path}.segment"), tcp.segment, 1..=LARGEST_PACKET - header)?;
+        let most = 1 << 30; // sequence numbers are 32 bits of segments, and half of them must not be in flight
+        self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;
+        self.within(&format!("{path}.initial_window"), config.initial_window, 1..=most)?;
+        let (tick, hour) = (Duration::from_ns(1), Duration::from_secs(3600));
+        self.within(&format!("{path}.tick"), config.tick, Duration::ZERO..=hour)?;
+        self.within(&format!("{path}.min_rto"), config.min_rto, tick..=hour)?;
+        self.within(&format!("{path}.max_rto"), config.max_rto, config.min_rto..=hour)?;
+        self.within(&format!("{path}.initial_rto"), config.initial_rto, tick..=config.max_rto)?;
+        self.within(&format!("{path}.restart_window"), config.restart_window.unwrap_or(1), 1..=most)?;
+        if let Some(delayed) = tcp.delayed_ack {
+            let path = format!("{path}.delayed_ack");
+            self.within(&format!("{path}.segments"), delayed.segments.unwrap_or(1), 1..=most)?;
+            let timeout = delayed.timeout.map_or(tick, |timeout| timeout.0);
+            self.within(&format!("{path}.timeout"), timeout, tick..=hour)?;
+        }
+        let Some(bad) = tcp.control.as_ref().and_then(ControlSpec::out_of_range) else { return Ok(()) };
+        self.finite(&format!("{path}.control.{}", bad.path), Some(bad.given))?;
+        self.within(&format!("{path}.control.{}", bad.path), bad.given, bad.least..=bad.most)
+    }
+
+    fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
+        let Some(rate) = &flow.rate else {
+            let problem =
+                Problem::Missing { key: "rate".into(), table: format!("{path} (source = \"cbr\")") };
+            return Err(self.places.refuse(path, problem));
+        };
+        self.within(&format!("{path}.rate"), rate.0, bps(1)..=bps(FASTEST))?;
+        if rate.0 > flow.access.rate.0 {
+            return self.refuse(Refusal {
+                path: &format!("{path}.rate"),
+                given: rate.to_string(),
+                why: format!("the flow's own link, `access`, sends only {}", flow.access.rate),
+                allowed: format!("1 bit/s to {}", flow.access.rate),
+            });
+        }
+        let header = flow.header.map_or(28, |header| header.0.0);
+        self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
+        self.finite(&format!("{path}.dither"), flow.dither)?;
+        self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)
+    }
+
+    fn size(&self, path: &str, size: Option<Quantity<Size>>, bytes: RangeInclusive<u64>) -> Checked {
+        let size_of = Size;
+        match size {
+            Some(size) => self.within(path, size.0, size_of(*bytes.start())..=size_of(*bytes.end())),
+            None => Ok(()),
+        }
+    }
+}

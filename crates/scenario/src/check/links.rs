@@ -1,0 +1,67 @@
+//! The links, and the nodes between them.
+
+use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
+use crate::links::{LinkSpec, Links, NetworkLinkSpec};
+use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::spec::Quantity;
+
+/// Ways are looked for among all nodes, for each group.
+const MOST_NODES: usize = 1000;
+
+impl Check<'_> {
+    pub(super) fn links(&self) -> Checked {
+        match &self.spec.link {
+            Links::Shared(LinkSpec { rate, delay, .. }) => self.line("link", rate.0, delay.0)?,
+            Links::Network(links) => {
+                self.nodes()?;
+                for (at, link) in links.iter().enumerate() {
+                    self.network_link(&format!("link.{at}"), link)?;
+                }
+            }
+        }
+        let Some(back) = &self.spec.return_link else { return Ok(()) };
+        if back.bottleneck && back.discipline.is_some() {
+            return self.refuse(Refusal {
+                path: "return.discipline",
+                given: "given".into(),
+                why: "the disciplines compared work at a link with `bottleneck = true`".into(),
+                allowed: "one of the two".into(),
+            });
+        }
+        self.part("return", back.rate, back.delay)
+    }
+
+    fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {
+        link.name.as_ref().map_or(Ok(()), |name| self.name(&format!("{path}.name"), name))?;
+        self.line(path, link.rate.0, link.delay.0)?;
+        link.back.as_ref().map_or(Ok(()), |back| self.part(&format!("{path}.back"), back.rate, back.delay))
+    }
+
+    /// Names of nodes become names of links.
+    fn nodes(&self) -> Checked {
+        let nodes = &self.spec.nodes;
+        self.within("nodes", nodes.len(), 2..=MOST_NODES)?;
+        for (at, node) in nodes.iter().enumerate() {
+            self.name(&format!("nodes.{at}"), node)?;
+            if nodes[..at].contains(node) {
+                return self.refuse(Refusal {
+                    path: &format!("nodes.{at}"),
+                    given: format!("`{node}`"),
+                    why: "another node has that name".into(),
+                    allowed: "each node once".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self, path: &str, rate: Rate, delay: Duration) -> Checked {
+        self.within(&format!("{path}.rate"), rate, bps(1)..=bps(FASTEST))?;
+        self.within(&format!("{path}.delay"), delay, Duration::ZERO..=LONGEST_DELAY)
+    }
+
+    /// A link of which only some is said.
+    fn part(&self, path: &str, rate: Option<Quantity<Rate>>, delay: Option<Quantity<Duration>>) -> Checked {
+        self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
+    }
+}

@@ -1,0 +1,160 @@
+//! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
+
+mod aggregates;
+mod disciplines;
+mod expectations;
+mod flows;
+mod links;
+mod output;
+mod queues;
+
+use crate::compared::Compared;
+use crate::document::Places;
+use crate::error::{Problem, ScenarioError};
+use crate::files::Files;
+use crate::measure;
+use crate::spec::{FORMAT, Spec};
+use crate::topology::{self, Fault, Topology};
+use crate::words::{is_printable, shortened};
+use fairwire_core::{Duration, Rate};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// Eleven days. Longer is a slip of the unit.
+const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
+/// The light-time across the inner solar system is shorter.
+const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+/// Above it, a packet of 512 bytes takes less than the nanoseconds that time is counted in can tell apart well.
+const FASTEST: u64 = 1_000_000_000_000;
+
+/// Checks the whole scenario; the first thing wrong is told. `own` are the disciplines that the file compares, of which others
+/// may have been chosen: what it expects may be of those.
+pub(crate) fn check(
+    spec: &Spec,
+    own: &[Compared],
+    files: &Files,
+    places: &Places,
+) -> Result<Topology, ScenarioError> {
+    let check = Check { spec, own, places };
+    check.head()?;
+    check.times()?;
+    check.links()?;
+    let sends = check.flows(files)?;
+    let topology = topology::resolve(spec, sends, files).map_err(|fault| check.told(fault))?;
+    check.rates(&topology)?;
+    check.queues(&topology)?;
+    check.aggregates(&topology)?;
+    check.disciplines(&topology)?;
+    check.output()?;
+    let measures = measure::names(spec, &topology);
+    let mut expects = spec.expect.iter().enumerate();
+    expects.try_for_each(|(at, expect)| check.expectation(at, expect, &measures))?;
+    Ok(topology)
+}
+
+struct Check<'a> {
+    spec: &'a Spec,
+    own: &'a [Compared],
+    places: &'a Places,
+}
+
+type Checked = Result<(), ScenarioError>;
+
+/// A value and what is to be said of it.
+struct Refusal<'a> {
+    path: &'a str,
+    given: String,
+    why: String,
+    allowed: String,
+}
+
+impl Check<'_> {
+    fn refuse(&self, Refusal { path, given, why, allowed }: Refusal<'_>) -> Checked {
+        Err(self.places.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
+    }
+
+    fn told(&self, fault: Fault) -> ScenarioError {
+        self.places.refuse(&fault.path, fault.problem)
+    }
+
+    fn within<T: PartialOrd + Display>(&self, path: &str, value: T, range: RangeInclusive<T>) -> Checked {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        let side = if value < *range.start() { "below the least" } else { "above the most" };
+        self.refuse(Refusal {
+            path,
+            given: value.to_string(),
+            why: format!("that is {side} that makes sense here"),
+            allowed: format!("{} to {}", range.start(), range.end()),
+        })
+    }
+
+    fn head(&self) -> Checked {
+        if self.spec.format != FORMAT {
+            return self.refuse(Refusal {
+                path: "format",
+                given: self.spec.format.to_string(),
+                why: "this version of fairwire does not know that format".into(),
+                allowed: FORMAT.to_string(),
+            });
+        }
+        self.name("name", &self.spec.name)?;
+        self.text("title", &self.spec.title)
+    }
+
+    /// Text for people goes to terminals and into pictures.
+    fn text(&self, path: &str, text: &str) -> Checked {
+        let Some(bad) = text.chars().find(|&c| !is_printable(c)) else { return Ok(()) };
+        self.refuse(Refusal {
+            path,
+            given: format!("`{}`", shortened(text)),
+            why: format!("it has the control character {}", bad.escape_unicode()),
+            allowed: "one line of text without control characters".into(),
+        })
+    }
+
+    /// A bound that any number may be, but that must be one.
+    fn finite(&self, path: &str, value: Option<f64>) -> Checked {
+        let why = match value {
+            Some(value) if value.is_nan() => "that is not a number",
+            Some(value) if value.is_infinite() => "that is no bound",
+            _ => return Ok(()),
+        };
+        let given = value.unwrap_or_default().to_string();
+        self.refuse(Refusal { path, given, why: why.into(), allowed: "a finite number".into() })
+    }
+
+    /// Names go into paths of `--set`, names of files and measures.
+    fn name(&self, path: &str, name: &str) -> Checked {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
+        if starts_well && name.len() <= 64 && name.chars().all(is_plain) {
+            return Ok(());
+        }
+        self.refuse(Refusal {
+            path,
+            given: format!("`{}`", shortened(name)),
+            why: "it is used in paths and names of files".into(),
+            allowed: "a letter, then letters, digits, `-` and `_`, 64 at most".into(),
+        })
+    }
+
+    fn times(&self) -> Checked {
+        let (duration, warm_up) = (self.spec.duration.0, self.spec.warm_up.0);
+        self.within("duration", duration, Duration::from_ns(1)..=LONGEST_RUN)?;
+        if warm_up >= duration {
+            return self.refuse(Refusal {
+                path: "warm_up",
+                given: warm_up.to_string(),
+                why: format!("the whole run, `duration`, lasts {duration}: nothing would be left to measure"),
+                allowed: format!("less than {duration}"),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn bps(bits: u64) -> Rate {
+    Rate::from_bps(bits).expect("bounds are above zero")
+}

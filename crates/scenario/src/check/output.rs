@@ -1,0 +1,41 @@
+//! What is to be written beside the report. Whether it can be written is for those who write it.
+
+use super::{Check, Checked, Refusal};
+use crate::output::OutputSpec;
+use crate::words::shortened;
+use fairwire_core::Duration;
+use std::path::Path;
+
+impl Check<'_> {
+    pub(super) fn output(&self) -> Checked {
+        let OutputSpec { every, series, plot, trace, flows, histogram, paired, .. } = &self.spec.output;
+        if let Some(every) = every {
+            self.within("output.every", every.0, Duration::from_ns(1)..=self.spec.duration.0)?;
+        }
+        for (key, path, endings) in [
+            ("series", series, OutputSpec::SERIES),
+            ("plot", plot, OutputSpec::PLOT),
+            ("trace", trace, OutputSpec::TRACE),
+            ("flows", flows, OutputSpec::FLOWS),
+            ("histogram", histogram, OutputSpec::HISTOGRAM),
+        ] {
+            path.as_ref().map_or(Ok(()), |path| self.ending(&format!("output.{key}"), path, endings))?;
+        }
+        paired.as_ref().map_or(Ok(()), |name| self.known("output.paired", name))
+    }
+
+    fn ending(&self, key: &str, path: &str, endings: &[&str]) -> Checked {
+        self.text(key, path)?;
+        let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+        if ending.is_some_and(|ending| endings.contains(&ending)) {
+            return Ok(());
+        }
+        let allowed: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+        self.refuse(Refusal {
+            path: key,
+            given: format!("`{}`", shortened(path)),
+            why: "the ending says how it is written".into(),
+            allowed: format!("a file that ends in {}", allowed.join(" or ")),
+        })
+    }
+}

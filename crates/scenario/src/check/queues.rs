@@ -1,0 +1,93 @@
+//! The queues of the topology: their rates, their buffers, and how long a run over them takes.
+
+use super::{Check, Checked, FASTEST, Refusal, bps};
+use crate::build;
+use crate::links::Links;
+use crate::topology::{QueuePlan, Topology};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, RateLaw};
+
+/// Four million slots of about 150 bytes, taken when the run starts, for each run at the same time.
+const MOST_SLOTS: u32 = 1 << 22;
+/// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a second, a day.
+const MOST_PACKETS: f64 = 1e12;
+
+impl Check<'_> {
+    /// Later rates are within the range of the first.
+    pub(super) fn rates(&self, topology: &Topology) -> Checked {
+        for queue in &topology.queues {
+            let RateLaw::Steps(steps) = &queue.law else { continue };
+            for (at, step) in steps.iter().enumerate() {
+                let path = format!("{}.changes.{at}.rate", queue.path);
+                self.within(&path, step.rate, bps(1)..=bps(FASTEST))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn queues(&self, topology: &Topology) -> Checked {
+        for (at, queue) in topology.queues.iter().enumerate() {
+            self.memory(&format!("{}.buffer", queue.path), queue.buffer, queue)?;
+            self.room(topology, at)?;
+        }
+        self.length(topology)
+    }
+
+    /// All slots of a buffer are taken when a run starts, whoever asked for them.
+    pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
+        if buffer.limit(queue.rate).max_packets() <= MOST_SLOTS {
+            return Ok(());
+        }
+        let megabytes = u64::from(MOST_SLOTS) * 28 / 1_000_000;
+        self.refuse(Refusal {
+            path,
+            given: buffer.to_string(),
+            why: "it would take more than 600 MB of memory in each run".into(),
+            allowed: format!("at most {MOST_SLOTS} packets, or {megabytes} MB"),
+        })
+    }
+
+    /// A buffer that some packet can never enter starves its flow, whatever the discipline.
+    fn room(&self, topology: &Topology, at: usize) -> Checked {
+        let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
+        let room = buffer.limit(*rate).max_bytes();
+        let flows = self.spec.flow.iter().zip(&topology.ways).zip(&topology.sends);
+        let sizes = flows.filter_map(|((flow, way), sends)| {
+            let data = way.queues().any(|queue| queue == at).then_some(sends.packet_bytes);
+            let ack = way.queues_back().any(|queue| queue == at).then(|| sends.ack_bytes());
+            Some((data.max(ack)?, &flow.group))
+        });
+        let Some((bytes, group)) = sizes.max_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
+        if room >= u64::from(bytes) {
+            return Ok(());
+        }
+        self.refuse(Refusal {
+            path: &format!("{path}.buffer"),
+            given: buffer.to_string(),
+            why: format!("that is {room} B, and a packet of `{group}` has {bytes} B on the wire"),
+            allowed: format!("at least {bytes} B, or the time to send that"),
+        })
+    }
+
+    fn length(&self, topology: &Topology) -> Checked {
+        let per_second = |(at, queue): (usize, &QueuePlan)| {
+            let bytes = build::mean_packet_bytes(self.spec, topology, at);
+            queue.mean_bps(Duration::ZERO, self.spec.duration.0) / (8.0 * f64::from(bytes))
+        };
+        let all: f64 = topology.queues.iter().enumerate().map(per_second).sum();
+        let packets = self.spec.duration.0.secs() * all;
+        if packets <= MOST_PACKETS {
+            return Ok(());
+        }
+        let (said, send) = match &self.spec.link {
+            Links::Shared(link) => (format!("at {} the link", link.rate), "rate"),
+            Links::Network(_) => ("the links together".into(), "rates"),
+        };
+        self.refuse(Refusal {
+            path: "duration",
+            given: self.spec.duration.to_string(),
+            why: format!("{said} would send {packets:.1e} packets, which takes days"),
+            allowed: format!("duration and {send} for at most {MOST_PACKETS:.0e} packets"),
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! What the edge where an aggregate leaves makes of the marks that it sees.
+//!
+//! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", GLOBECOM
+//! 2003, section III-B and equation (3).
+
+use crate::plan::{Cadence, EstimatorPlan};
+use fairwire_core::Ask;
+
+/// Estimates how many of the packets in profile are marked on the way, and asks for other targets. O(1) per packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Estimator {
+    plan: EstimatorPlan,
+    /// Were the packets of the window marked? A ring.
+    window: Box<[bool]>,
+    next: usize,
+    marked: u32,
+    estimate: f64,
+}
+
+impl Estimator {
+    pub(crate) fn new(plan: EstimatorPlan) -> Self {
+        assert!(plan.window > 0, "a window of no packets has no mean");
+        let window = vec![false; plan.window as usize].into();
+        Estimator { plan, window, next: 0, marked: 0, estimate: 0.0 }
+    }
+
+    /// The estimate, 0 to 1.
+    pub(crate) fn estimate(&self) -> f64 {
+        self.estimate
+    }
+
+    /// A packet in profile leaves.
+    pub(crate) fn observe(&mut self, is_marked: bool) {
+        let left = std::mem::replace(&mut self.window[self.next], is_marked);
+        self.marked = self.marked + u32::from(is_marked) - u32::from(left);
+        self.next = (self.next + 1) % self.window.len();
+        if self.plan.cadence == Cadence::Sliding || self.next == 0 {
+            let mean = f64::from(self.marked) / self.window.len() as f64;
+            self.estimate += self.plan.weight * (mean - self.estimate);
+        }
+    }
+
+    /// What packets that leave now ask for.
+    pub(crate) fn ask(&self) -> Ask {
+        match self.estimate {
+            low if low < self.plan.low => Ask::Increase,
+            high if high > self.plan.high => Ask::Decrease,
+            _ => Ask::Keep,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(cadence: Cadence) -> Estimator {
+        Estimator::new(EstimatorPlan { cadence, ..EstimatorPlan::default() })
+    }
+
+    /// The estimates after a packet with a mark and after each of those that follow without, and what they ask for.
+    fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, Ask)> {
+        let mut estimator = estimator(cadence);
+        let mut one = |at| {
+            estimator.observe(at == 0);
+            (estimator.estimate(), estimator.ask())
+        };
+        (0..packets).map(&mut one).collect()
+    }
+
+    #[test]
+    fn of_one_mark_a_sliding_window_makes_a_decrease_for_19_packets_and_then_nothing_for_13() {
+        let seen = after_one_mark(Cadence::Sliding, 60);
+        let (peak, at) = (seen[9].0, 1.0 - 0.9f64.powi(10));
+        assert!((peak - 0.1 * at).abs() < 1e-12 && (peak - 0.06513).abs() < 1e-5, "{peak}");
+        assert!(seen.iter().all(|(estimate, _)| *estimate <= peak));
+        let asking =
+            |ask| seen.iter().enumerate().filter(move |(_, seen)| seen.1 == ask).map(|(at, _)| at + 1);
+        assert!(asking(Ask::Decrease).eq(3..=21), "{seen:?}");
+        assert!(asking(Ask::Keep).eq((1..=2).chain(22..=34)), "{seen:?}");
+        assert!(asking(Ask::Increase).eq(35..=60), "{seen:?}");
+    }
+
+    #[test]
+    fn of_one_mark_blocks_make_a_hundredth_and_no_decrease() {
+        let seen = after_one_mark(Cadence::Tumbling, 100);
+        assert_eq!(seen[8], (0.0, Ask::Increase));
+        for (block, (estimate, ask)) in seen.iter().skip(9).step_by(10).enumerate() {
+            let expected = 0.01 * 0.9f64.powi(block as i32);
+            assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
+            // 0.01 * 0.9^6 = 0.00531 and 0.01 * 0.9^7 = 0.00478.
+            assert_eq!(*ask, if block <= 6 { Ask::Keep } else { Ask::Increase }, "{block}");
+        }
+    }
+
+    #[test]
+    fn all_marked_comes_to_one() {
+        for cadence in [Cadence::Sliding, Cadence::Tumbling] {
+            let mut estimator = estimator(cadence);
+            (0..1000).for_each(|_| estimator.observe(true));
+            assert!((estimator.estimate() - 1.0).abs() < 1e-4);
+            assert_eq!(estimator.ask(), Ask::Decrease);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The edges of a DiffServ domain: where packets of an aggregate enter it and are coloured, and where they leave it and tell what
+//! they met.
+//!
+//! All of it stands apart from flows and links: a run without aggregates has none of it, and asks once per packet whether it has.
+//!
+//! What the edges tell each other goes the way that the packets go. The edge where an aggregate leaves writes what it asks into every
+//! packet; a receiver copies that into the acknowledgement that the packet triggers, a sender copies it from the latest
+//! acknowledgement into the packets that it sends, and the edge where they enter reads it, clears it and lets the marker hear
+//! it.
+//!
+//! Source: E. Park and C. Choi 2003, section III-B. The paper's two bits of the IP header are those of ECN, which the paper
+//! itself uses: here they are bits of their own, [`Tag`].
+
+mod estimator;
+
+use crate::plan::{AggregateCount, AggregatePlan};
+use estimator::Estimator;
+use fairwire_core::{Ask, Ecn, Marker, Packet, Time};
+
+/// What edges write on a packet: its colour in the low two bits, and in the next two what one edge asks of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tag(u8);
+
+const COLOR: u8 = 0b11;
+const INCREASE: u8 = 0b01_00;
+const DECREASE: u8 = 0b10_00;
+
+impl Tag {
+    #[inline]
+    pub(crate) fn color(self) -> u8 {
+        self.0 & COLOR
+    }
+
+    fn ask(self) -> Ask {
+        match self.0 & !COLOR {
+            INCREASE => Ask::Increase,
+            DECREASE => Ask::Decrease,
+            _ => Ask::Keep,
+        }
+    }
+
+    fn of_color(color: u8) -> Self {
+        Tag(color & COLOR)
+    }
+
+    /// What asks, and has no colour.
+    fn asking(ask: Ask) -> Self {
+        Tag(match ask {
+            Ask::Keep => 0,
+            Ask::Increase => INCREASE,
+            Ask::Decrease => DECREASE,
+        })
+    }
+}
+
+/// The edges of all aggregates, and what the ends of their flows carry from one to the other.
+pub(crate) struct Edges {
+    aggregates: Vec<Aggregate>,
+    /// By group: its aggregate, or `NONE`.
+    of_group: Vec<u32>,
+    /// By flow.
+    ends: Vec<Ends>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What the ends of a flow were told.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// The sender, by the latest acknowledgement.
+    sender: Tag,
+    /// The receiver, by the latest packet.
+    receiver: Tag,
+}
+
+/// One aggregate.
+pub(crate) struct Aggregate {
+    pub(crate) plan: AggregatePlan,
+    estimator: Option<Estimator>,
+    counts: Counts,
+}
+
+/// What is counted of an aggregate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    from: Time,
+    /// What its marker's target came to, in bits, and up to when.
+    target_bits: f64,
+    target_up_to: Time,
+    entered: u64,
+    green: u64,
+    green_left: u64,
+    green_marked: u64,
+}
+
+impl Edges {
+    /// The edges of `aggregates`, in a run with so many groups; `None` where there are no aggregates.
+    pub(crate) fn new(aggregates: Vec<AggregatePlan>, groups: usize) -> Option<Box<Self>> {
+        let mut of_group = vec![NONE; groups];
+        for (number, plan) in aggregates.iter().enumerate() {
+            for &group in &plan.groups {
+                let before = std::mem::replace(&mut of_group[group], number as u32);
+                assert_eq!(before, NONE, "a group belongs to one aggregate");
+            }
+        }
+        let aggregates: Vec<_> = aggregates.into_iter().map(Aggregate::new).collect();
+        (!aggregates.is_empty()).then(|| Box::new(Edges { aggregates, of_group, ends: Vec::new() }))
+    }
+
+    /// There is one flow more.
+    pub(crate) fn add_flow(&mut self) {
+        self.ends.push(Ends::default());
+    }
+
+    pub(crate) fn aggregates(&self) -> &[Aggregate] {
+        &self.aggregates
+    }
+
+    /// `packet` of `group`, which carries `tag`, enters the domain. What it carries from now on; it is coloured.
+    pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
+        let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
+            return tag;
+        };
+        aggregate.integrate(now);
+        let Aggregate { plan: AggregatePlan { marker, .. }, counts, .. } = aggregate;
+        marker.hear(tag.ask(), now);
+        marker.color(packet, now);
+        counts.entered += 1;
+        counts.green += u64::from(packet.color == 0);
+        Tag::of_color(packet.color)
+    }
+
+    /// A packet of `group` leaves the domain. What its receiver is told.
+    pub(crate) fn leave(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
+        let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
+            return Tag::default();
+        };
+        let Aggregate { counts, estimator, .. } = aggregate;
+        let (is_green, is_marked) = (tag.color() == 0, ecn == Ecn::Ce);
+        counts.green_left += u64::from(is_green);
+        counts.green_marked += u64::from(is_green && is_marked);
+        let Some(estimator) = estimator else { return Tag::default() };
+        if is_green {
+            estimator.observe(is_marked);
+        }
+        Tag::asking(estimator.ask())
+    }
+
+    /// What a packet that `flow` sends carries.
+    pub(crate) fn of_sender(&self, flow: u32) -> Tag {
+        self.ends[flow as usize].sender
+    }
+
+    /// What an acknowledgement that `flow` sends carries.
+    pub(crate) fn of_receiver(&self, flow: u32) -> Tag {
+        self.ends[flow as usize].receiver
+    }
+
+    /// An acknowledgement with `tag` reached the sender of `flow`.
+    pub(crate) fn tell_sender(&mut self, flow: u32, tag: Tag) {
+        self.ends[flow as usize].sender = tag;
+    }
+
+    /// A packet reached the receiver of `flow`, and told it what `tag` says.
+    pub(crate) fn tell_receiver(&mut self, flow: u32, tag: Tag) {
+        self.ends[flow as usize].receiver = tag;
+    }
+
+    /// What was counted since the warm-up, at `now`.
+    pub(crate) fn counts(&self, now: Time) -> Vec<AggregateCount> {
+        self.aggregates.iter().map(|aggregate| aggregate.count(now)).collect()
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn start_measuring(&mut self, now: Time) {
+        for aggregate in &mut self.aggregates {
+            aggregate.counts = Counts { from: now, ..Counts::default() };
+        }
+    }
+}
+
+impl Aggregate {
+    fn new(plan: AggregatePlan) -> Self {
+        let estimator = plan.estimator.map(Estimator::new);
+        Aggregate { plan, estimator, counts: Counts::default() }
+    }
+
+    /// The estimate of the egress edge, where it makes one.
+    pub(crate) fn estimate(&self) -> Option<f64> {
+        self.estimator.as_ref().map(Estimator::estimate)
+    }
+
+    pub(crate) fn marker(&self) -> &dyn Marker {
+        &*self.plan.marker
+    }
+
+    fn count(&self, now: Time) -> AggregateCount {
+        let Counts { from, entered, green, green_left, green_marked, .. } = self.counts;
+        let seconds = now.since(from).secs();
+        let target_bps = self.target_bits(now).map(|bits| bits / seconds);
+        let name = self.plan.name.clone();
+        AggregateCount { name, target_bps, entered, green, green_left, green_marked }
+    }
+
+    /// What the target came to up to `now`, in bits; `None` where it is fixed. Between two packets it changes by one step at most, so
+    /// it is counted as it stood after the first of them.
+    fn target_bits(&self, now: Time) -> Option<f64> {
+        let Counts { target_bits, target_up_to, from, .. } = self.counts;
+        let since = target_up_to.max(from);
+        Some(target_bits + self.plan.marker.target_bps(since)? * now.since(since).secs())
+    }
+
+    fn integrate(&mut self, now: Time) {
+        if let Some(bits) = self.target_bits(now) {
+            (self.counts.target_bits, self.counts.target_up_to) = (bits, now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_keeps_its_colour_and_what_it_asks_apart() {
+        for ask in [Ask::Keep, Ask::Increase, Ask::Decrease] {
+            assert_eq!(Tag::asking(ask).ask(), ask);
+            assert_eq!(Tag::asking(ask).color(), 0);
+        }
+        assert_eq!((Tag::of_color(2).color(), Tag::of_color(2).ask()), (2, Ask::Keep));
+    }
+}

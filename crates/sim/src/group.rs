@@ -1,0 +1,138 @@
+//! A group of flows: what they have in common.
+
+use crate::app::datagram;
+use crate::event::EventQueue;
+use crate::frames::Frame;
+use crate::line::Pace;
+use crate::plan::{GroupPlan, Source};
+use crate::route::{self, Leg, Sizes};
+use fairwire_core::{Duration, FlowHash, Packet, Time, rng};
+use fairwire_tcp::Config;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+pub(crate) struct Group {
+    pub(crate) plan: GroupPlan,
+    pub(crate) tcp: Option<Arc<Config>>,
+    salt: u64,
+    /// Has each packet a size of its own?
+    sizes_vary: bool,
+    has_sessions: bool,
+    /// Of data packets, on the wire; where sizes vary, what most of them have.
+    pub(crate) data_bytes: u32,
+    /// Of acknowledgements, and of the packet that opens a connection.
+    pub(crate) ack_bytes: u32,
+    pub(crate) pace: Pace,
+    pub(crate) ack_on_access: Duration,
+    /// The first leg there, and the first one back.
+    pub(crate) forward: u32,
+    pub(crate) back: u32,
+}
+
+impl Group {
+    pub(crate) fn new(
+        number: u32,
+        plan: GroupPlan,
+        salt: u64,
+        legs: &mut Vec<Leg>,
+        events: &mut EventQueue,
+    ) -> Self {
+        let (data_bytes, ack_bytes) = match &plan.source {
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
+                (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
+            }
+            Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
+                assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");
+                assert!(
+                    header_bytes <= packet_bytes,
+                    "{header_bytes} of {packet_bytes} bytes cannot be headers"
+                );
+                (*packet_bytes, 0)
+            }
+            Source::Datagrams { traffic, header_bytes } => {
+                (datagram::typical_bytes(traffic, *header_bytes), 0)
+            }
+        };
+        let vary = matches!(plan.source, Source::Datagrams { .. });
+        let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
+        Group {
+            salt,
+            sizes_vary: vary,
+            has_sessions: matches!(plan.source, Source::Tcp { .. }),
+            pace: Pace::new(plan.access_rate, data_bytes),
+            ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
+            tcp: match &plan.source {
+                Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
+                Source::Cbr { .. } | Source::Datagrams { .. } => None,
+            },
+            data_bytes,
+            ack_bytes,
+            forward: route::lay(&plan.forward, number, sizes, legs, events),
+            back: route::lay(&plan.back, number, sizes, legs, events),
+            plan,
+        }
+    }
+
+    /// The last leg of the way there.
+    pub(crate) fn last_forward(&self) -> usize {
+        self.back as usize - 1
+    }
+
+    /// Is `leg` the first one there?
+    pub(crate) fn is_first(&self, leg: u32) -> bool {
+        leg == self.forward
+    }
+
+    /// Do acknowledgements come back?
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.tcp.is_some()
+    }
+
+    /// Are its flows connections of sessions?
+    #[inline]
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.has_sessions
+    }
+
+    /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
+    #[inline]
+    fn hash(&self, index: u32, connection: u16) -> FlowHash {
+        FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
+    }
+
+    /// How long a packet takes on the wires of `leg`; `bytes` is asked only where sizes vary.
+    #[inline]
+    pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
+        if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
+    }
+
+    /// What a queue is told of the packet that `frame`, kept in `slot`, is. Worked out from the frame alone: its flow is far away in memory.
+    #[inline]
+    pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
+        let len = self.wire_bytes(frame);
+        // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
+        let hash = self.hash(frame.flow, frame.connection);
+        let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
+        Packet {
+            class: self.plan.class,
+            dscp: self.plan.dscp,
+            ecn: frame.ecn,
+            color: frame.tag.color(),
+            ..Packet::new(slot, len, flow, now)
+        }
+    }
+
+    /// Bytes on the wire of its packets with data.
+    pub(crate) fn data_bytes(&self) -> u32 {
+        self.data_bytes
+    }
+
+    /// Bytes on the wire of the packet that `frame` is.
+    #[inline]
+    pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
+        if self.sizes_vary {
+            return frame.datagram_bytes();
+        }
+        if frame.is_data() { self.data_bytes } else { self.ack_bytes }
+    }
+}

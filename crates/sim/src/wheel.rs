@@ -1,0 +1,157 @@
+//! The wheel of a calendar queue: buckets of equal width for the near future.
+
+use crate::event::Entry;
+use fairwire_core::Time;
+
+/// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
+///
+/// What waits in a bucket lies together, in chunks: in a list of single events each is a miss of the cache, one after the other.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    pub(crate) shift: u32,
+    pub(crate) head: u64,
+    pub(crate) len: usize,
+    buckets: Box<[Bucket]>,
+    occupied: Box<[u64]>, // one bit per bucket
+    chunks: Vec<Chunk>,
+    free: u32,
+}
+
+/// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is a power of two from 64 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) shift: u32,
+    pub(crate) buckets: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    chunk: u32, // the one that is being filled, or NONE
+    len: u32,   // of that one
+}
+
+/// Some events of one bucket: four lines of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Chunk {
+    entries: [Entry; ROOM],
+    next: u32, // a full one, or NONE; doubles as the free list's link
+}
+
+const ROOM: usize = 10;
+const _: () = assert!(size_of::<Chunk>() == 256);
+
+const NONE: u32 = u32::MAX;
+const EMPTY: Bucket = Bucket { chunk: NONE, len: 0 };
+
+impl Wheel {
+    pub(crate) fn new(layout: Layout, now: Time) -> Self {
+        let Layout { shift, buckets } = layout;
+        Wheel {
+            shift,
+            head: now.ns() >> shift,
+            len: 0,
+            buckets: vec![EMPTY; buckets].into(),
+            occupied: vec![0; buckets / 64].into(),
+            chunks: Vec::new(),
+            free: NONE,
+        }
+    }
+
+    /// How many buckets there are.
+    #[inline]
+    pub(crate) fn buckets(&self) -> usize {
+        self.buckets.len()
+    }
+
+    #[inline]
+    pub(crate) fn bucket(&self, time: Time) -> u64 {
+        time.ns() >> self.shift
+    }
+
+    #[inline]
+    pub(crate) fn start_of(&self, bucket: u64) -> Time {
+        Time::from_ns(bucket << self.shift)
+    }
+
+    #[inline]
+    fn slot(&self, bucket: u64) -> usize {
+        bucket as usize & (self.buckets.len() - 1)
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, bucket: u64, entry: Entry) {
+        let slot = self.slot(bucket);
+        let Bucket { mut chunk, mut len } = self.buckets[slot];
+        if chunk == NONE || len as usize == ROOM {
+            chunk = self.another(chunk, entry);
+            len = 0;
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        }
+        self.chunks[chunk as usize].entries[len as usize] = entry;
+        self.buckets[slot] = Bucket { chunk, len: len + 1 };
+        self.len += 1;
+    }
+
+    /// A chunk in front of `next`; what fills it does not matter.
+    fn another(&mut self, next: u32, entry: Entry) -> u32 {
+        match self.free {
+            NONE => {
+                self.chunks.push(Chunk { entries: [entry; ROOM], next });
+                (self.chunks.len() - 1) as u32
+            }
+            free => {
+                self.free = std::mem::replace(&mut self.chunks[free as usize].next, next);
+                free
+            }
+        }
+    }
+
+    /// The first bucket from `head` on that holds anything.
+    pub(crate) fn first_occupied(&self) -> Option<u64> {
+        if self.len == 0 {
+            return None;
+        }
+        let start = self.slot(self.head);
+        let words = self.occupied.len();
+        let mut word = self.occupied[start / 64] & (!0 << (start % 64));
+        for step in 0..=words {
+            if word != 0 {
+                let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;
+                let ahead = slot.wrapping_sub(start) & (self.buckets.len() - 1);
+                return Some(self.head + ahead as u64);
+            }
+            word = self.occupied[(start / 64 + step + 1) % words];
+        }
+        unreachable!("{} events in a wheel without an occupied bucket", self.len)
+    }
+
+    /// Takes out all that is in `bucket`.
+    pub(crate) fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
+        if bucket - self.head >= self.buckets.len() as u64 {
+            return; // beyond the last one here
+        }
+        let slot = self.slot(bucket);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let Bucket { mut chunk, len } = std::mem::replace(&mut self.buckets[slot], EMPTY);
+        let mut len = len as usize;
+        while chunk != NONE {
+            let Chunk { entries, next } = &mut self.chunks[chunk as usize];
+            into.extend_from_slice(&entries[..len]);
+            self.len -= len;
+            len = ROOM;
+            (self.free, chunk) = (chunk, std::mem::replace(next, self.free));
+        }
+    }
+
+    /// Takes out all that is in it, and lays it out anew. The memory of its chunks is used again.
+    pub(crate) fn lay_out(&mut self, layout: Layout, now: Time, into: &mut Vec<Entry>) {
+        while let Some(bucket) = self.first_occupied() {
+            self.drain(bucket, into);
+            self.head = bucket;
+        }
+        let mut chunks = std::mem::take(&mut self.chunks);
+        chunks.clear();
+        *self = Wheel { chunks, ..Wheel::new(layout, now) };
+    }
+}

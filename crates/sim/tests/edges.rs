@@ -1,0 +1,208 @@
+//! The edges of a DiffServ domain: what is coloured, what is seen, and how what one edge asks comes round to the other.
+
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{
+    Ask, Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Marker, Packet, Queue, Rate, Seed, Time, Verdict,
+};
+use fairwire_sim::{
+    AggregatePlan, EstimatorPlan, GroupPlan, LinkPlan, Measured, Member, Network, Settings, Source, TieRule,
+    run,
+};
+use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+type Log<T> = Arc<Mutex<Vec<T>>>;
+
+/// Colours every third packet yellow, and remembers what it hears.
+struct Recorder {
+    packets: u64,
+    heard: Log<(Time, Ask)>,
+}
+
+impl Marker for Recorder {
+    fn color(&mut self, packet: &mut Packet, _now: Time) {
+        self.packets += 1;
+        packet.color = u8::from(self.packets.is_multiple_of(3));
+    }
+    fn hear(&mut self, ask: Ask, now: Time) {
+        self.heard.lock().expect("one thread").push((now, ask));
+    }
+}
+
+/// Remembers the colours and sizes that come, and signals to every tenth ECN-capable packet or to none.
+struct Watcher {
+    seen: Log<(u8, u32)>,
+    signals: bool,
+}
+
+impl Dropper for Watcher {
+    fn on_arrival(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Verdict {
+        let mut seen = self.seen.lock().expect("one thread");
+        seen.push((packet.color, packet.len));
+        let is_due = seen.len().is_multiple_of(10) && packet.ecn.is_capable();
+        if self.signals && is_due { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+}
+
+fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).expect("not zero")
+}
+
+fn link(name: &str, signals: bool) -> (LinkPlan, Log<(u8, u32)>) {
+    let seen = Log::default();
+    let watcher = Watcher { seen: seen.clone(), signals };
+    let queue = Queue::new(Limit::packets(100), Fcfs, watcher).with_ecn(EcnPolicy::Mark);
+    let law = fairwire_core::RateLaw::Fixed;
+    let link = LinkPlan {
+        name: name.into(),
+        rate: rate(10_000_000),
+        law,
+        delay: Duration::from_ms(10),
+        discipline: Box::new(queue),
+    };
+    (link, seen)
+}
+
+fn group(name: &str, source: Source) -> GroupPlan {
+    GroupPlan {
+        name: name.into(),
+        source,
+        forward: Vec::new(),
+        back: Vec::new(),
+        access_rate: rate(100_000_000),
+        class: 0,
+        dscp: 0,
+        members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(5) }],
+    }
+}
+
+fn tcp() -> Config {
+    let mut tcp = Config::new(Profile::Ns2In2002, 960);
+    tcp.ecn = EcnMode::Ect0;
+    tcp.window = Some(4);
+    tcp
+}
+
+fn cbr() -> Source {
+    Source::Cbr { rate: rate(400_000), packet_bytes: 500, header_bytes: 28, dither: 0.0 }
+}
+
+/// An aggregate of the groups numbered, and what its marker hears.
+fn aggregate(groups: &[usize], estimator: EstimatorPlan) -> (AggregatePlan, Log<(Time, Ask)>) {
+    let heard = Log::default();
+    let marker = Box::new(Recorder { packets: 0, heard: heard.clone() });
+    (AggregatePlan { name: "a".into(), groups: groups.into(), marker, estimator: Some(estimator) }, heard)
+}
+
+fn simulate(network: Network) -> Measured {
+    let settings = Settings {
+        duration: Duration::from_secs(5),
+        warm_up: Duration::ZERO,
+        seed: Seed(1),
+        tie_rule: TieRule::Fifo,
+    };
+    run(network, &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it")
+}
+
+fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
+    log.lock().expect("one thread").clone()
+}
+
+/// Asks for a higher target, and for a lower one with five packets after a mark: the first of their acknowledgements let nothing
+/// be sent, as the window is halved, so they bring nothing to the edge.
+const EAGER: EstimatorPlan =
+    EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
+
+#[test]
+fn what_the_far_edge_asks_comes_back_after_a_round_trip_and_not_before() {
+    let (plan, heard) = aggregate(&[0], EAGER);
+    let mut network =
+        Network::dumbbell(link("core", false).0, vec![group("tcp", Source::Bulk { tcp: tcp() })]);
+    network.aggregates = vec![plan];
+    simulate(network);
+    let heard = all(&heard);
+    // The SYN comes first; its answer carries what the far edge asks, and the next packet carries that on.
+    assert_eq!(heard[0].1, Ask::Keep);
+    let asked = heard.iter().find(|(_, ask)| *ask != Ask::Keep).expect("it is heard");
+    assert_eq!(asked.1, Ask::Increase);
+    let round_trip = asked.0.since(heard[0].0);
+    assert!(round_trip >= Duration::from_ms(40) && round_trip < Duration::from_ms(41), "{round_trip}");
+    assert!(heard.iter().filter(|(at, _)| *at >= asked.0).all(|(_, ask)| *ask == Ask::Increase));
+}
+
+#[test]
+fn marks_of_packets_in_profile_ask_for_less_and_those_of_others_do_not() {
+    for (every_third_is_out, color_that_counts) in [(true, 0), (false, 1)] {
+        let (mut plan, heard) = aggregate(&[0], EAGER);
+        if !every_third_is_out {
+            plan.marker = Box::new(AllOut(heard.clone()));
+        }
+        let mut network =
+            Network::dumbbell(link("core", true).0, vec![group("tcp", Source::Bulk { tcp: tcp() })]);
+        network.aggregates = vec![plan];
+        let measured = simulate(network);
+        assert!(measured.flows[0].packets_marked > 10, "{measured:?}");
+        let less = all(&heard).iter().filter(|(_, ask)| *ask == Ask::Decrease).count();
+        assert_eq!(less > 0, color_that_counts == 0, "{less}");
+        let count = &measured.aggregates[0];
+        assert_eq!(count.green_marked > 0, color_that_counts == 0, "{count:?}");
+    }
+}
+
+/// All is out of profile.
+struct AllOut(Log<(Time, Ask)>);
+
+impl Marker for AllOut {
+    fn color(&mut self, packet: &mut Packet, _now: Time) {
+        packet.color = 1;
+    }
+    fn hear(&mut self, ask: Ask, now: Time) {
+        self.0.lock().expect("one thread").push((now, ask));
+    }
+}
+
+#[test]
+fn an_acknowledgement_that_was_delayed_carries_it_too() {
+    let mut config = tcp();
+    config.delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) });
+    config.window = Some(1); // no second segment comes, so every acknowledgement waits for its timer
+    let (plan, heard) = aggregate(&[0], EAGER);
+    let mut network =
+        Network::dumbbell(link("core", false).0, vec![group("tcp", Source::Bulk { tcp: config })]);
+    network.aggregates = vec![plan];
+    simulate(network);
+    let heard = all(&heard);
+    assert!(heard.len() > 50 && heard[2..].iter().all(|(_, ask)| *ask == Ask::Increase), "{heard:?}");
+}
+
+#[test]
+fn datagrams_bring_nothing_back_and_groups_outside_are_left_alone() {
+    let (plan, heard) = aggregate(&[0], EAGER);
+    let (core, seen) = link("core", false);
+    let mut network = Network::dumbbell(core, vec![group("udp", cbr()), group("other", cbr())]);
+    network.aggregates = vec![plan];
+    let measured = simulate(network);
+    assert!(all(&heard).iter().all(|(_, ask)| *ask == Ask::Keep));
+    let [inside, outside] = &measured.flows[..] else { panic!("two flows") };
+    assert_eq!(measured.aggregates[0].entered, all(&heard).len() as u64);
+    let yellow = all(&seen).iter().filter(|(color, _)| *color == 1).count() as u64;
+    assert!(yellow.abs_diff(inside.packets_sent / 3) <= 1, "{yellow} of {}", inside.packets_sent);
+    assert!(all(&seen).len() as u64 >= inside.packets_sent + outside.packets_sent - 2);
+}
+
+#[test]
+fn a_colour_stays_with_its_packet_over_two_links_and_acknowledgements_have_none() {
+    let ((first, seen_first), (second, seen_second)) = (link("first", false), link("second", false));
+    let (back, seen_back) = link("back", false);
+    let (plan, heard) = aggregate(&[0], EstimatorPlan::default());
+    let mut tcp = group("tcp", Source::Bulk { tcp: tcp() });
+    tcp.forward = vec![fairwire_sim::Hop::Link(0), fairwire_sim::Hop::Link(1)];
+    tcp.back = vec![fairwire_sim::Hop::Link(2)];
+    simulate(Network { links: vec![first, second, back], groups: vec![tcp], aggregates: vec![plan] });
+    let (seen_first, seen_second) = (all(&seen_first), all(&seen_second));
+    assert_eq!(seen_first[..seen_second.len()], seen_second[..]);
+    assert!(seen_second.len() > 200 && seen_first.iter().any(|(color, _)| *color == 1));
+    assert_eq!(all(&heard).len(), seen_first.len(), "it is coloured once");
+    assert!(all(&seen_back).iter().all(|(color, len)| *color == 0 && *len == 40));
+}

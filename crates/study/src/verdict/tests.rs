@@ -1,0 +1,185 @@
+//! Each check, on numbers made for it: one that holds, one that does not, and one that so few seeds leave open.
+
+use super::*;
+use crate::library::Folder;
+use crate::record::Depth;
+use crate::study::Study;
+
+const SCENARIO: &str = r#"
+format = 1
+name = "short"
+duration = "1 s"
+disciplines = [{ name = "red", label = "A" }, { name = "faba", label = "B" }]
+[link]
+rate = "1 Mbit/s"
+delay = "1 ms"
+buffer = "10 packets"
+[[flow]]
+group = "tcp"
+source = "bulk"
+access = { rate = "1 Mbit/s", delay = "1 ms" }
+"#;
+
+/// A number of series `series` at `x`, with a value for each seed from 1.
+fn number(series: &str, x: f64, values: &[f64]) -> Number {
+    let values: BTreeMap<u64, f64> = (1..).zip(values.iter().copied()).collect();
+    let estimate = estimate(&values.values().copied().collect::<Vec<_>>());
+    Number { measure: "m".into(), series: series.into(), x, at: x.to_string(), values, estimate }
+}
+
+/// What comes of a claim with `check` where there are these numbers.
+fn claim(check: &str, numbers: &[Number], is_exact: bool) -> Claim {
+    let text = format!(
+        r#"
+format = 1
+paper = "p"
+title = ""
+source = ""
+[[exhibit]]
+id = "e"
+title = ""
+scenario = "base.toml"
+vary = {{ values = [1, 2, 3] }}
+[[exhibit.measure]]
+id = "m"
+of = "jain"
+[[exhibit.claim]]
+id = "c"
+says = ""
+where = ""
+because = "a test"
+{check}
+"#
+    );
+    let files = [("study.toml", text.as_str()), ("base.toml", SCENARIO)];
+    let files = files.map(|(name, text)| (name.to_string(), text.to_string())).into();
+    let study = Study::read(&Folder { name: "p".into(), prefix: String::new(), files }).unwrap();
+    let plan = Plan::of(&study, 0, Depth::Full).unwrap();
+    let printed = Published {
+        measure: "m".into(),
+        series: "A".into(),
+        x: Some(1.0),
+        at: "1".into(),
+        value: 10.0,
+        place: String::new(),
+    };
+    let table = Table { numbers, published: &[printed], is_exact };
+    judge(&plan, &table).remove(0)
+}
+
+/// The verdict, and whether it is for want of seeds.
+fn verdict(check: &str, numbers: &[Number]) -> (Verdict, bool) {
+    let claim = claim(check, numbers, false);
+    (claim.verdict, claim.is_undecided)
+}
+
+const HOLDS: (Verdict, bool) = (Verdict::Holds, false);
+const NOT: (Verdict, bool) = (Verdict::DoesNotHold, false);
+const OPEN: (Verdict, bool) = (Verdict::DoesNotHold, true);
+
+#[test]
+fn an_order_is_of_paired_differences_and_their_interval() {
+    let a = number("A", 1.0, &[10.0, 20.0, 30.0]);
+    // Always one more, though the seeds differ by ten: unpaired, nothing could be said.
+    assert_eq!(
+        verdict("order = { more = 'B', than = 'A' }", &[a.clone(), number("B", 1.0, &[11.0, 21.0, 31.0])]),
+        HOLDS
+    );
+    // The differences are 1, 3 and -1: a mean of 1 ± 4.97.
+    let wild = [a.clone(), number("B", 1.0, &[11.0, 23.0, 29.0])];
+    assert_eq!(verdict("order = { more = 'B', than = 'A' }", &wild), OPEN);
+    assert_eq!(verdict("order = { more = 'B', than = 'A', tolerance = 5 }", &wild), HOLDS);
+    assert_eq!(verdict("order = { more = 'A', than = 'B' }", &wild), NOT);
+    let even = [a.clone(), number("B", 1.0, &[10.0, 20.0, 30.0])];
+    assert_eq!(verdict("order = { more = 'B', than = 'A' }", &even), HOLDS, "no less is enough");
+    assert_eq!(verdict("order = { more = 'B', than = 'A', by = 0.5 }", &even), NOT);
+    let double = [a.clone(), number("B", 1.0, &[21.0, 41.0, 61.0])];
+    assert_eq!(verdict("order = { more = 'B', than = 'A', times = 2 }", &double), HOLDS);
+    assert_eq!(verdict("order = { more = 'B', than = 'A', times = 3 }", &double), NOT);
+    assert_eq!(verdict("order = { more = 'B', than = 'A' }", &[a]), NOT, "what was not measured is not more");
+}
+
+#[test]
+fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
+    let numbers = [
+        number("A", 1.0, &[1.0, 1.0]),
+        number("A", 2.0, &[5.0, 5.0]),
+        number("B", 1.0, &[2.0, 2.0]),
+        number("B", 2.0, &[4.0, 4.0]),
+    ];
+    assert_eq!(verdict("order = { more = 'B', than = 'A', at = [1] }", &numbers), HOLDS);
+    assert_eq!(verdict("order = { more = 'B', than = 'A', at = ['1', 2] }", &numbers), NOT);
+    assert_eq!(verdict("order = { more = 'B', at = [2], than_at = 1 }", &numbers), HOLDS);
+    let told = claim("order = { more = 'B', than = 'A' }", &numbers, false);
+    assert_eq!(told.detail, "against it: B over A at 2: -1 ± 0. for it: B over A at 1: 1 ± 0");
+    assert_eq!(told.check, "m of B above A");
+}
+
+#[test]
+fn a_bound_and_a_printed_value_take_the_whole_interval() {
+    // 9, 10 and 11 have the mean 10 ± 2.484.
+    let numbers = [number("A", 1.0, &[9.0, 10.0, 11.0])];
+    assert_eq!(verdict("bound = { of = 'A', min = 7.5, max = 12.5 }", &numbers), HOLDS);
+    assert_eq!(verdict("bound = { of = 'A', min = 7.6 }", &numbers), OPEN);
+    assert_eq!(verdict("bound = { of = 'A', max = 9.9 }", &numbers), NOT);
+    assert_eq!(verdict("value = { tolerance = 2.5 }", &numbers), HOLDS);
+    assert_eq!(verdict("value = { tolerance = 0.25, relative = true }", &numbers), HOLDS);
+    assert_eq!(verdict("value = { tolerance = 2.4 }", &numbers), OPEN);
+    assert_eq!(verdict("value = { tolerance = 2.4, is = 7 }", &numbers), NOT);
+    assert_eq!(verdict("value = { of = 'B', tolerance = 9 }", &numbers), NOT, "nothing is printed for B");
+}
+
+#[test]
+fn one_seed_decides_only_where_there_is_no_chance() {
+    let numbers = [number("A", 1.0, &[10.0])];
+    let check = "bound = { of = 'A', min = 7 }";
+    assert_eq!(verdict(check, &numbers), OPEN);
+    assert_eq!(claim(check, &numbers, true).verdict, Verdict::Holds);
+}
+
+#[test]
+fn a_trend_is_of_every_step_and_of_the_whole() {
+    let at = |values: [f64; 3]| -> Vec<Number> {
+        (1..).zip(values).map(|(x, value)| number("A", f64::from(x), &[value, value])).collect()
+    };
+    let rises = "trend = { of = 'A', direction = 'rises' }";
+    assert_eq!(verdict(rises, &at([1.0, 2.0, 3.0])), HOLDS);
+    assert_eq!(verdict(rises, &at([1.0, 3.0, 2.9])), NOT);
+    assert_eq!(
+        verdict("trend = { of = 'A', direction = 'rises', tolerance = 0.2 }", &at([1.0, 3.0, 2.9])),
+        HOLDS
+    );
+    assert_eq!(
+        verdict("trend = { of = 'A', direction = 'rises', tolerance = 0.2 }", &at([1.0, 0.9, 0.9])),
+        NOT
+    );
+    assert_eq!(verdict("trend = { of = 'A', direction = 'rises', to = 2 }", &at([1.0, 3.0, 2.9])), HOLDS);
+    assert_eq!(verdict("trend = { of = 'A', direction = 'falls' }", &at([3.0, 2.0, 1.0])), HOLDS);
+    assert_eq!(
+        verdict("trend = { of = 'A', direction = 'flat', tolerance = 1 }", &at([1.0, 2.0, 3.0])),
+        HOLDS
+    );
+    assert_eq!(
+        verdict("trend = { of = 'A', direction = 'flat', tolerance = 0.9 }", &at([1.0, 2.0, 3.0])),
+        NOT
+    );
+    assert_eq!(verdict("slope = { of = 'A', min = 0.9, max = 1.1 }", &at([1.0, 2.0, 3.0])), HOLDS);
+    assert_eq!(verdict("slope = { of = 'A', min = 1.1 }", &at([1.0, 2.0, 3.0])), NOT);
+}
+
+#[test]
+fn the_lowest_place_is_lower_than_all_others() {
+    let numbers =
+        [number("A", 1.0, &[5.0, 6.0]), number("A", 2.0, &[1.0, 2.0]), number("A", 3.0, &[2.0, 3.0])];
+    assert_eq!(verdict("lowest = { of = 'A', between = [1.5, 2.5] }", &numbers), HOLDS);
+    assert_eq!(verdict("lowest = { of = 'A', between = [0.5, 1.5] }", &numbers), NOT);
+    assert_eq!(verdict("lowest = { of = 'A', between = [2.5, 3.5], tolerance = 1 }", &numbers), HOLDS);
+    assert_eq!(verdict("highest = { of = 'A', between = [0.5, 1.5] }", &numbers), HOLDS);
+    assert_eq!(verdict("lowest = { of = 'A', between = [7, 8] }", &numbers), NOT, "no point is there");
+}
+
+#[test]
+fn what_cannot_be_tested_says_why() {
+    let told = claim("not_testable = 'no unit'", &[], false);
+    assert_eq!((told.verdict, told.detail.as_str()), (Verdict::NotTestable, "no unit"));
+}

@@ -1,0 +1,49 @@
+//! The greatest of what ten rounds measured, as BBR keeps rates and clumps of acknowledgements.
+
+/// BtlBwFilterLen and ExtraAckedFilterLen, rounds.
+const WINDOW: usize = 10;
+
+/// The greatest value of the last ten rounds: the best of each, at its round modulo ten.
+#[derive(Debug, Default)]
+pub(super) struct MaxFilter {
+    best: [f64; WINDOW],
+    /// The round of the last value that was taken.
+    taken_in: u32,
+}
+
+impl MaxFilter {
+    /// Takes in a `value` of the round numbered `round`, which never goes back.
+    pub fn take(&mut self, value: f64, round: u32) {
+        let passed = round.wrapping_sub(self.taken_in).min(WINDOW as u32);
+        for back in 0..passed {
+            self.best[round.wrapping_sub(back) as usize % WINDOW] = 0.0;
+        }
+        let best = &mut self.best[round as usize % WINDOW];
+        (*best, self.taken_in) = (best.max(value), round);
+    }
+
+    /// The greatest; zero where there is none.
+    pub fn max(&self) -> f64 {
+        self.best.iter().fold(0.0, |max, &value| max.max(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Seed;
+
+    #[test]
+    fn the_filter_keeps_the_greatest_of_ten_rounds() {
+        let mut rng = Seed(1).stream("max filter");
+        let (mut filter, mut round, mut all) = (MaxFilter::default(), 0, Vec::new());
+        for _ in 0..10_000 {
+            round += if rng.chance(0.02) { rng.below(25) } else { rng.below(2) };
+            let rate = rng.uniform();
+            filter.take(rate, round);
+            all.push((round, rate));
+            let recent = all.iter().rev().take_while(|(at, _)| at + 10 > round);
+            assert_eq!(filter.max(), recent.fold(0.0, |max: f64, &(_, rate)| max.max(rate)));
+        }
+    }
+}
