@@ -91,8 +91,11 @@ impl FlowRates {
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));
-        let ranks: Vec<usize> = std::iter::successors((n > 0).then_some(1), next).collect();
-        ranks.into_iter().rev().map(|rank| (self.rates[rank - 1], rank as f64 / n as f64)).collect()
+        let mut rates: Vec<f64> =
+            std::iter::successors((n > 0).then_some(1), next).map(|rank| self.rates[rank - 1]).collect();
+        rates.dedup();
+        let as_fast = |rate: f64| self.rates.partition_point(|other| *other >= rate) as f64 / n as f64;
+        rates.into_iter().rev().map(|rate| (rate, as_fast(rate))).collect()
     }
 }
 
@@ -142,6 +145,13 @@ mod tests {
         assert_eq!((curve[0], curve[curve.len() - 1]), ((8.0, 1.0), (40_000.0, 1.0 / 5000.0)));
         assert!(curve.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 > w[1].1));
         assert!(curve.windows(2).all(|w| w[0].1 / w[1].1 <= 2.0), "no gaps");
+    }
+
+    #[test]
+    fn flows_of_one_rate_are_one_point() {
+        let packets: Vec<Seen> = [100, 100, 100, 200].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
+        let rates = FlowRates::of(&packets, Duration::from_secs(1));
+        assert_eq!(rates.complementary(), [(800.0, 1.0), (1600.0, 0.25)]);
     }
 
     #[test]

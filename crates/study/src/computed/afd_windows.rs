@@ -20,7 +20,9 @@ fn acked() -> Acked {
     Acked {
         now: Time::ZERO,
         newly: 1,
+        growth: 1,
         marked: 0,
+        lost: 0,
         in_flight: 1,
         rtt: None,
         ends_round: false,
