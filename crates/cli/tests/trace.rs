@@ -48,7 +48,9 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
     let packets = [(0, 1, 500), (100, 2, 1000), (900, 1, 250), (1500, 1, 250), (2000, 3, 125)];
     let path = file(&contest, &capture(&packets));
     let found = rates(&path, &[]);
-    for (key, value) in [("packets", 5.0), ("flows", 3.0), ("rates", 4.0), ("lasts_s", 2.0), ("interval_s", 1.0)] {
+    for (key, value) in
+        [("packets", 5.0), ("flows", 3.0), ("rates", 4.0), ("lasts_s", 2.0), ("interval_s", 1.0)]
+    {
         assert_eq!(found[key].as_f64(), Some(value), "{key}: {found}");
     }
     let points: Vec<(f64, f64)> = found["complementary"]

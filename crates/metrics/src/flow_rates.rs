@@ -38,8 +38,7 @@ impl FlowRates {
             *bytes.entry((number, packet.flow)).or_insert(0) += u64::from(packet.bytes);
         }
         let bits_per_s = |bytes: u64| bytes as f64 * 8e9 / interval.ns() as f64;
-        let mut rates: Vec<f64> =
-            bytes.into_values().filter(|bytes| *bytes > 0).map(bits_per_s).collect();
+        let mut rates: Vec<f64> = bytes.into_values().filter(|bytes| *bytes > 0).map(bits_per_s).collect();
         rates.sort_by(|a, b| b.total_cmp(a));
         FlowRates { rates }
     }

@@ -55,7 +55,11 @@ fn lasts(packets: &[Seen]) -> Duration {
 
 fn as_table(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> String {
     let mut rows = table::empty();
-    rows.set_header(table::header(&["of the flows, the fastest", "have at least, kbit/s", "have of the bytes, %"]));
+    rows.set_header(table::header(&[
+        "of the flows, the fastest",
+        "have at least, kbit/s",
+        "have of the bytes, %",
+    ]));
     // Of a few flows, the smallest parts are not even one.
     for part in PARTS.into_iter().filter(|part| part * rates.len() as f64 >= 1.0) {
         let (rate, share) = (rates.rate_of_fastest(part) / 1000.0, 100.0 * rates.share_of_fastest(part));

@@ -103,8 +103,7 @@ pub fn make(seed: u64) -> Made {
         let replaced = fates.iter().map(|fate| fate.replaced).sum::<u64>() as f64;
         let m = b * rate as f64 / all as f64;
         let theory = [s / n, REUSE * m, m];
-        let ours =
-            [sets / seen.sets as f64 / flows, replaced / sets, replaced / WATCHED as f64 * b / flows];
+        let ours = [sets / seen.sets as f64 / flows, replaced / sets, replaced / WATCHED as f64 * b / flows];
         let names = [("p_s", "ps_ratio"), ("nps", "nps_ratio"), ("np", "np_ratio")];
         let at = format!("group {group}");
         for ((name, ratio), (theory, ours)) in names.into_iter().zip(theory.into_iter().zip(ours)) {
