@@ -114,7 +114,7 @@ fn what_is_no_capture_is_refused_with_a_reason() {
         assert!(said.contains(why) && said.contains("allowed: a capture"), "{why}: {said}");
     }
     let folder = contest.path("").display().to_string();
-    for (path, why) in [(folder.as_str(), "folder"), ("nowhere.pcap", "nowhere.pcap")] {
+    for (path, why) in [(folder.as_str(), "directory"), ("nowhere.pcap", "nowhere.pcap")] {
         let output = run(&["trace", "rates", path]);
         assert_eq!(code(&output), 2, "{path}");
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
