@@ -14,6 +14,9 @@ const ENGINE: [&str; 6] = ["core", "disciplines", "metrics", "tcp", "sim", "scen
 /// What of this crate stands between a run and its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
+/// What computed exhibits read besides their seed.
+const COMPUTED_READS: [&str; 1] = ["../../studies/2003-pan-afd/mixed.toml"];
+
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let crates = root.join("..");
@@ -30,6 +33,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-env=FAIRWIRE_ENGINE={}", hash(sources, &crates)?);
     let mut computed = Vec::new();
     gather(&root.join("src/computed"), &mut computed)?;
+    computed.extend(COMPUTED_READS.map(|file| root.join(file)).into_iter().filter(|file| file.is_file()));
     println!("cargo::rerun-if-changed=src/computed");
     println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
     studies(&root.join("../../studies"))
@@ -70,7 +74,7 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// Of the code in `files`, by their paths from `root`.
 fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "rs" || ending == "toml"));
     files.sort();
     let mut all = Sha256::new();
     for path in files {

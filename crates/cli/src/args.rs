@@ -57,6 +57,13 @@ Examples:
 
 It needs the right to make network namespaces: run it as root, or where the kernel lets users make them.";
 
+const RATES_EXAMPLES: &str = "\
+Examples:
+  fairwire trace rates capture.pcap
+  fairwire trace rates capture.pcapng --interval \"100 ms\" --format json
+  fairwire run scenarios/web-beside-bulk.toml --discipline faba --seeds 1 --trace web.pcapng
+  fairwire trace rates web.pcapng --format csv > rates.csv";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   fairwire schema scenario > docs/schema/scenario.json
@@ -109,6 +116,12 @@ pub enum Command {
     /// Show the product: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
+    /// Look into a capture.
+    #[command(after_help = RATES_EXAMPLES)]
+    Trace {
+        #[command(subcommand)]
+        trace: TraceCommand,
+    },
     /// Print the JSON Schema of scenario files or of results.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
@@ -333,6 +346,25 @@ pub struct ShareArgs {
     /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
+    #[command(after_help = RATES_EXAMPLES)]
+    Rates(RatesArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RatesArgs {
+    /// The capture, pcap or pcapng.
+    pub file: PathBuf,
+    /// Rates are means over intervals of this length.
+    #[arg(long, value_name = "DURATION", default_value = "1 s")]
+    pub interval: Duration,
+    /// How to print the rates: as CSV, only their complementary distribution.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,6 +7,7 @@
 
 pub mod fairness;
 pub mod filling;
+pub mod flow_rates;
 pub mod histogram;
 pub mod interval;
 pub mod jain;
@@ -18,6 +19,7 @@ pub mod series;
 pub mod summary;
 mod transfers;
 
+pub use flow_rates::FlowRates;
 pub use histogram::DelayHistogram;
 pub use link_meter::LinkMeter;
 pub use series::TimeWeighted;

@@ -85,7 +85,7 @@ pub use fairwire_sim::{
 pub use fairwire_tcp::{Block, Sack};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-pub use load::{Overrides, Scenario, load, parse};
+pub use load::{Overrides, Scenario, bounded, load, parse};
 pub use output::OutputSpec;
 pub use place::Place;
 pub use rates::ChangeSpec;

@@ -152,7 +152,7 @@ fn text(path: &Path) -> Result<String, ScenarioError> {
 
 /// The file's bytes; a file that is too large is refused from its size, and one that has none is read no further than
 /// the bound.
-pub(crate) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
+pub fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
     // Before it is opened: to open a pipe that nobody writes to waits for ever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if about.is_dir() {

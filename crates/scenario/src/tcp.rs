@@ -134,7 +134,7 @@ pub struct QuirksSpec {
 impl TcpSpec {
     /// The constants: the profile's, where nothing else is said. A size that is too large for its field is refused by the check,
     /// so it may be cut here.
-    pub(crate) fn config(&self) -> Config {
+    pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
         };

@@ -8,3 +8,4 @@ pub mod list;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
+pub mod trace;

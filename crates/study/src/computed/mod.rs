@@ -1,5 +1,8 @@
 //! Exhibits that no scenario can express: a function gives the numbers of a seed.
 
+mod afd_sets;
+mod afd_trace;
+mod afd_windows;
 mod rqm_fluid;
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +54,12 @@ pub struct Entry {
 
 /// All of them, by name.
 pub fn all() -> &'static [Entry] {
-    &[Entry { name: "rqm-fluid", make: rqm_fluid::make }]
+    &[
+        Entry { name: "afd-fig1", make: afd_trace::make },
+        Entry { name: "afd-table1", make: afd_sets::make },
+        Entry { name: "afd-table2", make: afd_windows::make },
+        Entry { name: "rqm-fluid", make: rqm_fluid::make },
+    ]
 }
 
 /// The one called `name`.

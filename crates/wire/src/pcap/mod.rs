@@ -127,6 +127,17 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
+/// A packet of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// When, from the earliest packet on.
+    pub at: Duration,
+    /// Bytes that it had, from the start of its link-layer header on; 1 to [`LARGEST_BYTES`].
+    pub bytes: u32,
+    /// Its flow, told by 5-tuple and numbered from 0 in order of appearance.
+    pub flow: u32,
+}
+
 /// A packet as offered load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
@@ -138,25 +149,32 @@ pub struct Offered {
     pub flow: u16,
 }
 
-/// The offered load that a capture shows, in order of time. Packets without bytes are left out.
+/// The packets of a capture, in order of time, with their flows numbered without end. Packets without bytes are left out.
 ///
 /// Flows are told apart in Ethernet frames, in IP packets without a link layer, and behind the headers of Linux's "cooked" captures and of
 /// BSD loopback. Of any other link type, all packets are one flow.
-pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
-    let mut flows: BTreeMap<Option<FlowKey>, u16> = BTreeMap::new();
-    let mut stamped: Vec<(u64, Offered)> = Vec::new();
+pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
+    let mut flows: BTreeMap<Option<FlowKey>, u32> = BTreeMap::new();
+    let mut stamped: Vec<(u64, Seen)> = Vec::new();
     for record in records(file)? {
         let record = record?;
         if record.bytes > 0 {
-            let number = flows.len() as u16;
+            // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
+            let number = flows.len() as u32;
             let flow = *flows.entry(flow_key(&record)).or_insert(number);
-            stamped.push((record.time_ns, Offered { at: Duration::ZERO, bytes: record.bytes, flow }));
+            stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes: record.bytes, flow }));
         }
     }
     stamped.sort_by_key(|(time, _)| *time);
     let first = stamped.first().map_or(0, |(time, _)| *time);
-    let since = |(time, packet)| Offered { at: Duration::from_ns(time - first), ..packet };
+    let since = |(time, packet)| Seen { at: Duration::from_ns(time - first), ..packet };
     Ok(stamped.into_iter().map(since).collect())
+}
+
+/// The offered load that a capture shows: [`seen`], with flows numbered in 16 bits.
+pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
+    let offered = |Seen { at, bytes, flow }| Offered { at, bytes, flow: flow as u16 };
+    Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
 /// The flow of a packet, as far as its link type is known.

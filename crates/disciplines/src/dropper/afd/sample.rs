@@ -218,6 +218,11 @@ impl<R: Record> Sampled<R> {
         &self.record
     }
 
+    /// Who decided which sample goes, when all is done.
+    pub fn into_record(self) -> R {
+        self.record
+    }
+
     /// An arrival is sampled; tells m_i of its flow from now on.
     #[inline]
     pub fn sample(&mut self, sample: Sample, rng: &mut Rng) -> u64 {

@@ -1,0 +1,148 @@
+//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and what it takes from it there.
+//!
+//! The sampler of our AFD-NFT meets the packets of the fifty flows of the paper's Fig. 6 and is watched at each replacement.
+
+use super::Made;
+use fairwire_core::{FlowHash, Rng, Seed};
+use fairwire_disciplines::dropper::afd::nft::FlowSet;
+use fairwire_disciplines::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
+
+/// Rates of the groups, kbit/s.
+const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
+const PER_GROUP: usize = 10;
+const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
+/// b, s and a: those of all experiments of the paper.
+const SAMPLES: u32 = 1000;
+const SET_SIZE: u32 = 5;
+const REUSE: f64 = 0.06;
+/// The part of the arrivals that is sampled; see `cbr.toml`.
+const SAMPLING: f64 = 0.2;
+/// Replacements before it is watched: the sample has been renewed five times.
+const UNWATCHED: u64 = 5 * SAMPLES as u64;
+/// Replacements watched: five minutes of the link.
+const WATCHED: u64 = 100_000;
+
+/// What is seen of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fate {
+    /// Sets in which it was.
+    sets: u64,
+    /// Samples that it lost.
+    replaced: u64,
+}
+
+/// A [`FlowSet`] that is watched.
+#[derive(Debug)]
+struct Watched {
+    inner: FlowSet,
+    replacements: u64,
+    sets: u64,
+    fates: [Fate; FLOWS],
+}
+
+impl Record for Watched {
+    fn append(&mut self, sample: Sample) {
+        self.inner.append(sample);
+    }
+
+    fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng) {
+        let before: [u64; FLOWS] = std::array::from_fn(|flow| counts.of(hash(flow)));
+        let drawn = self.inner.drawn();
+        self.inner.replace(sample, counts, rng);
+        let victim = (0..FLOWS).find(|flow| counts.of(hash(*flow)) < before[*flow]);
+        self.replacements += 1;
+        let (Some(victim), true) = (victim, self.replacements > UNWATCHED) else { return };
+        self.fates[victim].replaced += 1;
+        self.sets += self.inner.drawn() - drawn;
+        if self.inner.drawn() > drawn {
+            // Who has just lost its last sample has left the set already.
+            let has_left = counts.of(hash(victim)) == 0;
+            let members = self.inner.places().iter().map(|place| counts.flow_at(*place as usize));
+            for flow in members.map(|flow| flow.0 as usize).chain(has_left.then_some(victim)) {
+                self.fates[flow].sets += 1;
+            }
+        }
+    }
+}
+
+fn hash(flow: usize) -> FlowHash {
+    FlowHash(flow as u64)
+}
+
+/// The sampler after its watched replacements.
+fn watched(seed: u64) -> Watched {
+    let sampling = Sampling { samples: SAMPLES, probability: SAMPLING, typical: 1 };
+    let inner = FlowSet::new(SET_SIZE, REUSE);
+    let record = Watched { inner, replacements: 0, sets: 0, fates: [Fate::default(); FLOWS] };
+    let mut sampled = Sampled::new(sampling, record);
+    let mut start = Seed(seed).stream("afd-table1 start");
+    let mut rng = Seed(seed).stream("afd-table1 sampling");
+    // Packets of 1000 bytes: 8000 bits at kbit/s, in nanoseconds.
+    let gap = |flow: usize| 8_000_000_000 / RATES_KBPS[flow / PER_GROUP];
+    let mut next: [u64; FLOWS] = std::array::from_fn(|flow| (start.uniform() * gap(flow) as f64) as u64);
+    while sampled.record().replacements < UNWATCHED + WATCHED {
+        let flow = (0..FLOWS).min_by_key(|flow| next[*flow]).expect("there are flows");
+        next[flow] += gap(flow);
+        if rng.chance(SAMPLING) {
+            sampled.sample(Sample { flow: hash(flow), size: 1 }, &mut rng);
+        }
+    }
+    sampled.into_record()
+}
+
+/// Both series of the table: theory and ours.
+pub fn make(seed: u64) -> Made {
+    let seen = watched(seed);
+    let mut made = Made::default();
+    let (b, s, n) = (f64::from(SAMPLES), f64::from(SET_SIZE), FLOWS as f64);
+    let all: u64 = RATES_KBPS.iter().sum::<u64>() * PER_GROUP as u64;
+    for (group, rate) in RATES_KBPS.into_iter().enumerate() {
+        let fates = &seen.fates[group * PER_GROUP..][..PER_GROUP];
+        let flows = PER_GROUP as f64;
+        let sets = fates.iter().map(|fate| fate.sets).sum::<u64>() as f64;
+        let replaced = fates.iter().map(|fate| fate.replaced).sum::<u64>() as f64;
+        let m = b * rate as f64 / all as f64;
+        let theory = [s / n, REUSE * m, m];
+        let ours = [sets / seen.sets as f64 / flows, replaced / sets, replaced / WATCHED as f64 * b / flows];
+        let names = [("p_s", "ps_ratio"), ("nps", "nps_ratio"), ("np", "np_ratio")];
+        let at = format!("group {group}");
+        for ((name, ratio), (theory, ours)) in names.into_iter().zip(theory.into_iter().zip(ours)) {
+            made.number("theory", group as f64, &at, name, theory);
+            made.number("AFD-NFT", group as f64, &at, name, ours);
+            made.number("AFD-NFT", group as f64, &at, ratio, ours / theory);
+        }
+    }
+    let (theory, ours) = (n / (REUSE * s), seen.sets as f64 / WATCHED as f64 * b);
+    let x = RATES_KBPS.len() as f64;
+    made.number("theory", x, "all", "n_s", theory);
+    made.number("AFD-NFT", x, "all", "n_s", ours);
+    made.number("AFD-NFT", x, "all", "ns_ratio", ours / theory);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_replacement_has_one_victim_and_each_set_five_members() {
+        let seen = watched(1);
+        let lost: u64 = seen.fates.iter().map(|fate| fate.replaced).sum();
+        assert_eq!(lost, WATCHED);
+        let members: u64 = seen.fates.iter().map(|fate| fate.sets).sum();
+        assert_eq!(members, seen.sets * u64::from(SET_SIZE));
+    }
+
+    #[test]
+    fn theory_is_as_printed() {
+        let made = make(1);
+        let find = |at: &str, name: &str| {
+            let is_it = |n: &&super::super::MadeNumber| n.series == "theory" && n.at == at && n.name == name;
+            made.numbers.iter().find(is_it).expect("it is there").value
+        };
+        // Half of the last digit that table 1 prints.
+        assert!((find("group 4", "np") - 44.44).abs() < 0.005);
+        assert!((find("group 0", "nps") - 0.222).abs() < 0.0005);
+        assert!((find("all", "n_s") - 167.0).abs() < 0.5);
+    }
+}
