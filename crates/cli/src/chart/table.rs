@@ -4,7 +4,7 @@ use super::axis::{Span, Way, can_show, fit, number, with_interval};
 use super::frame::{Columns, Place};
 use super::style::{cut, escaped};
 use super::{MARGIN, put};
-use fairwire_study::record::{Kind, Line, Mark, Panel};
+use fairwire_study::record::{Kind, Line, Mark, Panel, Scale};
 
 const LETTER: f64 = 7.6;
 const ROW: f64 = 42.0;
@@ -48,6 +48,11 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
             letters[at] = letters[at].max(measured(panel, mark).chars().count());
         }
     }
+    if panel.kind == Kind::Grid {
+        // Cells of one size, so that colours are compared and not areas.
+        let most = letters.iter().copied().max().unwrap_or(0);
+        letters.fill(most);
+    }
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
 }
 
@@ -75,8 +80,9 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
     if panel.kind == Kind::Grid {
         shades(out, panel, (&rights, &widths), place.ceiling);
     }
-    for (name, right) in columns.names.iter().zip(&rights) {
-        cell(out, "head", (*right, place.ceiling + 18.0), &cut(name, MOST_NAME as f64));
+    let heads: Vec<Anchor> = rights.iter().zip(&widths).map(|column| Anchor::of(panel, column)).collect();
+    for (name, at) in columns.names.iter().zip(&heads) {
+        cell(out, "head", (*at, place.ceiling + 18.0), &cut(name, MOST_NAME as f64));
     }
     line(out, place.ceiling + HEAD - 4.0);
     for (at, series) in panel.lines.iter().enumerate() {
@@ -89,7 +95,7 @@ pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
                 escaped(&cut(&series.label, MOST_NAME as f64))
             ),
         );
-        cells(out, panel, series, (&rights, y));
+        cells(out, panel, series, (&heads, y));
         line(out, y + row(panel) - 4.0);
     }
     if let Some(text) = caption(panel) {
@@ -142,30 +148,60 @@ fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), c
     }
 }
 
-fn cells(out: &mut String, panel: &Panel, line: &Line, (rights, y): (&[f64], f64)) {
-    let columns = Columns::new(panel);
-    for mark in &line.marks {
-        if let Some(right) = columns.of(mark).and_then(|at| rights.get(at)) {
-            cell(out, "cell", (*right, y + 15.0), &measured(panel, mark));
-        }
-    }
-    for mark in &line.published {
-        if let Some(right) = columns.of(mark).and_then(|at| rights.get(at)) {
-            cell(out, "detail", (*right, y + 32.0), &number(mark.y, 6));
+/// Where the text of a column stands: at its right end, or in a grid in the middle of its cell.
+#[derive(Clone, Copy)]
+struct Anchor {
+    x: f64,
+    word: &'static str,
+}
+
+impl Anchor {
+    fn of(panel: &Panel, (right, width): (&f64, &f64)) -> Self {
+        match panel.kind {
+            Kind::Grid => Anchor { x: right + (GAP - width) / 2.0, word: "middle" },
+            _ => Anchor { x: *right, word: "end" },
         }
     }
 }
 
-fn cell(out: &mut String, class: &str, (right, y): (f64, f64), text: &str) {
+fn cells(out: &mut String, panel: &Panel, line: &Line, (anchors, y): (&[Anchor], f64)) {
+    let columns = Columns::new(panel);
+    for mark in &line.marks {
+        if let Some(at) = columns.of(mark).and_then(|at| anchors.get(at)) {
+            cell(out, "cell", (*at, y + 15.0), &measured(panel, mark));
+        }
+    }
+    for mark in &line.published {
+        if let Some(at) = columns.of(mark).and_then(|at| anchors.get(at)) {
+            cell(out, "detail", (*at, y + 32.0), &number(mark.y, 6));
+        }
+    }
+}
+
+fn cell(out: &mut String, class: &str, (at, y): (Anchor, f64), text: &str) {
     put(
         out,
         format_args!(
-            "<text class=\"{class}\" x=\"{right:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
+            "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"{}\">{}</text>\n",
+            at.x,
+            at.word,
             escaped(text)
         ),
     );
 }
 
 fn measured(panel: &Panel, mark: &Mark) -> String {
-    if panel.kind == Kind::Grid { number(mark.y, 3) } else { with_interval(mark.y, mark.y_half_width) }
+    if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
+}
+
+/// A number as short as its colour is fine: along a linear range a hundredth of it, else three digits. The title has all.
+fn in_grid(panel: &Panel, y: f64) -> String {
+    let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
+    match range.map(|[low, high]| high - low) {
+        Some(span) if span > 0.0 => {
+            let decimals = (2.0 - span.log10()).ceil().clamp(0.0, 6.0) as usize;
+            format!("{y:.decimals$}")
+        }
+        _ => number(y, 3),
+    }
 }
