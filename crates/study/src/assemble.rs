@@ -413,7 +413,10 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                let marks = points.iter().map(|(x, y)| plain(*x, *y)).collect();
+                // What is asked for is shown: an axis that held the rest as well would hide it.
+                let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
+                let marks =
+                    points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line {
                     label: name,
                     colour,
