@@ -415,8 +415,7 @@ impl Drawing<'_, '_> {
                 });
                 // What is asked for is shown: an axis that held the rest as well would hide it.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
-                let marks =
-                    points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
+                let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line {
                     label: name,
                     colour,
