@@ -57,8 +57,6 @@ const NOTHING_ANSWERS: &str = "the source heeds nothing, so only the phase of it
                                one transmission (1.2 ms) over 20 000 packets";
 const ECN_SPARES: &str =
     "every packet but a connection's first is ECN-capable, and no queue comes near its limit";
-const A_STEP: &str = "full packets wait in steps of their own transmission, 1.21 ms, so that a quantile is one step or none apart, and its error tells \
-                      nothing where all runs meet the same step";
 const A_PACKET: &str = "one packet takes 1.2 ms: the kernel, we think, spreads a cut over a round trip (RFC 6937) and ours makes it at once (RFC 6675), so \
                         that windows meet the limit of the queue up to a packet apart";
 const BBR_ROUNDS_UP: &str = "the kernel, we think, rounds BBR's window up to an even number and adds two segments while it probes: one to three segments of a \
@@ -133,7 +131,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, A_PACKET),
             within(MeanWait, 1.2, A_PACKET),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.2, A_PACKET),
             within(Dropped, 0.02, A_PACKET),
         ],
         ..CONTEST
@@ -144,7 +142,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, A_PACKET),
             within(MeanWait, 1.2, A_PACKET),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.2, A_PACKET),
             within(Dropped, 0.02, A_PACKET),
         ],
         ..CONTEST
@@ -155,7 +153,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, BBR_ROUNDS_UP),
             within(MeanWait, 1.2, BBR_ROUNDS_UP),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 1.2, BBR_ROUNDS_UP),
             within(Dropped, 0.01, BBR_ROUNDS_UP),
         ],
         ..CONTEST
@@ -167,7 +165,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 1.0, A_PACKET),
             within(Used, 0.1, A_PACKET),
             within(MeanWait, 1.2, A_PACKET),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.2, A_PACKET),
             within(Dropped, 0.02, A_PACKET),
         ],
         ..CONTEST
@@ -179,7 +177,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 1.0, A_PACKET),
             within(Used, 0.1, A_PACKET),
             within(MeanWait, 1.2, A_PACKET),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.2, A_PACKET),
             within(Dropped, 0.1, A_PACKET),
         ],
         ..CONTEST
@@ -193,7 +191,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 0.5, BBR_ROUNDS_UP),
             within(Used, 0.1, BBR_ROUNDS_UP),
             within(MeanWait, 1.2, BBR_ROUNDS_UP),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 1.2, BBR_ROUNDS_UP),
             within(Dropped, 0.1, BBR_ROUNDS_UP),
         ],
         ..CONTEST
@@ -207,7 +205,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 1.0, BBR_IN_A_LONG_QUEUE),
             within(Used, 0.1, BBR_IN_A_LONG_QUEUE),
             within(MeanWait, 1.2, BBR_IN_A_LONG_QUEUE),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 1.2, BBR_IN_A_LONG_QUEUE),
             within(Dropped, 0.05, BBR_IN_A_LONG_QUEUE),
         ],
         ..CONTEST
@@ -221,7 +219,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, DCTCP_CUT),
             within(MeanWait, 0.6, DCTCP_CUT),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.6, DCTCP_CUT),
             within(Dropped, 0.01, ECN_SPARES),
             within(Marked, 3.0, DCTCP_CUT),
         ],
@@ -237,7 +235,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 1.0, CODEL_ROOTS),
             within(Used, 0.05, CODEL_ROOTS),
             within(MeanWait, 1.2, CODEL_ROOTS),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 1.2, CODEL_ROOTS),
             within(Dropped, 0.01, ECN_SPARES),
             within(Marked, 0.5, CODEL_ROOTS),
         ],
@@ -249,7 +247,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, CODEL_ROOTS),
             within(MeanWait, 0.5, CODEL_ROOTS),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.5, CODEL_ROOTS),
             within(Dropped, 0.3, CODEL_ROOTS),
         ],
         ..OVER_CODEL
@@ -263,7 +261,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.2, CODEL_ROOTS),
             within(MeanWait, 0.5, CODEL_ROOTS),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.5, CODEL_ROOTS),
             within(Dropped, 0.01, ECN_SPARES),
             within(Marked, 0.3, CODEL_ROOTS),
         ],
@@ -279,7 +277,7 @@ pub static CONTESTS: &[Contest] = &[
         tolerances: &[
             within(Used, 0.1, A_PACKET),
             within(MeanWait, 0.5, A_PACKET),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 0.5, A_PACKET),
             within(Dropped, 0.05, A_PACKET),
         ],
         ..CONTEST
@@ -291,7 +289,7 @@ pub static CONTESTS: &[Contest] = &[
             within(Share, 1.0, FQ_AND_BBR),
             within(Used, 0.1, FQ_AND_BBR),
             within(MeanWait, 0.5, FQ_AND_BBR),
-            within(LongWait, 1.3, A_STEP),
+            within(LongWait, 1.2, FQ_AND_BBR),
             within(Dropped, 2.5, FQ_AND_BBR),
         ],
         ..OVER_FQ_CODEL
