@@ -192,6 +192,9 @@ impl Asked<'_, '_> {
         let measure = self.measure(&spec.measure);
         let than_measure = spec.than_measure.as_deref().unwrap_or(measure);
         let times = spec.times.unwrap_or(1.0);
+        let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
+        let asked =
+            if spec.by == 0.0 { String::new() } else { format!(", where {} is asked", shown(spec.by)) };
         let mut findings = Vec::new();
         for more in self.series(&spec.more, measure) {
             let thans =
@@ -203,13 +206,13 @@ impl Asked<'_, '_> {
                         None => b.at == a.at,
                     };
                     let b = self.of(than_measure, &than).into_iter().find(other);
-                    let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b - spec.by));
-                    let what = format!("{more} over {than}{}", here(a));
-                    findings.push(Finding { what, estimate, min: -spec.tolerance, max: f64::INFINITY });
+                    let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b));
+                    let what = format!("{more} over {factor}{than}{}{asked}", here(a));
+                    let min = spec.by - spec.tolerance;
+                    findings.push(Finding { what, estimate, min, max: f64::INFINITY });
                 }
             }
         }
-        let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
         let by = if spec.by == 0.0 { String::new() } else { format!(" by {}", shown(spec.by)) };
         let other = if than_measure == measure { String::new() } else { format!("{than_measure} of ") };
         let than = if spec.than.list().is_empty() { "itself".into() } else { spec.than.list().join(", ") };
