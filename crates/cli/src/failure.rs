@@ -1,7 +1,8 @@
 //! How a command ends, and how a failure is told.
 
 use crate::tell::tell;
-use fairwire_scenario::{Place, ScenarioError};
+use fairwire_document::Place;
+use fairwire_scenario::ScenarioError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::fmt::{self, Display};
 use std::process::ExitCode;

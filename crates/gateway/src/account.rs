@@ -2,11 +2,13 @@
 
 use fairwire_core::{FlowHash, FlowTable};
 
-/// The counts of one flow.
+/// The counts of one flow, or of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCount {
     /// Packets that came for it.
     pub packets_in: u64,
+    /// Their bytes, as counted on the shaped link.
+    pub bytes_in: u64,
     /// Packets dropped, by the discipline or for want of a buffer.
     pub dropped: u64,
     /// Packets marked.
@@ -64,6 +66,28 @@ impl Accounts {
     pub fn clear(&mut self) {
         self.others = FlowCount::default();
         (0..self.by_flow.len()).for_each(|place| *self.by_flow.value_mut(place) = FlowCount::default());
+    }
+}
+
+/// The counts of all classes, by number.
+#[derive(Debug)]
+pub struct ClassCounts(Box<[FlowCount]>);
+
+impl ClassCounts {
+    /// Zeros for `classes` classes, at least one.
+    pub fn new(classes: usize) -> Self {
+        ClassCounts(vec![FlowCount::default(); classes.max(1)].into())
+    }
+
+    /// The counts of `class`, to be added to; a number that there is not counts as the first.
+    pub fn entry(&mut self, class: u32) -> &mut FlowCount {
+        let place = if (class as usize) < self.0.len() { class as usize } else { 0 };
+        &mut self.0[place]
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[FlowCount] {
+        &self.0
     }
 }
 

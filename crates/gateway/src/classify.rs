@@ -1,5 +1,6 @@
 //! From a frame's bytes to what a discipline knows of it.
 
+use crate::class_book::UNCLAIMED;
 use fairwire_core::{Ecn, FlowHash};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey};
 use fairwire_wire::headers::parse;
@@ -16,6 +17,8 @@ pub struct Classifier {
 pub struct Facts {
     /// The frame's flow.
     pub flow: FlowHash,
+    /// The number of its class in the [book](crate::class_book).
+    pub class: u32,
     /// Bytes on the shaped link, its overhead included.
     pub len: u32,
     /// The ECN field.
@@ -47,6 +50,7 @@ impl Classifier {
         let network = headers.network;
         Facts {
             flow: self.hasher.hash(&headers.flow_key(frame)),
+            class: UNCLAIMED,
             len: self.wire_bytes(frame.len()),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
             dscp: network.map_or(0, |network| network.dscp),

@@ -3,7 +3,7 @@
 //! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
 //! order: first free, then arrive.
 
-use crate::account::Accounts;
+use crate::account::{Accounts, ClassCounts};
 use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
 use crate::io::Port;
@@ -31,6 +31,8 @@ pub struct DirectionPlan {
     pub pool: PoolSize,
     /// Flows that are counted one by one.
     pub flows: usize,
+    /// Classes that the classifier may name: numbers below this.
+    pub classes: usize,
 }
 
 /// A link and what shares it.
@@ -52,6 +54,7 @@ pub struct Direction {
     unshaped: DelayLine,
     totals: Totals,
     accounts: Accounts,
+    classes: ClassCounts,
     scratch: Vec<u8>,
 }
 
@@ -72,6 +75,7 @@ impl Direction {
             unshaped: DelayLine::new(plan.delay, frames),
             totals: Totals::default(),
             accounts: Accounts::new(plan.flows),
+            classes: ClassCounts::new(plan.classes),
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }
@@ -128,6 +132,11 @@ impl Direction {
         &self.accounts
     }
 
+    /// What each class got since the start.
+    pub fn classes(&self) -> &ClassCounts {
+        &self.classes
+    }
+
     /// Where every packet went since the start.
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -155,12 +164,16 @@ impl Direction {
         self.totals.packets_in += 1;
         let facts = self.classifier.classify(frame);
         let account = self.accounts.open(facts.flow);
-        self.accounts.entry(account).packets_in += 1;
+        for count in [self.accounts.entry(account), self.classes.entry(facts.class)] {
+            count.packets_in += 1;
+            count.bytes_in += u64::from(facts.len);
+        }
         let note = Note { len: 0, account, ecn: facts.ecn };
         match self.pool.put(frame, note) {
             Ok(id) => self.admit(id, &facts, now),
             Err(reason) => {
                 self.accounts.entry(account).dropped += 1;
+                self.classes.entry(facts.class).dropped += 1;
                 self.lose(no_room(reason));
             }
         }
@@ -170,19 +183,25 @@ impl Direction {
         let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
             return self.unshaped.push(id, now);
         };
-        let packet =
-            Packet { ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, facts.flow, now) };
+        let packet = Packet {
+            class: facts.class,
+            ecn: facts.ecn,
+            dscp: facts.dscp,
+            ..Packet::new(id, facts.len, facts.flow, now)
+        };
         meter.offered();
-        let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
-        let service = server.offer(packet, now, &mut Ledger { pool, accounts, totals, meter });
+        let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
+        let totals = &mut self.totals;
+        let service = server.offer(packet, now, &mut Ledger { pool, accounts, classes, totals, meter });
         self.send(service, now);
     }
 
     /// The transmitter is free: asks for the next packet.
     fn ask(&mut self, now: Time) {
         let Some(Link { server, meter }) = &mut self.link else { return };
-        let (pool, accounts, totals) = (&mut self.pool, &mut self.accounts, &mut self.totals);
-        let service = server.ask(now, &mut Ledger { pool, accounts, totals, meter });
+        let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
+        let totals = &mut self.totals;
+        let service = server.ask(now, &mut Ledger { pool, accounts, classes, totals, meter });
         self.send(service, now);
     }
 
@@ -199,9 +218,10 @@ impl Direction {
             let headers = parse(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
-        let count = self.accounts.entry(note.account);
-        count.packets_out += 1;
-        count.bytes_out += u64::from(packet.len);
+        for count in [self.accounts.entry(note.account), self.classes.entry(packet.class)] {
+            count.packets_out += 1;
+            count.bytes_out += u64::from(packet.len);
+        }
     }
 
     /// Sends a frame out and gives its buffer back. False when the port refused it.
@@ -231,6 +251,7 @@ impl Link {
 struct Ledger<'a> {
     pool: &'a mut FramePool,
     accounts: &'a mut Accounts,
+    classes: &'a mut ClassCounts,
     totals: &'a mut Totals,
     meter: &'a mut LinkMeter,
 }
@@ -240,12 +261,14 @@ impl Signals for Ledger<'_> {
         self.meter.dropped(cause);
         self.totals.dropped[cause as usize] += 1;
         self.accounts.entry(self.pool.note(packet.frame).account).dropped += 1;
+        self.classes.entry(packet.class).dropped += 1;
         self.pool.release(packet.frame);
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
         self.accounts.entry(self.pool.note(packet.frame).account).marked += 1;
+        self.classes.entry(packet.class).marked += 1;
     }
 }
 

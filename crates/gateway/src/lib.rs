@@ -6,8 +6,11 @@
 //! through it.
 
 pub mod account;
+pub mod class_book;
 pub mod classify;
 pub mod clock;
+pub mod config;
+pub mod control;
 pub mod datapath;
 pub mod delay_line;
 pub mod direction;
@@ -16,3 +19,4 @@ pub mod io;
 pub mod lab;
 pub mod ledger;
 pub mod pool;
+pub mod telemetry;

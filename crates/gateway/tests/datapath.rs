@@ -52,6 +52,7 @@ fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
         classifier: Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES),
         pool,
         flows: 16,
+        classes: 1,
     };
     let plan = DatapathPlan { forward: direction(Some(link)), backward: direction(None) };
     Datapath::new(plan, Time::ZERO)

@@ -1,15 +1,15 @@
 //! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and measured.
 
 use crate::build::mean_of;
-use crate::error::Problem;
 use crate::spec::Spec;
 use crate::topology::{Fault, Topology, refused};
-use crate::words::shortened;
 use fairwire_core::{Rate, Seed};
 use fairwire_disciplines::Site;
 use fairwire_disciplines::error::BadParameter;
 use fairwire_disciplines::marker::{self, MarkerParameters};
 use fairwire_disciplines::spec::Quantity;
+use fairwire_document::Problem;
+use fairwire_document::shortened;
 use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use schemars::JsonSchema;

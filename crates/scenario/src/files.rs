@@ -1,11 +1,10 @@
 //! The files that a scenario names: captures, and traces of links.
 
-use crate::document::Places;
-use crate::error::{Problem, ScenarioError};
+use crate::ScenarioError;
 use crate::links::Links;
-use crate::load::bounded;
 use crate::spec::{SourceKind, Spec};
 use fairwire_core::Trace;
+use fairwire_document::{Places, Problem, bounded};
 use fairwire_sim::app::Offered;
 use fairwire_wire::pcap;
 use sha2::{Digest, Sha256};
@@ -76,10 +75,13 @@ impl Files {
 
     fn bytes(&mut self, folder: Option<&Path>, name: &str, most: u64) -> Result<Vec<u8>, String> {
         let folder = folder.ok_or("a scenario that is no file itself can name no files")?;
-        let bytes = bounded(&folder.join(name), most).map_err(|problem| match problem {
-            Problem::TooLarge { .. } => format!("it has more than {most} bytes"),
-            other => other.to_string(),
-        })?;
+        let bytes =
+            bounded(&folder.join(name), most, "a file beside the scenario").map_err(
+                |problem| match problem {
+                    Problem::TooLarge { .. } => format!("it has more than {most} bytes"),
+                    other => other.to_string(),
+                },
+            )?;
         self.hashes.insert(name.into(), Sha256::digest(&bytes).into());
         Ok(bytes)
     }

@@ -83,7 +83,7 @@ macro_rules! number_of {
             type Err = NumberError;
 
             fn from_str(text: &str) -> Result<Self, NumberError> {
-                let refuse = || NumberError { given: crate::words::shortened(text), wanted: $many };
+                let refuse = || NumberError { given: fairwire_document::shortened(text), wanted: $many };
                 let digits = text.trim().strip_suffix($many).or_else(|| text.trim().strip_suffix($one));
                 let number =
                     digits.map(str::trim).filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));

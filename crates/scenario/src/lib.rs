@@ -41,8 +41,6 @@ mod check;
 mod compared;
 mod control;
 mod delays;
-mod document;
-mod error;
 mod expect;
 mod files;
 mod graph;
@@ -51,18 +49,15 @@ mod links;
 mod load;
 mod measure;
 mod output;
-mod place;
 mod rates;
 mod run;
 mod samples;
 mod schema;
-mod set;
 mod source;
 mod spec;
 mod tcp;
 mod topology;
 mod values;
-mod words;
 
 pub use aggregate::{AggregateSpec, CadenceSpec, EstimatorSpec};
 pub use app::{
@@ -74,10 +69,9 @@ pub use control::{
     BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
 };
 pub use delays::Delays;
-pub use document::{Places, read_document};
-pub use error::{Problem, ScenarioError, listed, nearest};
 pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
+pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
     AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
 };
@@ -85,9 +79,8 @@ pub use fairwire_sim::{
 pub use fairwire_tcp::{Block, Sack};
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-pub use load::{Overrides, Scenario, bounded, load, parse};
+pub use load::{Overrides, Scenario, load, parse};
 pub use output::OutputSpec;
-pub use place::Place;
 pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
 pub use samples::{Row, rows};

@@ -1,18 +1,20 @@
 //! From a file to a checked scenario.
 
+use crate::ScenarioError;
 use crate::check;
 use crate::compared::{Compared, resolved};
-use crate::document::{self, Change, Read};
-use crate::error::{Problem, ScenarioError, nearest};
 use crate::files::Files;
 use crate::spec::Spec;
 use crate::topology::Topology;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use fairwire_document::{self as document, Change, Read, read_text};
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
-pub(crate) const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: u64 = 1 << 20;
+const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
+
+/// Keys on which no single run depends: what is compared with what, and what is said of it.
+const FOR_PEOPLE: [&str; 5] = ["disciplines", "expect", "name", "seeds", "title"];
 
 /// What the command line changes in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Scenario {
 
 /// Reads and checks the scenario in the file at `path`.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
-    let text = text(path)?;
+    let text = read_text(path, MOST_BYTES, WANTED)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
@@ -89,19 +91,19 @@ fn read(
 ) -> Result<Scenario, ScenarioError> {
     let mut changes: Vec<Change> =
         overrides.set.iter().map(|text| Change { source: "--set", text: text.clone() }).collect();
-    let before: Read<Spec> = document::read(name, text, &changes)?;
+    let before: Read<Spec> = document::read(name, text, &changes, &FOR_PEOPLE)?;
     let own = &before.value.disciplines;
     let files = Files::read(&before.value, folder, &before.places)?;
     check::check(&before.value, own, &files, &before.places)?;
     changes.extend(choices(overrides));
-    let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes)?;
+    let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes, &FOR_PEOPLE)?;
     choose(&mut spec.disciplines, own);
     let topology = check::check(&spec, own, &files, &places)?;
     Ok(Scenario {
         spec,
         topology,
         sha256: files.hashed(before.sha256),
-        traffic_sha256: files.hashed(before.traffic_sha256),
+        traffic_sha256: files.hashed(before.sha256_without),
     })
 }
 
@@ -140,55 +142,4 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-fn text(path: &Path) -> Result<String, ScenarioError> {
-    let bytes = bounded(path, MOST_BYTES)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let offset = error.utf8_error().valid_up_to();
-        Problem::NotText { path: path.into(), offset, byte: error.as_bytes()[offset] }.into()
-    })
-}
-
-/// The file's bytes; a file that is too large is refused from its size, and one that has none is read no further than
-/// the bound.
-pub fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
-    // Before it is opened: to open a pipe that nobody writes to waits for ever.
-    let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
-    if about.is_dir() {
-        return Err(Problem::Directory { path: path.into() });
-    }
-    if !about.is_file() {
-        return Err(Problem::NotAFile { path: path.into() });
-    }
-    if about.len() > most {
-        return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()) });
-    }
-    let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
-    if bytes.len() as u64 > most {
-        return Err(Problem::TooLarge { path: path.into(), bytes: None });
-    }
-    Ok(bytes)
-}
-
-fn unreadable(path: &Path, cause: io::Error) -> Problem {
-    match cause.kind() {
-        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbour(path) },
-        io::ErrorKind::IsADirectory => Problem::Directory { path: path.into() },
-        _ => Problem::Unreadable { path: path.into(), cause },
-    }
-}
-
-/// The scenario file in the same folder whose name is nearest.
-fn neighbour(path: &Path) -> Option<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let given = path.file_name()?.to_str()?;
-    // A folder with more entries than this is no folder of scenarios.
-    let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
-    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let scenarios = names.iter().map(String::as_str).filter(|name| name.ends_with(".toml"));
-    let name = nearest(given, scenarios)?;
-    Some(path.with_file_name(name).display().to_string())
 }

@@ -1,10 +1,10 @@
 //! Links whose rate changes, as typed.
 
-use crate::error::Problem;
 use crate::files::Files;
 use crate::topology::{Fault, refused};
 use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
 use fairwire_disciplines::spec::Quantity;
+use fairwire_document::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

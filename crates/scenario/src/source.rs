@@ -4,7 +4,6 @@ use crate::app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
 };
-use crate::error::Problem;
 use crate::files::Files;
 use crate::law::{LawSpec, Random};
 use crate::spec::{FlowSpec, SourceKind};
@@ -13,6 +12,7 @@ use crate::topology::{Fault, refused};
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_disciplines::spec::Quantity;
+use fairwire_document::Problem;
 use fairwire_sim::Source;
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Replay, Sequence, Talk, Telnet, Traffic, Transfers, Video,

@@ -1,7 +1,6 @@
 //! From links and flows as typed to queues, and the way of each group over them. Computed once, when a scenario is read.
 
 use crate::compared::Compared;
-use crate::error::Problem;
 use crate::files::Files;
 use crate::graph::{Edge, Graph, NoWay};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
@@ -11,6 +10,7 @@ use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Time, Transmitter};
 use fairwire_disciplines::Parameters;
+use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
 /// What the shared link is called in results, and its way back.

@@ -1,8 +1,8 @@
 //! Values with a spelling of their own: sets of seeds, and start times.
 
-use crate::words::shortened;
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rng};
+use fairwire_document::shortened;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};

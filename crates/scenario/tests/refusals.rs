@@ -1,6 +1,7 @@
 //! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right spelling.
 
-use fairwire_scenario::{Compared, Overrides, Problem, Scenario, ScenarioError, Spec, load, parse};
+use fairwire_document::Problem;
+use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, Spec, load, parse};
 use std::path::Path;
 
 const GOOD: &str = r#"format = 1

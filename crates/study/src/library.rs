@@ -1,6 +1,6 @@
 //! Where studies are: compiled into the command, or in a folder.
 
-use fairwire_scenario::Problem;
+use fairwire_document::{Problem, read_text};
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,9 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
         let path = path.to_path_buf();
         move |cause: io::Error| {
             ScenarioError::from(match cause.kind() {
-                io::ErrorKind::NotFound => Problem::NotThere { path, nearest: None },
+                io::ErrorKind::NotFound => {
+                    Problem::NotThere { path, nearest: None, wanted: "a folder of studies, such as studies" }
+                }
                 _ => Problem::Unreadable { path, cause },
             })
         }
@@ -62,11 +64,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
             if file.extension().is_none_or(|ending| ending != "toml") || !file.is_file() {
                 continue;
             }
-            let bytes = fs::metadata(&file).map_err(unreadable(&file))?.len();
-            if bytes > MOST_BYTES {
-                return Err(Problem::TooLarge { path: file, bytes: Some(bytes) }.into());
-            }
-            let text = fs::read_to_string(&file).map_err(unreadable(&file))?;
+            let text = read_text(&file, MOST_BYTES, "a study in TOML")?;
             files.insert(name_of(&file), text);
         }
         folders.push(Folder { name: name_of(&inner), prefix: format!("{}/", inner.display()), files });

@@ -10,7 +10,8 @@ use crate::study::Study;
 use crate::sweep::{self, Point};
 use crate::watch::{self, Sampling};
 use fairwire_core::Duration;
-use fairwire_scenario::{Overrides, Problem, Scenario, ScenarioError, parse};
+use fairwire_document::Problem;
+use fairwire_scenario::{Overrides, Scenario, ScenarioError, parse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

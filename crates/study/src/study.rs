@@ -4,7 +4,8 @@ use crate::library::Folder;
 use crate::record::Verdict;
 use crate::spec::{ClaimSpec, FORMAT, NumberSpec, ReferenceSpec, StudySpec};
 use crate::text::shown;
-use fairwire_scenario::{Places, Problem, ScenarioError, listed, read_document};
+use fairwire_document::{Places, Problem, listed, read_document};
+use fairwire_scenario::ScenarioError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

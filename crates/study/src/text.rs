@@ -2,12 +2,12 @@
 
 /// The one of `known` that `given` was most likely meant to be, if any is near.
 pub fn nearest<'a>(given: &str, known: &'a [String]) -> Option<&'a str> {
-    fairwire_scenario::nearest(given, known.iter().map(String::as_str))
+    fairwire_document::nearest(given, known.iter().map(String::as_str))
 }
 
 /// `a`, `b` or `c`.
 pub fn listed(items: &[String]) -> String {
-    fairwire_scenario::listed(items)
+    fairwire_document::listed(items)
 }
 
 /// A number with as many digits as a reader needs: four that count.

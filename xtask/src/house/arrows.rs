@@ -12,6 +12,7 @@ pub const CORE: &str = "core depends on nothing";
 pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-core", &[]),
     ("fairwire-disciplines", &["fairwire-core"]),
+    ("fairwire-document", &[]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
     ("fairwire-tcp", &["fairwire-core"]),
@@ -22,6 +23,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "fairwire-core",
             "fairwire-disciplines",
+            "fairwire-document",
             "fairwire-metrics",
             "fairwire-sim",
             "fairwire-tcp",
@@ -33,18 +35,23 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "fairwire-core",
             "fairwire-disciplines",
+            "fairwire-document",
             "fairwire-metrics",
             "fairwire-scenario",
             "fairwire-sim",
             "fairwire-tcp",
         ],
     ),
-    ("fairwire-gateway", &["fairwire-core", "fairwire-disciplines", "fairwire-metrics", "fairwire-wire"]),
+    (
+        "fairwire-gateway",
+        &["fairwire-core", "fairwire-disciplines", "fairwire-document", "fairwire-metrics", "fairwire-wire"],
+    ),
     (
         "fairwire",
         &[
             "fairwire-core",
             "fairwire-disciplines",
+            "fairwire-document",
             "fairwire-gateway",
             "fairwire-metrics",
             "fairwire-scenario",

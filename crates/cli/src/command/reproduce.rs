@@ -98,7 +98,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
     let exhibits: Vec<String> =
         studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(|at| study.name(at))).collect();
     let known = papers.iter().chain(&exhibits).map(String::as_str);
-    let near = fairwire_scenario::nearest(name, known);
+    let near = fairwire_document::nearest(name, known);
     let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let paper = name.split('.').next().unwrap_or_default();
     let of_paper: Vec<String> =
@@ -106,7 +106,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
     let allowed = if of_paper.is_empty() { papers } else { of_paper };
     Failure::user(
         format!("there is no exhibit `{name}`"),
-        format!("allowed: {}{near}; `fairwire list exhibits` names all", fairwire_scenario::listed(&allowed)),
+        format!("allowed: {}{near}; `fairwire list exhibits` names all", fairwire_document::listed(&allowed)),
     )
 }
 

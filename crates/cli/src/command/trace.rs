@@ -4,9 +4,9 @@ use crate::args::{Format, RatesArgs};
 use crate::failure::{Ending, Failure};
 use crate::report::{self, table};
 use fairwire_core::Duration;
+use fairwire_document::bounded;
 use fairwire_metrics::FlowRates;
 use fairwire_metrics::flow_rates::Seen;
-use fairwire_scenario::bounded;
 use fairwire_wire::pcap;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,7 +35,8 @@ pub fn rates(args: &RatesArgs) -> Result<Ending, Failure> {
 
 fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
     const ALLOWED: &str = "allowed: a capture as pcap or pcapng, a regular file of at most 1 GiB";
-    let bytes = bounded(file, LARGEST).map_err(|problem| Failure::user(problem, ALLOWED))?;
+    let bytes = bounded(file, LARGEST, "a capture, pcap or pcapng")
+        .map_err(|problem| Failure::user(problem, ALLOWED))?;
     let refused = |why: String| Failure::user(format!("`{}`: {why}", file.display()), ALLOWED);
     let packets = pcap::seen(&bytes).map_err(|error| refused(error.to_string()))?;
     if packets.is_empty() {

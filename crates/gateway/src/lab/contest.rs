@@ -99,6 +99,7 @@ fn gateway(contest: &Contest, classifier: &Classifier, discipline: Box<dyn Disci
         classifier: classifier.clone(),
         pool: pool_size(contest),
         flows: contest.tcp_flows as usize + 1 + OTHER_FLOWS,
+        classes: 1,
     };
     let link = ShaperPlan { discipline, rate: contest.rate, catch_up: CATCH_UP };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }

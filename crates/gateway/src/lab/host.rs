@@ -123,6 +123,7 @@ mod tests {
             classifier: Classifier::new(FlowHasher::new([1; 16]), 0),
             pool: PoolSize { frames: 4096, frame_bytes: 1518 },
             flows: 16,
+            classes: 1,
         };
         let plan = DatapathPlan { forward: plan(), backward: plan() };
         let mut datapath = Datapath::new(plan, clock::now());

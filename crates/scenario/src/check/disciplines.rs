@@ -1,13 +1,14 @@
 //! The disciplines compared, those of single links, and their parameters.
 
 use super::{Check, Checked, Refusal};
+use crate::ScenarioError;
 use crate::build;
 use crate::compared::Compared;
-use crate::error::{Problem, ScenarioError};
 use crate::topology::Topology;
-use crate::words::shortened;
 use fairwire_disciplines::BuildError;
 use fairwire_disciplines::catalogue;
+use fairwire_document::Problem;
+use fairwire_document::shortened;
 
 impl Check<'_> {
     pub(super) fn disciplines(&self, topology: &Topology) -> Checked {

@@ -2,10 +2,10 @@
 
 use super::{Check, Checked, Refusal};
 use crate::compared::{Compared, resolved};
-use crate::error::Problem;
 use crate::spec::{ExpectSpec, OtherSpec};
-use crate::words::shortened;
 use fairwire_disciplines::catalogue;
+use fairwire_document::Problem;
+use fairwire_document::shortened;
 
 impl Check<'_> {
     pub(super) fn expectation(&self, at: usize, expect: &ExpectSpec, measures: &[String]) -> Checked {

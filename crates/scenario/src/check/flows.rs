@@ -1,8 +1,8 @@
 //! The groups of flows, and what they send.
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
+use crate::ScenarioError;
 use crate::control::ControlSpec;
-use crate::error::{Problem, ScenarioError};
 use crate::files::Files;
 use crate::source::{self, Sends};
 use crate::spec::{FlowSpec, SourceKind};
@@ -10,6 +10,7 @@ use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
+use fairwire_document::Problem;
 use std::ops::RangeInclusive;
 
 /// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.

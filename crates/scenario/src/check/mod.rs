@@ -8,15 +8,16 @@ mod links;
 mod output;
 mod queues;
 
+use crate::ScenarioError;
 use crate::compared::Compared;
-use crate::document::Places;
-use crate::error::{Problem, ScenarioError};
 use crate::files::Files;
 use crate::measure;
 use crate::spec::{FORMAT, Spec};
 use crate::topology::{self, Fault, Topology};
-use crate::words::{is_printable, shortened};
 use fairwire_core::{Duration, Rate};
+use fairwire_document::Places;
+use fairwire_document::Problem;
+use fairwire_document::{is_printable, shortened};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 

@@ -2,8 +2,8 @@
 
 use super::{Check, Checked, Refusal};
 use crate::output::OutputSpec;
-use crate::words::shortened;
 use fairwire_core::Duration;
+use fairwire_document::shortened;
 use std::path::Path;
 
 impl Check<'_> {

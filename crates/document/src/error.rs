@@ -1,20 +1,20 @@
-//! What can be wrong with a scenario.
+//! What can be wrong with a document.
 
 use crate::place::Place;
 use crate::words::{printable, shortened};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A scenario that was refused: the problem, and where it stands.
+/// A document that was refused: the problem, and where it stands.
 #[derive(Debug)]
-pub struct ScenarioError {
+pub struct DocumentError {
     /// What is wrong.
     pub problem: Problem,
     /// Where; absent when the file could not be read at all.
     pub place: Option<Box<Place>>,
 }
 
-/// What is wrong with a scenario.
+/// What is wrong with a document.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// There is no such file.
@@ -22,8 +22,10 @@ pub enum Problem {
     NotThere {
         /// What was asked for.
         path: PathBuf,
-        /// The scenario file beside it with the nearest name.
+        /// The file beside it with the nearest name.
         nearest: Option<String>,
+        /// Which kind of file was meant.
+        wanted: &'static str,
     },
     /// A directory stands there.
     #[error("`{}` is a directory", path.display())]
@@ -45,13 +47,15 @@ pub enum Problem {
         /// What the system said.
         cause: std::io::Error,
     },
-    /// More than any scenario needs.
+    /// More than any such document needs.
     #[error("`{}` is too large{}", path.display(), bytes.map_or(String::new(), |b| format!(": {b} bytes")))]
     TooLarge {
         /// What was asked for.
         path: PathBuf,
         /// Its size, where the system tells it without reading.
         bytes: Option<u64>,
+        /// The largest that is read, in bytes.
+        most: u64,
     },
     /// Not UTF-8.
     #[error("`{}` is not UTF-8 text: byte {offset} is 0x{byte:02x}", path.display())]
@@ -135,18 +139,13 @@ impl Problem {
     /// What is allowed, and the nearest right spelling: the second half of the message.
     pub fn advice(&self) -> Option<String> {
         match self {
-            Problem::NotThere { nearest, .. } => Some(and_nearest(
-                "allowed: a scenario file in TOML, such as scenarios/selfish-flow.toml".into(),
-                nearest.as_deref(),
-            )),
-            Problem::Directory { .. } | Problem::Unreadable { .. } => {
-                Some("allowed: a readable scenario file in TOML".into())
+            Problem::NotThere { nearest, wanted, .. } => {
+                Some(and_nearest(format!("allowed: {wanted}"), nearest.as_deref()))
             }
-            Problem::NotAFile { .. } => {
-                Some("allowed: a scenario file in TOML, no pipe and no device".into())
-            }
-            Problem::TooLarge { .. } => Some(format!("allowed: at most {} bytes", crate::load::MOST_BYTES)),
-            Problem::NotText { .. } => Some("allowed: TOML in UTF-8".into()),
+            Problem::Directory { .. } | Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
+            Problem::NotAFile { .. } => Some("allowed: a regular file, no pipe and no device".into()),
+            Problem::TooLarge { most, .. } => Some(format!("allowed: at most {most} bytes")),
+            Problem::NotText { .. } => Some("allowed: text in UTF-8".into()),
             Problem::NotToml { .. } => {
                 Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
             }
@@ -163,7 +162,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
             write!(f, "{}:{}:{}: ", place.source, place.line, place.column)?;
@@ -176,11 +175,11 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for DocumentError {}
 
-impl From<Problem> for ScenarioError {
+impl From<Problem> for DocumentError {
     fn from(problem: Problem) -> Self {
-        ScenarioError { problem, place: None }
+        DocumentError { problem, place: None }
     }
 }
 

@@ -8,7 +8,7 @@ const MOST_CHARS: usize = 80;
 const MOST_WHOLE: u64 = i64::MAX as u64;
 
 /// The start of `text`, with `…` where more follows, and control characters spelled out.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     cut(text, MOST_CHARS)
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn printable(message: &str) -> String {
 
 /// May `c` stand in text that goes to terminals and into SVG? Control characters steer the one, and make the other no XML, as
 /// two more do (XML 1.0, section 2.2).
-pub(crate) fn is_printable(c: char) -> bool {
+pub fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
@@ -51,7 +51,9 @@ fn allowed(key: &str, wanted: &str) -> String {
         "f64" => "a number".into(),
         "a boolean" => "`true` or `false`".into(),
         "a string" => "text in quotes".into(),
-        "a sequence" if matches!(key, "flow" | "expect") => format!("an array of tables, each `[[{key}]]`"),
+        "a sequence" if matches!(key, "flow" | "expect" | "class") => {
+            format!("an array of tables, each `[[{key}]]`")
+        }
         "a sequence" => "an array, such as [\"red\", \"faba\"]".into(),
         _ if wanted.starts_with("struct ") => table(key),
         _ => wanted.into(),
@@ -66,10 +68,10 @@ fn whole(most: u64) -> String {
 fn table(key: &str) -> String {
     match key.split_once('.') {
         Some(("disciplines", _)) => "a table, written `{ key = value }`".into(),
-        Some((array @ ("flow" | "expect" | "link"), rest)) if !rest.contains('.') => {
+        Some((array @ ("flow" | "expect" | "link" | "class"), rest)) if !rest.contains('.') => {
             format!("a table, written `[[{array}]]`")
         }
-        Some(("flow" | "expect" | "link", _)) => "a table, written `{ key = value }`".into(),
+        Some(("flow" | "expect" | "link" | "class", _)) => "a table, written `{ key = value }`".into(),
         _ => format!("a table, written `[{key}]`"),
     }
 }

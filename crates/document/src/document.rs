@@ -1,6 +1,6 @@
 //! A TOML document with the places of its keys and values, and its errors told in our words.
 
-use crate::error::{Problem, ScenarioError};
+use crate::error::{DocumentError, Problem};
 use crate::place::Sources;
 use crate::set::{self, SetError};
 use crate::words::in_words;
@@ -21,7 +21,7 @@ pub struct Places {
 
 impl Places {
     /// An error at `path`, or at the nearest table above it that stands in the text.
-    pub fn refuse(&self, path: &str, problem: Problem) -> ScenarioError {
+    pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
             match (self.spans.get(path), path.rsplit_once('.')) {
@@ -33,8 +33,8 @@ impl Places {
         self.at(span, problem)
     }
 
-    fn at(&self, span: Range<usize>, problem: Problem) -> ScenarioError {
-        ScenarioError { problem: problem.printable(), place: self.sources.place(span).map(Box::new) }
+    fn at(&self, span: Range<usize>, problem: Problem) -> DocumentError {
+        DocumentError { problem: problem.printable(), place: self.sources.place(span).map(Box::new) }
     }
 
     /// The path of the value that stands exactly at `span`.
@@ -46,36 +46,39 @@ impl Places {
 }
 
 /// What was read: the value, where everything stands, and the hashes of the effective text.
-pub(crate) struct Read<T> {
-    pub(crate) value: T,
-    pub(crate) places: Places,
-    pub(crate) sha256: String,
-    /// The same without the keys of [`FOR_PEOPLE`].
-    pub(crate) traffic_sha256: String,
+pub struct Read<T> {
+    /// What it says.
+    pub value: T,
+    /// Where each value stands.
+    pub places: Places,
+    /// SHA-256 of the effective text, hexadecimal; comments, layout, the order of keys and the table `output` are no part of it.
+    pub sha256: String,
+    /// The same without the keys that `read` was told.
+    pub sha256_without: String,
 }
 
-/// Keys of a scenario on which no single run depends: what is compared with what, and what is said of it.
-const FOR_PEOPLE: [&str; 5] = ["disciplines", "expect", "name", "seeds", "title"];
-
-/// Reads a TOML document other than a scenario, with errors told as a scenario's are; `name` is what errors call it.
-pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Places), ScenarioError> {
-    read(name, text, &[]).map(|read| (read.value, read.places))
+/// Reads the TOML document `text`; `name` is what errors call it.
+pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Places), DocumentError> {
+    read(name, text, &[], &[]).map(|read| (read.value, read.places))
 }
 
 /// One change to the document: the name of its source, and its text as for `--set`.
-pub(crate) struct Change {
-    pub(crate) source: &'static str,
-    pub(crate) text: String,
+pub struct Change {
+    /// What errors call it, such as `--set`.
+    pub source: &'static str,
+    /// `PATH=VALUE`.
+    pub text: String,
 }
 
-/// Reads `text` with `changes` made to it.
+/// Reads `text` with `changes` made to it. `without` names keys of the top level that one of the two hashes leaves out.
 ///
 /// The hash is over the document after the changes, in a canonical form: comments, layout and the order of keys do not matter.
-pub(crate) fn read<T: DeserializeOwned>(
+pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
     changes: &[Change],
-) -> Result<Read<T>, ScenarioError> {
+    without: &[&str],
+) -> Result<Read<T>, DocumentError> {
     let mut places = Places::default();
     places.sources.add(name, text);
     let mut root = DeTable::parse(text).map_err(|error| not_toml(&places, &error))?;
@@ -85,15 +88,15 @@ pub(crate) fn read<T: DeserializeOwned>(
             .map_err(|SetError { problem, span }| places.at(span, problem))?;
     }
     index(root.get_ref(), "", &mut places.spans);
-    let traffic_sha256 = sha256(root.get_ref(), &FOR_PEOPLE);
+    let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
     match T::deserialize(Deserializer::from(root)) {
-        Ok(value) => Ok(Read { value, places, sha256, traffic_sha256 }),
+        Ok(value) => Ok(Read { value, places, sha256, sha256_without }),
         Err(error) => Err(explained(&places, &error)),
     }
 }
 
-fn not_toml(places: &Places, error: &Error) -> ScenarioError {
+fn not_toml(places: &Places, error: &Error) -> DocumentError {
     let message = error.message().trim().replace('\n', ", ");
     places.at(error.span().unwrap_or(0..0), Problem::NotToml { message })
 }
@@ -118,7 +121,7 @@ fn index_value(path: &str, value: &Spanned<DeValue<'_>>, spans: &mut BTreeMap<St
 }
 
 /// Says in our words what the reader of the document said in serde's.
-fn explained(places: &Places, error: &Error) -> ScenarioError {
+fn explained(places: &Places, error: &Error) -> DocumentError {
     let span = error.span().unwrap_or(0..0);
     let message = error.message();
     let problem = if let Some(rest) = message.strip_prefix("unknown field ") {

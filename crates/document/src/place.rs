@@ -24,7 +24,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// All texts that a scenario was made from, laid end to end so that one offset names a place in any of them.
+/// All texts that a document was made from, laid end to end so that one offset names a place in any of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     parts: Vec<Part>,

@@ -1,0 +1,60 @@
+//! Files that people name: regular, bounded, UTF-8.
+
+use crate::error::{DocumentError, Problem, nearest};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The text in the file at `path`, of at most `most_bytes` bytes. `wanted` says which kind of file was meant, should it not be
+/// there: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
+pub fn read_text(path: &Path, most_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
+    let bytes = bounded(path, most_bytes, wanted)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        Problem::NotText { path: path.into(), offset, byte: error.as_bytes()[offset] }.into()
+    })
+}
+
+/// The file's bytes; a file of more than `most` is refused from its size, and one that has no size is read no further than
+/// the bound.
+pub fn bounded(path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
+    // Before it is opened: to open a pipe that nobody writes to waits for ever.
+    let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
+    if about.is_dir() {
+        return Err(Problem::Directory { path: path.into() });
+    }
+    if !about.is_file() {
+        return Err(Problem::NotAFile { path: path.into() });
+    }
+    if about.len() > most {
+        return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()), most });
+    }
+    let file = File::open(path).map_err(|cause| unreadable(path, cause, wanted))?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause, wanted))?;
+    if bytes.len() as u64 > most {
+        return Err(Problem::TooLarge { path: path.into(), bytes: None, most });
+    }
+    Ok(bytes)
+}
+
+fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
+    match cause.kind() {
+        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbour(path), wanted },
+        io::ErrorKind::IsADirectory => Problem::Directory { path: path.into() },
+        _ => Problem::Unreadable { path: path.into(), cause },
+    }
+}
+
+/// The file of the same kind in the same folder whose name is nearest.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let given = path.file_name()?.to_str()?;
+    let ending = path.extension().map_or(".toml".into(), |ending| format!(".{}", ending.to_string_lossy()));
+    // A folder with more entries than this is no folder of documents.
+    let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let alike = names.iter().map(String::as_str).filter(|name| name.ends_with(&ending));
+    let name = nearest(given, alike)?;
+    Some(path.with_file_name(name).display().to_string())
+}

@@ -1,0 +1,140 @@
+//! The classes of a gateway: a tree whose leaves are subscribers and classes without children.
+//!
+//! A class has one number in both directions, the place in this book: [`Packet::class`](fairwire_core::Packet::class) is the
+//! number of a leaf.
+
+use fairwire_core::Rate;
+use std::collections::HashMap;
+
+/// The way through the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// From the outside to the inside: what subscribers fetch.
+    Download,
+    /// From the inside to the outside: what subscribers send.
+    Upload,
+}
+
+impl Way {
+    /// Both, in the order of results.
+    pub const ALL: [Way; 2] = [Way::Download, Way::Upload];
+
+    /// The name in configurations and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Download => "download",
+            Way::Upload => "upload",
+        }
+    }
+}
+
+/// The leaf of whatever no subscriber and no class claims. It is always there, under the root.
+pub const UNCLAIMED: u32 = 0;
+
+/// One class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name; those of classes and of subscribers are all different.
+    pub name: String,
+    /// The number of the class above it; `None` under the root.
+    pub parent: Option<u32>,
+    /// What it is.
+    pub kind: ClassKind,
+    /// Its weight among its siblings, from 1e-6 to 1e6.
+    pub weight: f64,
+    /// What it is promised and what it never passes, by the number of the [`Way`].
+    pub bounds: [Bounds; 2],
+}
+
+/// What a class is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassKind {
+    /// A class of the configuration; [`UNCLAIMED`] too.
+    Class,
+    /// A row of the subscriber file.
+    Subscriber,
+}
+
+/// What a class is promised and what it never passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The rate that it can always have.
+    pub guaranteed: Option<Rate>,
+    /// The rate that it never passes.
+    pub ceiling: Option<Rate>,
+}
+
+/// All classes by number, parents before children.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassBook {
+    classes: Vec<Class>,
+    numbers: HashMap<String, u32>,
+    is_leaf: Vec<bool>,
+}
+
+impl ClassBook {
+    /// A book of `classes`, which were checked: the first is [`UNCLAIMED`], names differ, parents stand before children.
+    ///
+    /// # Panics
+    /// When there are none, or a parent does not stand before its child.
+    pub fn new(classes: Vec<Class>) -> Self {
+        assert!(!classes.is_empty(), "a book begins with the class of what nobody claims");
+        let mut is_leaf = vec![true; classes.len()];
+        for (number, class) in classes.iter().enumerate() {
+            if let Some(parent) = class.parent {
+                assert!((parent as usize) < number, "class {number} stands before the one above it");
+                is_leaf[parent as usize] = false;
+            }
+        }
+        let numbers = classes.iter().enumerate().map(|(at, class)| (class.name.clone(), at as u32)).collect();
+        ClassBook { classes, numbers, is_leaf }
+    }
+
+    /// A book with [`UNCLAIMED`] alone.
+    pub fn plain() -> Self {
+        ClassBook::new(vec![Class {
+            name: "unclaimed".into(),
+            parent: None,
+            kind: ClassKind::Class,
+            weight: 1.0,
+            bounds: [Bounds::default(); 2],
+        }])
+    }
+
+    /// How many classes there are: numbers are below this.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Never: there is always the class of what nobody claims.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The class with that number.
+    pub fn class(&self, number: u32) -> Option<&Class> {
+        self.classes.get(number as usize)
+    }
+
+    /// The number of the class with that name.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Has that class none below it?
+    pub fn is_leaf(&self, number: u32) -> bool {
+        self.is_leaf.get(number as usize).copied().unwrap_or(false)
+    }
+
+    /// All, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Class)> {
+        self.classes.iter().enumerate().map(|(number, class)| (number as u32, class))
+    }
+
+    /// Gives the class `number` another weight, and returns the one that it had.
+    pub fn reweigh(&mut self, number: u32, weight: f64) -> Option<f64> {
+        let class = self.classes.get_mut(number as usize)?;
+        Some(std::mem::replace(&mut class.weight, weight))
+    }
+}

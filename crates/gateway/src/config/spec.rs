@@ -1,0 +1,257 @@
+//! A gateway's configuration as typed.
+
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::Parameters;
+use fairwire_disciplines::spec::Quantity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A gateway.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The version of this format: 1.
+    pub format: u32,
+    /// The name of this gateway: letters, digits, `-` and `_`. It names the default socket of `status`, `top` and `reload`.
+    pub name: String,
+    /// Where the gateway stands.
+    pub wire: WireSpec,
+    /// From the outside to the inside. Without it that way is not shaped.
+    pub download: Option<DirectionSpec>,
+    /// From the inside to the outside. Without it that way is not shaped.
+    pub upload: Option<DirectionSpec>,
+    /// Parameters of disciplines, under their names, for both ways.
+    #[serde(default)]
+    pub discipline: Parameters,
+    /// The tree of classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class: Vec<ClassSpec>,
+    /// The subscribers: leaves of the tree.
+    pub subscribers: Option<SubscribersSpec>,
+    /// What the gateway tells of itself.
+    #[serde(default)]
+    pub telemetry: TelemetrySpec,
+    /// What happens when things go wrong.
+    #[serde(default)]
+    pub safety: SafetySpec,
+}
+
+/// Where the gateway stands: between two interfaces.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WireSpec {
+    /// What carries the frames. Default: `af-packet`.
+    #[serde(default)]
+    pub backend: BackendChoice,
+    /// The interface towards the subscribers.
+    pub inside: String,
+    /// The interface towards the rest of the world.
+    pub outside: String,
+    /// The MTU of TUN devices, in bytes, from 576 to 65535. Default: 1500. Other back ends take it from the interfaces.
+    pub mtu: Option<u32>,
+}
+
+/// What carries the frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackendChoice {
+    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every Linux.
+    #[default]
+    AfPacket,
+    /// Two TUN devices that the gateway makes and the operator routes through.
+    Tun,
+}
+
+/// One way through the gateway.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DirectionSpec {
+    /// The rate of the link, a little below that of the true bottleneck, so that the queue is here.
+    pub rate: Quantity<Rate>,
+    /// What the link adds to each frame.
+    #[serde(default)]
+    pub framing: FramingSpec,
+    /// The discipline. Default: `faba`, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
+    pub discipline: Option<String>,
+    /// How much may wait. Default: 50 ms.
+    pub buffer: Option<Quantity<Amount>>,
+    /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`.
+    pub flows: Option<FlowsSpec>,
+    /// For labs: constant delay after the link. Default: none.
+    pub delay: Option<Quantity<Duration>>,
+    /// For labs: the probability that a frame is lost after the link, from 0 to 1. Default: 0.
+    pub loss: Option<f64>,
+    /// For labs: the seed of the losses and of the disciplines' random streams. Default: drawn at the start.
+    pub seed: Option<u64>,
+}
+
+/// What the link adds to each frame.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FramingSpec {
+    /// Bytes added to the frame as it is on Ethernet without check sequence; negative to take some away. Default: 24: the
+    /// check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts IP packets alone.
+    pub overhead_bytes: Option<i32>,
+    /// The least a frame counts, its overhead included. Default: 84 B with the default overhead, else 1 B.
+    pub minimum: Option<Quantity<Size>>,
+    /// Are frames carried in ATM cells, 48 bytes of each 53 (ADSL)? Default: false.
+    #[serde(default)]
+    pub atm: bool,
+}
+
+/// What a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlowsSpec {
+    /// A word.
+    Named(FlowsChoice),
+    /// The network of the inside host: so many leading bits of its address.
+    Prefix {
+        /// Leading bits of an IPv4 address, 1 to 32.
+        ipv4: u8,
+        /// Leading bits of an IPv6 address, 1 to 128.
+        ipv6: u8,
+    },
+}
+
+/// What a flow is, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowsChoice {
+    /// A conversation: addresses, ports and protocol.
+    #[serde(rename = "5-tuple")]
+    FiveTuple,
+    /// The host that sends.
+    Source,
+    /// The host that receives.
+    Destination,
+    /// The host inside: it receives downloads and sends uploads.
+    Inside,
+    /// The host outside.
+    Outside,
+    /// The subscriber; where none claims a packet, its inside host.
+    Subscriber,
+    /// The VLAN.
+    Vlan,
+    /// The differentiated-services codepoint.
+    Dscp,
+}
+
+/// A class of the tree.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassSpec {
+    /// Its name.
+    pub name: String,
+    /// The name of the class above it. Default: it is under the root.
+    pub parent: Option<String>,
+    /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
+    pub weight: Option<f64>,
+    /// Its bounds from the outside to the inside.
+    #[serde(default)]
+    pub download: BoundsSpec,
+    /// Its bounds from the inside to the outside.
+    #[serde(default)]
+    pub upload: BoundsSpec,
+    /// Which packets are of this class, where no subscriber claims them. A packet is of the class listed first of those that
+    /// match. Only for classes without children and subscribers.
+    #[serde(default, rename = "match")]
+    pub matches: MatchSpec,
+}
+
+/// What a class is promised, and what it never passes. Only with the discipline `classful`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoundsSpec {
+    /// The rate that it can always have. Default: nothing.
+    pub guaranteed: Option<Quantity<Rate>>,
+    /// The rate that it never passes. Default: none.
+    pub ceiling: Option<Quantity<Rate>>,
+}
+
+/// Which packets: those that fit every key that is there, at any of its values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MatchSpec {
+    /// Codepoints, 0 to 63, or their names: `EF`, `AF41`, `CS1`, `LE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpSpec>,
+    /// Outer VLAN numbers, 1 to 4094.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vlan: Vec<u16>,
+    /// Prefixes of the inside host, such as `10.1.0.0/16` or `2001:db8::/48`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// Prefixes of the outside host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+}
+
+/// A codepoint: its number or its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DscpSpec {
+    /// 0 to 63.
+    Number(u8),
+    /// Such as `EF`.
+    Name(String),
+}
+
+/// The subscribers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubscribersSpec {
+    /// A CSV file beside the configuration, with a line of column names: `name` and `addresses` (prefixes, with spaces between)
+    /// or `vlan`; and, if wanted, `class` (the one above; default: the root), `weight`, `download_guaranteed`,
+    /// `download_ceiling`, `upload_guaranteed`, `upload_ceiling`.
+    pub file: PathBuf,
+    /// The weight, under the root, of all that no subscriber and no class claims. Default: 1.
+    pub unclaimed_weight: Option<f64>,
+}
+
+/// What the gateway tells of itself.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TelemetrySpec {
+    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder `/run/fairwire`, or in that of
+    /// `XDG_RUNTIME_DIR` for others than root.
+    pub socket: Option<PathBuf>,
+    /// The address for OpenMetrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback it needs `token_file`.
+    pub metrics: Option<String>,
+    /// A file with the token that readers of metrics must show (`Authorization: Bearer …`).
+    pub token_file: Option<PathBuf>,
+    /// How often gauges are taken. Default: 10 ms; from 1 ms to 10 s.
+    pub interval: Option<Quantity<Duration>>,
+    /// Flows that are counted one by one, in each way; the rest are counted together. Default: 4096; at most 1048576.
+    pub flows: Option<u32>,
+    /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
+    pub captured: Option<u32>,
+}
+
+/// What happens when things go wrong.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SafetySpec {
+    /// What becomes of the link when this process dies or hangs. Default: `closed`.
+    #[serde(default)]
+    pub on_failure: OnFailure,
+    /// How long the process may be silent before it counts as hung. Default: 1 s; from 100 ms to 60 s.
+    pub watchdog: Option<Quantity<Duration>>,
+    /// Frames that may be inside at once, each way. Default: enough for the buffer and the delay.
+    pub frames: Option<u32>,
+    /// How long to wait for an interface that went away to come back. Default: for ever.
+    pub patience: Option<Quantity<Duration>>,
+}
+
+/// What becomes of the link when the process dies or hangs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// Nothing passes until the gateway is back: what no watchdog at all gives.
+    #[default]
+    Closed,
+    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back.
+    Open,
+}

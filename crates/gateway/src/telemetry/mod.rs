@@ -1,0 +1,3 @@
+//! What a running gateway tells of itself.
+
+pub mod snapshot;

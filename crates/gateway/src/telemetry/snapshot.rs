@@ -1,0 +1,158 @@
+//! What a gateway measured, at one instant: the one record of which `status`, `top`, OpenMetrics and programs are made.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of this record's form.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+/// A gateway at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Snapshot {
+    /// The version of this form.
+    pub version: u32,
+    /// The gateway's name.
+    pub name: String,
+    /// Seconds since it began to forward.
+    pub uptime_s: f64,
+    /// Times that a new configuration was put in place.
+    pub reloads: u64,
+    /// From the outside to the inside, then back.
+    pub ways: Vec<WaySnapshot>,
+    /// The two ports, inside first.
+    pub ports: Vec<PortSnapshot>,
+    /// Packets in the capture ring.
+    pub captured: u64,
+}
+
+/// One way through the gateway.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaySnapshot {
+    /// `download` or `upload`.
+    pub way: String,
+    /// The discipline that is at work, by its name in the catalogue; empty where nothing is shaped.
+    pub discipline: String,
+    /// The rate of the link, bit/s; 0 where nothing is shaped.
+    pub rate_bps: u64,
+    /// Totals since the start, over all reloads.
+    pub totals: TotalsSnapshot,
+    /// Packets that wait.
+    pub backlog_packets: u64,
+    /// Bytes that wait, as counted on the link.
+    pub backlog_bytes: u64,
+    /// Packets on the delay line of a lab.
+    pub delayed_packets: u64,
+    /// How long packets waited that left during the last second, seconds.
+    pub sojourn: SojournSnapshot,
+    /// Bit/s that left during the last second, as counted on the link.
+    pub throughput_bps: f64,
+    /// The part of the link in use during the last second, 0 to 1.
+    pub utilization: f64,
+    /// Gauges of the discipline, each with its unit after the last `_`.
+    pub gauges: BTreeMap<String, f64>,
+    /// Jain's index over the flows that wanted more than they got during the last second; 1 where there are none.
+    pub jain: f64,
+    /// The flows that got most during the last second, most first.
+    pub flows: Vec<FlowSnapshot>,
+    /// Flows that sent during the last second.
+    pub active_flows: u64,
+    /// Classes: all, or those that got most during the last second.
+    pub classes: Vec<ClassSnapshot>,
+    /// The largest difference of a class between its share and its fair share of the link during the last second, in
+    /// percentage points; only classes that wanted more than they got count.
+    pub worst_share_error_points: f64,
+}
+
+/// Where every packet went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TotalsSnapshot {
+    /// Packets that came in, wire-size.
+    pub packets_in: u64,
+    /// Bytes that came in, as counted on the link.
+    pub bytes_in: u64,
+    /// Packets sent on.
+    pub packets_out: u64,
+    /// Bytes sent on, as counted on the link.
+    pub bytes_out: u64,
+    /// Of these, packets that passed by the discipline: what is not IP.
+    pub unshaped: u64,
+    /// Drops by the discipline, by cause.
+    pub dropped: BTreeMap<String, u64>,
+    /// Marks, by cause.
+    pub marked: BTreeMap<String, u64>,
+    /// Losses of the gateway itself, by kind.
+    pub lost: BTreeMap<String, u64>,
+    /// Packets inside now.
+    pub inside: u64,
+}
+
+/// How long packets waited, seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SojournSnapshot {
+    /// The mean.
+    pub mean_s: f64,
+    /// The median.
+    pub p50_s: f64,
+    /// 95 of 100 waited less.
+    pub p95_s: f64,
+    /// 99 of 100 waited less.
+    pub p99_s: f64,
+    /// The longest.
+    pub max_s: f64,
+}
+
+/// A flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowSnapshot {
+    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or what a flow is here.
+    pub flow: String,
+    /// Bit/s offered.
+    pub offered_bps: f64,
+    /// Bit/s sent on.
+    pub throughput_bps: f64,
+    /// Packets dropped per second.
+    pub drops_per_s: f64,
+    /// Packets marked per second.
+    pub marks_per_s: f64,
+}
+
+/// A class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassSnapshot {
+    /// Its name.
+    pub class: String,
+    /// The class above it; empty under the root.
+    pub parent: String,
+    /// Its weight among its siblings.
+    pub weight: f64,
+    /// Bit/s offered.
+    pub offered_bps: f64,
+    /// Bit/s sent on.
+    pub throughput_bps: f64,
+    /// Bit/s that weighted max-min fairness would give it, of what left.
+    pub fair_bps: f64,
+    /// Packets dropped per second.
+    pub drops_per_s: f64,
+    /// Packets marked per second.
+    pub marks_per_s: f64,
+    /// Bytes sent on since the start.
+    pub bytes_out: u64,
+    /// Packets dropped since the start.
+    pub dropped: u64,
+}
+
+/// A port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PortSnapshot {
+    /// The interface.
+    pub interface: String,
+    /// Frames that the kernel dropped because they were not fetched in time.
+    pub overflows: u64,
+    /// Frames longer than could be taken in.
+    pub truncated: u64,
+    /// How often the interface went down.
+    pub outages: u64,
+    /// Is it up, as far as known?
+    pub is_up: bool,
+}
