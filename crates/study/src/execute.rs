@@ -84,9 +84,9 @@ pub struct Executed {
     pub gathered: Vec<Gathered>,
     /// Which plans have all that they need.
     pub is_whole: Vec<bool>,
-    /// Runs made now.
+    /// Runs made now, and seeds of computed exhibits.
     pub made: usize,
-    /// Runs found on disk.
+    /// Such as were found on disk.
     pub found: usize,
 }
 
@@ -243,6 +243,16 @@ struct State {
     found: usize,
 }
 
+impl State {
+    fn count(&mut self, is_new: bool) {
+        if is_new {
+            self.made += 1
+        } else {
+            self.found += 1
+        }
+    }
+}
+
 struct Pool<'a> {
     plans: &'a [Plan<'a>],
     tasks: &'a [Task],
@@ -293,6 +303,7 @@ impl Pool<'_> {
             self.meter.advance(task.weight);
         }
         let mut state = self.state();
+        state.count(is_new);
         for user in &task.users {
             state.gathered[user.plan].made.insert(task.seed, made.clone());
             state.missing[user.plan] -= 1;
@@ -320,11 +331,7 @@ impl Pool<'_> {
         let gave: Vec<Gave> =
             task.users.iter().map(|user| gave(&self.plans[user.plan], *user, task.seed, &finished)).collect();
         let mut state = self.state();
-        if is_new {
-            state.made += 1
-        } else {
-            state.found += 1
-        }
+        state.count(is_new);
         for (user, gave) in task.users.iter().zip(gave) {
             state.gathered[user.plan].gave.insert((user.cell, task.seed), gave);
             state.missing[user.plan] -= 1;
@@ -454,11 +461,29 @@ id = "m"
 of = "m"
 "#;
 
-    #[test]
-    fn another_engine_makes_every_result_anew() {
+    fn study() -> Study {
         let files = [("study.toml", STUDY), ("base.toml", SCENARIO)];
         let files = files.map(|(name, text)| (name.to_string(), text.to_string())).into();
-        let study = Study::read(&Folder { name: "p".into(), prefix: String::new(), files }).unwrap();
+        Study::read(&Folder { name: "p".into(), prefix: String::new(), files }).unwrap()
+    }
+
+    #[test]
+    fn what_is_computed_counts_as_made_or_found() {
+        let study = study();
+        let plans = [Plan::of(&study, 1, Depth::Quick).unwrap()];
+        let seeds = plans[0].seeds.len();
+        assert!(seeds > 0);
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path(), false).unwrap();
+        let work = Work { cache: &cache, jobs: 1, progress: &|_| {}, stop: &AtomicBool::new(false) };
+        let counts = || execute(&plans, &work).map(|executed| (executed.made, executed.found)).unwrap();
+        assert_eq!(counts(), (seeds, 0));
+        assert_eq!(counts(), (0, seeds));
+    }
+
+    #[test]
+    fn another_engine_makes_every_result_anew() {
+        let study = study();
         let keys = |exhibit: usize, makers: Makers<'_>| -> BTreeSet<String> {
             let plan = Plan::of(&study, exhibit, Depth::Quick).unwrap();
             tasks(&[plan], makers).into_iter().map(|task| task.key).collect()
