@@ -245,11 +245,7 @@ struct State {
 
 impl State {
     fn count(&mut self, is_new: bool) {
-        if is_new {
-            self.made += 1
-        } else {
-            self.found += 1
-        }
+        if is_new { self.made += 1 } else { self.found += 1 }
     }
 }
 
