@@ -136,6 +136,24 @@ fn an_unknown_exhibit_names_the_nearest() {
 }
 
 #[test]
+fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
+    let studies = Studies::new();
+    let page = studies.text("not/there.md");
+    let page = format!("--write-docs={page}");
+    for (given, told) in [
+        (&["--format", "csv"][..], "allowed: table or json"),
+        (&[&page], "a file in a folder that is there"),
+        (&["--write-docs=page.html"], "allowed: a file that ends in .md"),
+    ] {
+        let output = studies.reproduce(given);
+        assert_eq!(code(&output), 2, "{given:?}");
+        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+        assert!(!studies.path("out").exists(), "nothing was begun: {given:?}");
+    }
+}
+
+#[test]
 fn a_mistake_in_a_study_is_shown_at_its_place() {
     let studies = Studies::new();
     let file = studies.path("studies/2000-nobody-made/study.toml");

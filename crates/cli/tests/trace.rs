@@ -95,6 +95,28 @@ fn a_trace_of_our_own_has_the_flows_of_its_scenario() {
 }
 
 #[test]
+fn a_trace_of_our_own_has_the_rates_at_which_its_flows_send() {
+    // 1 Mbit/s of packets that pass one link: each has a frame where it arrives, where it leaves and where it is delivered.
+    let start = SCENARIO.find("[[flow]]").expect("it has flows");
+    let flow = r#"[[flow]]
+group = "cbr"
+source = "cbr"
+rate = "1 Mbit/s"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#;
+    let contest = Contest::of(&format!("{}{flow}", &SCENARIO[..start]));
+    let (file, trace) = (contest.file(), contest.path("t.pcapng").display().to_string());
+    let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
+    let output = run(&args);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let found = rates(&trace, &[]);
+    let points = found["complementary"].as_array().expect("an array");
+    let fastest = points.last().expect("a rate")["rate_bps"].as_f64().unwrap();
+    // The frames' Ethernet headers of 14 bytes come to the 1 Mbit/s; at most one packet more fits a second.
+    assert!((1e6..1.1e6).contains(&fastest), "{found}");
+}
+
+#[test]
 fn what_is_no_capture_is_refused_with_a_reason() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500)]);

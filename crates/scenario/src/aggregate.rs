@@ -162,6 +162,12 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             let problem = Problem::Unknown { what: "aggregate", given: shortened(name), allowed };
             return Err(Fault { path: format!("flow.{at}.aggregate"), problem });
         }
+        // Nobody would colour it, and no link would tell what is fair.
+        if topology.ways[at].queues().next().is_none() {
+            let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
+            let allowed = "in a group that passes a link that is no wire";
+            return Err(refused(path, &given, "this group never comes before a queue", allowed));
+        }
     }
     for (at, aggregate) in spec.aggregate.iter().enumerate() {
         let path = format!("aggregate.{at}");

@@ -145,3 +145,46 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     );
     refused(&["expect.0.measure=gain.smal"], &["unknown measure `gain.smal`", "did you mean `gain.small`?"]);
 }
+
+#[test]
+fn a_group_that_meets_no_queue_has_no_part_in_an_aggregate() {
+    const WIRED: &str = r#"format = 1
+name = "wired"
+nodes = ["a", "b", "c"]
+duration = "2 s"
+disciplines = ["tail-drop"]
+[[aggregate]]
+name = "gold"
+target = "1 Mbit/s"
+[[link]]
+from = "a"
+to = "b"
+rate = "2 Mbit/s"
+delay = "1 ms"
+wire = true
+[[link]]
+from = "b"
+to = "c"
+rate = "2 Mbit/s"
+delay = "1 ms"
+buffer = "20 packets"
+[[flow]]
+group = "cbr"
+source = "cbr"
+rate = "1 Mbit/s"
+aggregate = "gold"
+from = "a"
+to = "b"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#;
+    let told = |text: &str| parse("wired.toml", text, &Overrides::default()).map(drop);
+    let message =
+        told(WIRED).expect_err("its packets would have no colour, and its share no bound").to_string();
+    for part in
+        ["wired.toml:25:13", "`flow.0.aggregate` is `gold`", "never comes before a queue", "that is no wire"]
+    {
+        assert!(message.contains(part), "`{part}` is missing in: {message}");
+    }
+    let further = WIRED.replace("from = \"a\"\nto = \"b\"\naccess", "from = \"a\"\nto = \"c\"\naccess");
+    assert!(told(&further).is_ok());
+}

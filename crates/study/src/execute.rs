@@ -16,10 +16,20 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The engine that makes runs: its version, and a hash of its sources where they were there.
-const ENGINE: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_ENGINE"));
-/// The same of computed exhibits.
-const COMPUTED: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_COMPUTED"));
+/// What makes results: the version of each, and a hash of its sources where they were there.
+#[derive(Clone, Copy)]
+struct Makers<'a> {
+    /// Of runs.
+    engine: &'a str,
+    /// Of computed exhibits, which call the engine's parts.
+    computed: &'a str,
+}
+
+/// Those of today.
+const MAKERS: Makers<'static> = Makers {
+    engine: concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_ENGINE")),
+    computed: concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_COMPUTED")),
+};
 /// A new number makes all earlier results useless.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
@@ -74,15 +84,15 @@ pub struct Executed {
     pub gathered: Vec<Gathered>,
     /// Which plans have all that they need.
     pub is_whole: Vec<bool>,
-    /// Runs made now.
+    /// Runs made now, and seeds of computed exhibits.
     pub made: usize,
-    /// Runs found on disk.
+    /// Such as were found on disk.
     pub found: usize,
 }
 
 /// Makes every run that `plans` need, or finds it.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
-    let mut tasks = tasks(plans);
+    let mut tasks = tasks(plans, MAKERS);
     // The longest first, so that no thread is left alone with one at the end; but of hours of work, whole exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -142,7 +152,7 @@ struct User {
     cell: usize,
 }
 
-fn tasks(plans: &[Plan<'_>]) -> Vec<Task> {
+fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut add = |key: String, user: User, task: &mut dyn FnMut() -> (What, u64, f64)| {
@@ -156,13 +166,14 @@ fn tasks(plans: &[Plan<'_>]) -> Vec<Task> {
     for (number, plan) in plans.iter().enumerate() {
         for &seed in plan.seeds.iter().filter(|_| plan.computed.is_some()) {
             let entry = plan.computed.expect("just asked");
-            let key = cache::key(&[RESULT_FORMAT, COMPUTED, entry.name, &seed.to_string()]);
+            let Makers { engine, computed } = makers;
+            let key = cache::key(&[RESULT_FORMAT, engine, computed, entry.name, &seed.to_string()]);
             add(key, User { plan: number, cell: 0 }, &mut || (What::Made(entry), seed, 1.0));
         }
         for (at, cell) in plan.cells.iter().enumerate() {
             for &seed in &plan.seeds {
                 let sampling = plan.sampling(seed).cloned();
-                let key = key_of(cell, seed, sampling.as_deref());
+                let key = key_of(cell, seed, sampling.as_deref(), makers.engine);
                 let Cell { scenario, discipline, .. } = cell;
                 let run = || What::Run {
                     scenario: scenario.clone(),
@@ -177,12 +188,12 @@ fn tasks(plans: &[Plan<'_>]) -> Vec<Task> {
 }
 
 /// All on which a run depends. What a discipline is called is not among it.
-fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>) -> String {
+fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, engine: &str) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
     let parts = [
         RESULT_FORMAT,
-        ENGINE,
+        engine,
         cell.scenario.traffic_sha256(),
         &compared.name,
         &json(serde_json::to_string(&compared.parameters)),
@@ -230,6 +241,12 @@ struct State {
     fault: Option<Fault>,
     made: usize,
     found: usize,
+}
+
+impl State {
+    fn count(&mut self, is_new: bool) {
+        if is_new { self.made += 1 } else { self.found += 1 }
+    }
 }
 
 struct Pool<'a> {
@@ -282,6 +299,7 @@ impl Pool<'_> {
             self.meter.advance(task.weight);
         }
         let mut state = self.state();
+        state.count(is_new);
         for user in &task.users {
             state.gathered[user.plan].made.insert(task.seed, made.clone());
             state.missing[user.plan] -= 1;
@@ -309,11 +327,7 @@ impl Pool<'_> {
         let gave: Vec<Gave> =
             task.users.iter().map(|user| gave(&self.plans[user.plan], *user, task.seed, &finished)).collect();
         let mut state = self.state();
-        if is_new {
-            state.made += 1
-        } else {
-            state.found += 1
-        }
+        state.count(is_new);
         for (user, gave) in task.users.iter().zip(gave) {
             state.gathered[user.plan].gave.insert((user.cell, task.seed), gave);
             state.missing[user.plan] -= 1;
@@ -397,5 +411,88 @@ impl Source for OfRun<'_> {
     }
     fn x(&self) -> f64 {
         self.x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::Folder;
+    use crate::study::Study;
+    use std::collections::BTreeSet;
+
+    const SCENARIO: &str = r#"
+format = 1
+name = "short"
+duration = "1 s"
+disciplines = ["tail-drop"]
+[link]
+rate = "1 Mbit/s"
+delay = "1 ms"
+buffer = "10 packets"
+[[flow]]
+group = "tcp"
+source = "bulk"
+access = { rate = "1 Mbit/s", delay = "1 ms" }
+"#;
+
+    const STUDY: &str = r#"
+format = 1
+paper = "p"
+title = ""
+source = ""
+[[exhibit]]
+id = "run"
+title = ""
+scenario = "base.toml"
+[[exhibit.measure]]
+id = "m"
+of = "jain"
+[[exhibit]]
+id = "computed"
+title = ""
+compute = "rqm-fluid"
+[[exhibit.measure]]
+id = "m"
+of = "m"
+"#;
+
+    fn study() -> Study {
+        let files = [("study.toml", STUDY), ("base.toml", SCENARIO)];
+        let files = files.map(|(name, text)| (name.to_string(), text.to_string())).into();
+        Study::read(&Folder { name: "p".into(), prefix: String::new(), files }).unwrap()
+    }
+
+    #[test]
+    fn what_is_computed_counts_as_made_or_found() {
+        let study = study();
+        let plans = [Plan::of(&study, 1, Depth::Quick).unwrap()];
+        let seeds = plans[0].seeds.len();
+        assert!(seeds > 0);
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path(), false).unwrap();
+        let work = Work { cache: &cache, jobs: 1, progress: &|_| {}, stop: &AtomicBool::new(false) };
+        let counts = || execute(&plans, &work).map(|executed| (executed.made, executed.found)).unwrap();
+        assert_eq!(counts(), (seeds, 0));
+        assert_eq!(counts(), (0, seeds));
+    }
+
+    #[test]
+    fn another_engine_makes_every_result_anew() {
+        let study = study();
+        let keys = |exhibit: usize, makers: Makers<'_>| -> BTreeSet<String> {
+            let plan = Plan::of(&study, exhibit, Depth::Quick).unwrap();
+            tasks(&[plan], makers).into_iter().map(|task| task.key).collect()
+        };
+        let (run, computed) = (0, 1);
+        let (today, engine, sums) =
+            (MAKERS, Makers { engine: "another", ..MAKERS }, Makers { computed: "another", ..MAKERS });
+        for exhibit in [run, computed] {
+            assert!(!keys(exhibit, today).is_empty());
+            assert_eq!(keys(exhibit, today), keys(exhibit, today));
+            assert!(keys(exhibit, today).is_disjoint(&keys(exhibit, engine)), "exhibit {exhibit}");
+        }
+        assert!(keys(computed, today).is_disjoint(&keys(computed, sums)));
+        assert_eq!(keys(run, today), keys(run, sums), "no run reads what is computed");
     }
 }

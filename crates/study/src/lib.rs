@@ -18,7 +18,7 @@ pub mod record;
 pub mod spec;
 mod study;
 mod sweep;
-mod text;
+pub mod text;
 mod verdict;
 mod watch;
 

@@ -10,25 +10,41 @@ pub fn listed(items: &[String]) -> String {
     fairwire_document::listed(items)
 }
 
+/// No number has more digits behind the point.
+const MOST_DIGITS: f64 = 12.0;
+/// Half an interval that is less than this part of its mean is no chance but the rounding of sums.
+const ROUNDING: f64 = 1e-9;
+
 /// A number with as many digits as a reader needs: four that count.
 pub fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    let magnitude = libm::floor(libm::log10(value.abs())) as i32;
-    let digits = (3 - magnitude).clamp(0, 12) as usize;
+    let magnitude = libm::floor(libm::log10(value.abs()));
+    let digits = (3.0 - magnitude).clamp(0.0, MOST_DIGITS) as usize;
     let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A mean and half of its interval, both to the second digit of the interval that counts: what is beyond is chance.
+/// A mean and half of its interval, as in [`spread`] where they have one.
 pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     let Some(half) = half_width else { return shown(mean) };
-    if half == 0.0 || !half.is_finite() || !mean.is_finite() {
-        return format!("{} ± {}", shown(mean), shown(half));
-    }
-    let digits = (1.0 - libm::floor(libm::log10(half))).clamp(0.0, 12.0) as usize;
-    format!("{mean:.digits$} ± {half:.digits$}")
+    spread(mean, half, (1.0, "")).unwrap_or_else(|| {
+        let half = if half < ROUNDING * mean.abs() { 0.0 } else { half };
+        format!("{} ± {}", shown(mean), shown(half))
+    })
+}
+
+/// A mean and half of its interval in a unit with its letter, both to the second digit of the interval that counts: what is beyond is
+/// chance. `None` where there is no such digit: the interval is nothing, or no number.
+pub fn spread(mean: f64, half: f64, (unit, letter): (f64, &str)) -> Option<String> {
+    let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
+    let digits = 1.0 - libm::floor(libm::log10(half / unit));
+    (is_chance && digits <= MOST_DIGITS).then(|| {
+        let digits = digits.max(0.0) as usize;
+        format!("{:.digits$}{letter} ± {:.digits$}{letter}", mean / unit, half / unit)
+    })
 }
 
 /// Bytes in hexadecimal.
@@ -47,6 +63,18 @@ mod tests {
         assert_eq!(with_interval(-0.013_77, Some(0.158_6)), "-0.01 ± 0.16");
         assert_eq!(with_interval(1.5, Some(0.0)), "1.5 ± 0");
         assert_eq!(with_interval(0.123_456, None), "0.1235");
+        assert_eq!(with_interval(2.5, Some(f64::NAN)), "2.5 ± NaN");
+        assert_eq!(spread(5.02e6, 31_000.0, (1e6, "M")).unwrap(), "5.020M ± 0.031M");
+    }
+
+    #[test]
+    fn what_sums_are_rounded_by_is_no_interval() {
+        assert_eq!(with_interval(1.0, Some(1.2e-13)), "1 ± 0");
+        assert_eq!(with_interval(0.222_222_222, Some(1e-10)), "0.2222 ± 0");
+        assert_eq!(with_interval(-4e-17, Some(1e-16)), "0 ± 0");
+        assert_eq!(with_interval(0.0, Some(3e-4)), "0.00000 ± 0.00030");
+        assert_eq!(with_interval(1.0, Some(1.2e-8)), "1.000000000 ± 0.000000012");
+        assert_eq!(spread(1.0, 1.2e-13, (1.0, "")), None);
     }
 
     #[test]

@@ -247,7 +247,8 @@ impl Asked<'_, '_> {
                 let printed = self.table.published.iter().find(is_it).map(|published| published.value);
                 let Some(value) = spec.is.or(printed) else { continue };
                 let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
-                let what = format!("{series}{}, printed {}", here(number), shown(value));
+                let from = if spec.is.is_some() { "asked" } else { "printed" };
+                let what = format!("{series}{}, {from} {}", here(number), shown(value));
                 findings.push(within(what, number.estimate, Some(value - away), Some(value + away)));
             }
         }

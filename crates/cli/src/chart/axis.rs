@@ -1,6 +1,7 @@
 //! Axes: which range, which ticks, where a value stands.
 
 use fairwire_study::record::{Axis, Scale};
+use fairwire_study::text::spread;
 
 /// Which way an axis goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,14 +185,13 @@ pub fn number(value: f64, digits: usize) -> String {
     format!("{}{letter}", trimmed(&format!("{value:.after$}")))
 }
 
-/// `mean` with its interval, both to the second digit of the interval: more would say what is not known.
+/// `mean` with its interval, if it has one, in thousands, millions and so on where they are large.
 pub fn with_interval(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
-    let Some((unit, letter)) = unit(mean.abs().max(half)) else {
-        return format!("{} \u{b1} {}", number(mean, 4), number(half, 2));
-    };
-    let after = (1 - (half / unit).log10().floor() as i32).clamp(0, 6) as usize;
-    format!("{:.after$}{letter} \u{b1} {:.after$}{letter}", mean / unit, half / unit)
+    match unit(mean.abs().max(half)) {
+        Some(unit) => spread(mean, half, unit).unwrap_or_else(|| number(mean, 4)),
+        None => format!("{} \u{b1} {}", number(mean, 4), number(half, 2)),
+    }
 }
 
 /// With a power of ten.
@@ -307,5 +307,6 @@ mod tests {
         assert_eq!(with_interval(5.02e6, Some(31_000.0)), "5.020M \u{b1} 0.031M");
         assert_eq!(with_interval(0.5, None), "0.5");
         assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
+        assert_eq!(with_interval(1.0, Some(1e-13)), "1");
     }
 }

@@ -16,6 +16,10 @@ use std::path::Path;
 
 /// Runs the exhibits asked for, tells what came of each claim, and writes all of it into a folder.
 pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
+    let form = Form::of(args.format)?;
+    if let Some(document) = &args.write_docs {
+        file::prove("--write-docs", document, &["md"])?;
+    }
     let studies = studies(args.studies.as_deref())?;
     let depth = if args.full { Depth::Full } else { Depth::Quick };
     let mut plans = Vec::new();
@@ -38,7 +42,7 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         file::write(document, reproduction::document(&results).as_bytes())?;
         tell(format_args!("written: {}", document.display()));
     }
-    show(&results, args.format)?;
+    show(&results, form)?;
     if !is_whole {
         let (done, all) = (results.exhibits.len(), plans.len());
         tell(format_args!(
@@ -54,6 +58,26 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         tell(format_args!("not as recorded: {line}"));
     }
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
+}
+
+/// How claims are printed.
+#[derive(Clone, Copy)]
+enum Form {
+    Table,
+    Json,
+}
+
+impl Form {
+    fn of(format: Format) -> Result<Self, Failure> {
+        match format {
+            Format::Table => Ok(Form::Table),
+            Format::Json => Ok(Form::Json),
+            Format::Csv => Err(Failure::user(
+                "--format csv: claims are prose",
+                "allowed: table or json; the folder of --out has a CSV for each exhibit",
+            )),
+        }
+    }
 }
 
 /// The studies compiled in, or those in `folder`.
@@ -160,17 +184,13 @@ fn write(out: &Path, results: &Results) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(results: &Results, format: Format) -> Result<(), Failure> {
-    match format {
-        Format::Table => print(claims(results).as_bytes()),
-        Format::Json => {
+fn show(results: &Results, form: Form) -> Result<(), Failure> {
+    match form {
+        Form::Table => print(claims(results).as_bytes()),
+        Form::Json => {
             let json = serde_json::to_string_pretty(results).expect("results have only strings for keys");
             print(format!("{json}\n").as_bytes())
         }
-        Format::Csv => Err(Failure::user(
-            "--format csv: claims are prose",
-            "allowed: table or json; the folder of --out has a CSV for each exhibit",
-        )),
     }
 }
 

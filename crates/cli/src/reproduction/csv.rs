@@ -78,8 +78,10 @@ pub fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let head = ["panel", "line", "x", "y"].map(String::from).to_vec();
     let panels = exhibit.panels.iter().enumerate().filter(|(_, panel)| is_sampled(panel.kind));
     let rows = panels.flat_map(|(at, panel)| {
-        // Two panels may have one title, or none.
-        let name = if panel.title.is_empty() { format!("{}", at + 1) } else { panel.title.clone() };
+        // Two panels may have one title, or none: then they are told apart by their numbers.
+        let is_name = exhibit.panels.iter().filter(|other| other.title == panel.title).count() == 1;
+        let is_name = is_name && !panel.title.is_empty();
+        let name = if is_name { panel.title.clone() } else { format!("{}", at + 1) };
         panel.lines.iter().flat_map(move |line| {
             let name = name.clone();
             line.marks.iter().map(move |mark| {
@@ -113,6 +115,20 @@ mod tests {
         assert_eq!(csv.lines().filter(|line| line.starts_with("tcp,,RED,")).count(), 5);
         let columns: Vec<usize> = csv.lines().map(|line| line.matches(',').count()).collect();
         assert!(columns.iter().all(|count| *count == columns[0]), "{csv}");
+    }
+
+    #[test]
+    fn samples_of_two_panels_of_one_title_are_told_apart() {
+        let mut exhibit = exhibit("faba", "fig7", Kind::Time);
+        exhibit.panels[0].title = "queue".into();
+        let rows = |exhibit: &Exhibit, name: &str| {
+            let csv = samples(exhibit).unwrap().unwrap();
+            csv.lines().filter(|line| line.starts_with(&format!("{name},"))).count()
+        };
+        let all = rows(&exhibit, "queue");
+        assert!(all > 0);
+        exhibit.panels.push(exhibit.panels[0].clone());
+        assert_eq!(["queue", "1", "2"].map(|name| rows(&exhibit, name)), [0, all, all]);
     }
 
     #[test]

@@ -130,6 +130,14 @@ fn a_bound_and_a_printed_value_take_the_whole_interval() {
 }
 
 #[test]
+fn only_what_the_paper_prints_is_told_as_printed() {
+    let numbers = [number("A", 1.0, &[10.0, 10.0])];
+    let told = |check: &str| claim(check, &numbers, false).detail;
+    assert_eq!(told("value = { tolerance = 1 }"), "A at 1, printed 10: 10 ± 0");
+    assert_eq!(told("value = { tolerance = 1, is = 10.5 }"), "A at 1, asked 10.5: 10 ± 0");
+}
+
+#[test]
 fn one_seed_decides_only_where_there_is_no_chance() {
     let numbers = [number("A", 1.0, &[10.0])];
     let check = "bound = { of = 'A', min = 7 }";

@@ -12,10 +12,16 @@ const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const VERSION: u16 = 1;
 
+/// Byte order, version and length of a section.
+const SECTION_BYTES: usize = 16;
+
 /// Type, length, and length again.
 const FRAME_BYTES: usize = 12;
 
 const END_OF_OPTIONS: u16 = 0;
+const APPLICATION: u16 = 4; // shb_userappl
+/// With this begins the application of the traces that `fairwire run` writes.
+const TRACER: &[u8] = b"fairwire ";
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
 
@@ -25,6 +31,8 @@ pub(super) struct Blocks<'a> {
     at: usize,
     order: Order,
     interfaces: Vec<Interface>,
+    /// Is the section a trace of fairwire's own?
+    is_trace: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +48,7 @@ const DEFAULT_RESOLUTION: u8 = 6;
 
 impl<'a> Blocks<'a> {
     pub(super) fn open(file: &'a [u8]) -> Self {
-        Blocks { file, at: 0, order: Order::Big, interfaces: Vec::new() }
+        Blocks { file, at: 0, order: Order::Big, interfaces: Vec::new(), is_trace: false }
     }
 
     /// The next packet.
@@ -51,7 +59,10 @@ impl<'a> Blocks<'a> {
             let (kind, body) = self.block(rest)?;
             let truncated = CaptureError::Truncated { at };
             match kind {
-                SECTION => self.interfaces.clear(),
+                SECTION => {
+                    self.interfaces.clear();
+                    self.is_trace = is_trace(self.order, body);
+                }
                 INTERFACE => {
                     let interface = Interface::read(self.order, body).ok_or(truncated)?;
                     self.interfaces.push(interface);
@@ -127,8 +138,24 @@ impl<'a> Blocks<'a> {
             bytes: bytes.max(captured),
             link_type: known.link_type,
             data,
+            traced_at: self.is_trace.then_some(interface),
         })
     }
+}
+
+/// Is a section with this body a trace of fairwire's own, by the application that it names?
+fn is_trace(order: Order, body: &[u8]) -> bool {
+    let mut options = body.get(SECTION_BYTES..).unwrap_or_default();
+    while let (Some(code), Some(len)) = (order.u16(options, 0), order.u16(options, 2)) {
+        let len = usize::from(len);
+        let Some(value) = options.get(4..4 + len) else { return false };
+        match code {
+            END_OF_OPTIONS => return false,
+            APPLICATION => return value.starts_with(TRACER),
+            _ => options = options.get(4 + len.next_multiple_of(4)..).unwrap_or_default(),
+        }
+    }
+    false
 }
 
 impl Interface {

@@ -58,6 +58,12 @@ impl<'a> Classic<'a> {
         let data = rest.get(RECORD_BYTES..end).ok_or(CaptureError::Truncated { at })?;
         self.at += end;
         let time_ns = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * self.unit_ns;
-        Ok(Some(Record { time_ns, bytes: bytes.max(captured), link_type: self.link_type, data }))
+        Ok(Some(Record {
+            time_ns,
+            bytes: bytes.max(captured),
+            link_type: self.link_type,
+            data,
+            traced_at: None,
+        }))
     }
 }

@@ -27,6 +27,8 @@ pub struct Record<'a> {
     pub link_type: u16,
     /// What was captured of it.
     pub data: &'a [u8],
+    /// In a trace of fairwire's own, which has a packet once for each place that it passes: the interface that stands for the place.
+    pub traced_at: Option<u32>,
 }
 
 /// Why a capture cannot be read, or not further.
@@ -153,16 +155,22 @@ pub struct Offered {
 ///
 /// Flows are told apart in Ethernet frames, in IP packets without a link layer, and behind the headers of Linux's "cooked" captures and of
 /// BSD loopback. Of any other link type, all packets are one flow.
+///
+/// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the next link, and where it is delivered. So that it
+/// counts once, a flow's packets count at the place where the first of them is told of: that is where they enter the network.
 pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
-    let mut flows: BTreeMap<Option<FlowKey>, u32> = BTreeMap::new();
+    let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, Seen)> = Vec::new();
     for record in records(file)? {
         let record = record?;
         if record.bytes > 0 {
             // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
             let number = flows.len() as u32;
-            let flow = *flows.entry(flow_key(&record)).or_insert(number);
-            stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes: record.bytes, flow }));
+            let (flow, entry) = *flows.entry(flow_key(&record)).or_insert((number, record.traced_at));
+            let is_further_on = record.traced_at.zip(entry).is_some_and(|(here, entry)| here != entry);
+            if !is_further_on {
+                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes: record.bytes, flow }));
+            }
         }
     }
     stamped.sort_by_key(|(time, _)| *time);

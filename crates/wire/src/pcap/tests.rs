@@ -106,8 +106,15 @@ fn a_pcap_file_is_read_in_either_byte_order_and_resolution() {
                     bytes: 1500,
                     link_type: 1,
                     data: &[1, 2, 3],
+                    traced_at: None,
                 },
-                Record { time_ns: 8_000_000_000 + 999_999 * unit_ns, bytes: 60, link_type: 1, data: &[] },
+                Record {
+                    time_ns: 8_000_000_000 + 999_999 * unit_ns,
+                    bytes: 60,
+                    link_type: 1,
+                    data: &[],
+                    traced_at: None,
+                },
             ];
             assert_eq!(read(&file).expect("a capture"), expected);
         }
@@ -130,9 +137,15 @@ fn a_pcapng_file_is_read_with_its_interfaces_and_options() {
         ]
         .concat();
         let expected = [
-            Record { time_ns: 5_000_000_123, bytes: 1514, link_type: 1, data: &[1, 2, 3, 4, 5] },
-            Record { time_ns: 102_000_001_000, bytes: 1, link_type: 101, data: &[9] },
-            Record { time_ns: 1_500_000_000, bytes: 60, link_type: 1, data: &[] },
+            Record {
+                time_ns: 5_000_000_123,
+                bytes: 1514,
+                link_type: 1,
+                data: &[1, 2, 3, 4, 5],
+                traced_at: None,
+            },
+            Record { time_ns: 102_000_001_000, bytes: 1, link_type: 101, data: &[9], traced_at: None },
+            Record { time_ns: 1_500_000_000, bytes: 60, link_type: 1, data: &[], traced_at: None },
         ];
         assert_eq!(read(&file).expect("a capture"), expected);
     }
@@ -158,7 +171,8 @@ fn obsolete_packet_blocks_are_read() {
     body.extend(words);
     body.extend([1, 2, 3, 4]);
     let file = [pen.section(), pen.interface(1, &[]), pen.block(2, &body)].concat();
-    let expected = Record { time_ns: 4_000_000_000, bytes: 90, link_type: 1, data: &[1, 2, 3, 4] };
+    let expected =
+        Record { time_ns: 4_000_000_000, bytes: 90, link_type: 1, data: &[1, 2, 3, 4], traced_at: None };
     assert_eq!(read(&file), Ok(vec![expected]));
 }
 
@@ -223,6 +237,38 @@ fn offered_load_is_in_order_of_time_and_tells_flows_apart() {
     let of = |us, bytes, flow| Offered { at: Duration::from_us(us), bytes, flow };
     let expected = [of(0, 60, 1), of(200, 1500, 0), of(600, 1200, 0), of(1_000_000, 700, 2)];
     assert_eq!(offered(&file).expect("a capture"), expected);
+}
+
+#[test]
+fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
+    let pen = PENS[1];
+    let path = |port, us| {
+        (0..3)
+            .map(move |place| pen.enhanced(place, us + u64::from(place), &frame(port), 1000))
+            .collect::<Vec<_>>()
+    };
+    // A packet goes over all three interfaces, a second is lost behind the first of them, and one of another flow enters at the second.
+    let lost = pen.enhanced(0, 20, &frame(4000), 500);
+    let packets = [path(4000, 10), vec![lost], path(4001, 30)[1..].to_vec()].concat().concat();
+    let of = |program: &[u8]| {
+        let start = [&pen.u32(0x1a2b_3c4d)[..], &pen.u16(1), &pen.u16(0), &pen.u64(u64::MAX)].concat();
+        let options = [(3, &b"any"[..]), (4, program), (0, &[])].map(|(code, value)| {
+            let mut option = [pen.u16(code), pen.u16(value.len() as u16)].concat();
+            option.extend(value);
+            option.resize(option.len().next_multiple_of(4), 0);
+            option
+        });
+        let section = pen.block(blocks::SECTION, &[start, options.concat()].concat());
+        let file = [section, pen.interface(1, &[]).repeat(3), packets.clone()].concat();
+        offered(&file)
+            .expect("a capture")
+            .iter()
+            .map(|packet| (packet.flow, packet.bytes))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(b"fairwire 0.1.0"), [(0, 1000), (0, 500), (1, 1000)]);
+    // Nothing is left out of what others captured.
+    assert_eq!(of(b"dumpcap").len(), 6);
 }
 
 #[test]
