@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates on which a run depends.
-const ENGINE: [&str; 6] = ["core", "disciplines", "metrics", "tcp", "sim", "scenario"];
+const ENGINE: [&str; 8] = ["core", "disciplines", "document", "metrics", "tcp", "sim", "scenario", "wire"];
 /// What of this crate stands between a run and its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
