@@ -6,6 +6,8 @@
 //!
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 
+mod arrival;
+
 use crate::discipline::Backlog;
 use crate::flow::{FlowHash, MOST_PLACES};
 use crate::names::{NONE, Names};
@@ -159,6 +161,8 @@ impl Buffer {
     /// An empty buffer with room for `limit` that keeps up what `needs` says, with queues as `queues` says.
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
+        // Whoever takes all packets out must find them.
+        let needs = if needs.flows { needs } else { needs | Needs::ORDER };
         let per_flow = if needs.flows { slots } else { 0 };
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };

@@ -4,14 +4,15 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::Signals;
 use crate::time::Time;
+use crate::weight::{NotReweighed, Weight};
 
 /// Decides which packets wait, which are refused, and which goes next.
 ///
 /// A discipline never reads a clock, never draws from a shared generator, does no I/O, and allocates nothing after
 /// construction. `now` never decreases from call to call.
 ///
-/// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue) or by
-/// [`Signals::dropped`].
+/// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
+/// [`Signals::dropped`] or by [`drain`](Discipline::drain).
 pub trait Discipline: Send {
     /// Offers a packet.
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals);
@@ -29,6 +30,22 @@ pub trait Discipline: Send {
 
     /// Shows gauges with units, for dashboards and traces. Off the hot path.
     fn inspect(&self, probe: &mut dyn Probe);
+
+    /// Gives back every packet that waits, for another discipline to take over: by time of arrival within each buffer, and those of a
+    /// queue in their order whatever their times are. No law is asked and no signal given; nothing is left behind, and the discipline
+    /// can go on from there. Off the hot path, but without allocation.
+    fn drain(&mut self, take: &mut dyn FnMut(Packet));
+
+    /// Gives `class` another weight from now on, and tells the one that it had. O(1), or what the implementation says, whatever waits;
+    /// no allocation. What waits stays where it is: a queue that keeps its weight with the packet at its head follows at the next
+    /// one.
+    ///
+    /// # Errors
+    /// When there are no weights here, the class has none of its own, or the weight cannot be counted. Nothing has changed then.
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let _ = (class, weight);
+        Err(NotReweighed::NoWeights)
+    }
 }
 
 /// What waits in a discipline. The packet in transmission is not part of it.
@@ -62,5 +79,11 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         (**self).inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        (**self).drain(take);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        (**self).reweigh(class, weight)
     }
 }

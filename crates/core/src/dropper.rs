@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::Cause;
 use crate::time::Time;
+use crate::weight::{NotReweighed, Weight, reweigh_both};
 
 /// Refuses, marks, and makes room. Knows nothing of the order of service.
 ///
@@ -46,6 +47,11 @@ pub trait Dropper: Send {
 
     /// The transmitter asked for a packet and nothing waited: the link goes idle at `now`.
     fn idle(&mut self, _now: Time) {}
+
+    /// As [`Discipline::reweigh`](crate::Discipline::reweigh).
+    fn reweigh(&mut self, _class: u32, _weight: Weight) -> Result<Weight, NotReweighed> {
+        Err(NotReweighed::NoWeights)
+    }
 
     /// Shows gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
@@ -97,6 +103,9 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     fn idle(&mut self, now: Time) {
         self.0.idle(now);
         self.1.idle(now);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        reweigh_both(weight, |weight| self.0.reweigh(class, weight), |weight| self.1.reweigh(class, weight))
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.0.inspect(probe);

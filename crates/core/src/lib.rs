@@ -41,6 +41,7 @@ pub mod server;
 pub mod signals;
 pub mod time;
 pub mod units;
+pub mod weight;
 
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use capacity::{RateLaw, Step, Trace, TraceError};
@@ -59,3 +60,4 @@ pub use scheduler::Scheduler;
 pub use server::{Server, Service};
 pub use signals::{Cause, Ignore, Signals};
 pub use time::{Duration, Time};
+pub use weight::{NotReweighed, Weight};

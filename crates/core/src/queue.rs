@@ -9,6 +9,7 @@ use crate::queues::Queues;
 use crate::scheduler::Scheduler;
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
+use crate::weight::{NotReweighed, Weight, reweigh_both};
 
 /// What becomes of a [`Verdict::Signal`] on an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,6 +184,26 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         }
         self.scheduler.inspect(probe);
         self.dropper.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        let mut next = self.buffer.by_arrival();
+        while let Some(key) = next {
+            next = self.buffer.next_by_arrival(key);
+            self.scheduler.evicting(key, &self.buffer);
+            let packet = self.buffer.remove(key);
+            self.dropper.tracked(&packet, false, &self.buffer);
+            take(packet);
+        }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let Queue { scheduler, dropper, .. } = self;
+        reweigh_both(
+            weight,
+            |weight| scheduler.reweigh(class, weight),
+            |weight| dropper.reweigh(class, weight),
+        )
     }
 }
 

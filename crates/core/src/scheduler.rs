@@ -5,6 +5,7 @@ use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;
+use crate::weight::{NotReweighed, Weight};
 
 /// Picks the packet that leaves next. Knows nothing of drops.
 pub trait Scheduler: Send {
@@ -30,6 +31,11 @@ pub trait Scheduler: Send {
 
     /// The packet that [`next`](Scheduler::next) gave last was dropped rather than sent: it costs its flow nothing.
     fn unsent(&mut self, _packet: &Packet, _buffer: &Buffer) {}
+
+    /// As [`Discipline::reweigh`](crate::Discipline::reweigh).
+    fn reweigh(&mut self, _class: u32, _weight: Weight) -> Result<Weight, NotReweighed> {
+        Err(NotReweighed::NoWeights)
+    }
 
     /// Shows gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}

@@ -87,6 +87,32 @@ impl Server {
         &*self.discipline
     }
 
+    /// The discipline, to be drained or reweighed. Packets are put into it behind the server's back only between
+    /// [`replace`](Server::replace) and the [`ask`](Server::ask) that is then due.
+    pub fn discipline_mut(&mut self) -> &mut dyn Discipline {
+        &mut *self.discipline
+    }
+
+    /// Puts another discipline and another transmitter in place at `now`, and gives back the old discipline with what waits in it.
+    ///
+    /// The packet that is being sent is sent as it was begun: the new transmitter is free after it. From then on, at once if none is
+    /// being sent, the server asks whether or not something waits, so that the packets of the old discipline may be put into the new
+    /// one in the meantime.
+    pub fn replace(
+        &mut self,
+        discipline: Box<dyn Discipline>,
+        transmitter: Transmitter,
+        now: Time,
+    ) -> Box<dyn Discipline> {
+        let free = self.transmitter.free_at().max(now);
+        self.transmitter = transmitter;
+        // No credit for a time in which it was not there yet.
+        self.transmitter.idle_until(free);
+        self.asks_at = self.transmitter.begins_at(free);
+        self.is_idle = false;
+        core::mem::replace(&mut self.discipline, discipline)
+    }
+
     /// The transmitter's rate.
     pub fn rate(&self) -> Rate {
         self.transmitter.rate()
@@ -138,6 +164,9 @@ mod tests {
             self.queue.backlog()
         }
         fn inspect(&self, _: &mut dyn Probe) {}
+        fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+            self.queue.drain(take);
+        }
     }
 
     fn packet(frame: u32) -> Packet {
@@ -205,5 +234,72 @@ mod tests {
         assert_eq!(second.sent.ns(), 205_000);
         assert!(server.ask(server.asks_at(), &mut Ignore).is_none());
         assert_eq!(server.asks_at(), Time::MAX);
+    }
+
+    fn fifo() -> Box<dyn Discipline> {
+        Box::new(Queue::new(Limit::packets(10), Fcfs, TailDrop))
+    }
+
+    fn us(us: u64) -> Time {
+        Time::from_ns(us * 1000)
+    }
+
+    /// All that is sent until nothing is due any more: frames, and when they are through.
+    fn sent(server: &mut Server) -> Vec<(u32, Time)> {
+        let mut sent = Vec::new();
+        for _ in 0..100 {
+            if server.asks_at() == Time::MAX {
+                return sent;
+            }
+            let asked = server.asks_at();
+            let service = server.ask(asked, &mut Ignore);
+            assert!(service.is_some() || server.asks_at() > asked, "it spins at {asked:?}");
+            sent.extend(service.map(|service| (service.packet.frame, service.sent)));
+        }
+        panic!("it asks for ever")
+    }
+
+    #[test]
+    fn what_is_being_sent_when_a_discipline_is_replaced_ends_as_it_began_and_what_waited_follows_at_the_new_rate()
+     {
+        let mut server = Server::new(fifo(), transmitter());
+        let first = server.offer(packet(0), us(0), &mut Ignore).expect("it was free");
+        assert_eq!(first.sent, us(100));
+        for frame in 1..4 {
+            assert!(server.offer(packet(frame), us(10), &mut Ignore).is_none());
+        }
+        let twice = Transmitter::new(Rate::from_bps(16_000_000).expect("not zero"));
+        let mut old = server.replace(fifo(), twice, us(20));
+        assert_eq!((old.backlog().packets, server.backlog().packets), (3, 0));
+        old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(20), &mut Ignore));
+        assert!(old.backlog().is_empty());
+        assert_eq!(server.asks_at(), us(100), "when the packet that is being sent is through");
+        assert!(server.offer(packet(4), us(30), &mut Ignore).is_none(), "the link is not free yet");
+        assert_eq!(sent(&mut server), [(1, us(150)), (2, us(200)), (3, us(250)), (4, us(300))]);
+    }
+
+    #[test]
+    fn a_server_that_was_idle_asks_at_once_for_what_was_put_into_its_new_discipline_and_only_once_where_there_is_nothing()
+     {
+        let mut server = Server::new(fifo(), transmitter());
+        drop(server.replace(fifo(), transmitter(), us(50)));
+        assert_eq!(server.asks_at(), us(50));
+        assert_eq!(sent(&mut server), []);
+        assert_eq!(server.offer(packet(0), us(70), &mut Ignore).expect("it is free").sent, us(170));
+        sent(&mut server);
+        drop(server.replace(fifo(), transmitter(), us(300)));
+        server.discipline_mut().enqueue(packet(1), us(300), &mut Ignore);
+        assert_eq!(sent(&mut server), [(1, us(400))]);
+    }
+
+    #[test]
+    fn a_server_of_opportunities_is_replaced_between_two_of_them() {
+        let trace = Trace::parse("2\n5\n").expect("a trace");
+        let of_trace = || transmitter().under(&RateLaw::Trace(trace.clone().into()));
+        let mut server = Server::new(fifo(), of_trace());
+        server.offer(packet(0), us(3000), &mut Ignore);
+        let mut old = server.replace(fifo(), of_trace(), us(3500));
+        old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(3500), &mut Ignore));
+        assert_eq!(sent(&mut server), [(0, us(5000))]);
     }
 }

@@ -5,13 +5,12 @@ use core::fmt::{self, Display};
 use core::marker::PhantomData;
 use core::str::FromStr;
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Duration, EcnPolicy, Rate};
+use fairwire_core::{Duration, EcnPolicy, NotReweighed, Rate, Weight};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// A quantity that is typed as a string with its unit, such as `"10 Mbit/s"`.
 ///
@@ -169,9 +168,6 @@ pub struct ClassNumber(pub u32);
 /// Classes have numbers up to this, so that what belongs to a class is found by its number.
 pub const MOST_CLASSES: u32 = 1 << 20;
 
-/// The range of a weight: wide enough for 1 bit/s against 1 Gbit/s, narrow enough for exact sums.
-const WEIGHTS: core::ops::RangeInclusive<f64> = 1e-6..=1e6;
-
 impl Weights {
     /// The weights by class number.
     pub(crate) fn check(&self, parameter: Parameter) -> Result<WeightOf, BadParameter> {
@@ -179,12 +175,10 @@ impl Weights {
             if class.0 >= MOST_CLASSES {
                 return Err(parameter.refuse(class, format_args!("classes from 0 to {}", MOST_CLASSES - 1)));
             }
-            if !WEIGHTS.contains(weight) {
-                let (low, high) = (WEIGHTS.start(), WEIGHTS.end());
-                return Err(parameter.refuse(
-                    format_args!("{weight} for class {class}"),
-                    format_args!("weights from {low} to {high}"),
-                ));
+            if Weight::new(*weight).is_none() {
+                let given = format_args!("{weight} for class {class}");
+                let allowed = format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST);
+                return Err(parameter.refuse(given, allowed));
             }
         }
         let classes = self.0.last_key_value().map_or(0, |(class, _)| class.0 as usize + 1);
@@ -194,16 +188,16 @@ impl Weights {
     }
 }
 
-/// Checked [`Weights`], found in O(1). Clones share them.
+/// Checked [`Weights`], found and changed in O(1). A clone has its own: whoever has one is told of changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightOf {
-    by_class: Arc<[f64]>,
+    by_class: Box<[f64]>,
 }
 
 impl WeightOf {
     /// 1 for everybody.
     pub fn equal() -> Self {
-        WeightOf { by_class: Arc::new([]) }
+        WeightOf { by_class: Box::new([]) }
     }
 
     /// The weight of `class`.
@@ -220,9 +214,30 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Do all have the weight 1, so that weights need not be looked at?
+    /// Has no class a weight of its own? Then all have the weight 1 for good, and weights need not be looked at.
     pub fn is_equal(&self) -> bool {
-        self.by_class.iter().all(|&weight| weight == 1.0)
+        self.by_class.is_empty()
+    }
+
+    /// Classes below this have weights of their own.
+    pub(crate) fn len(&self) -> usize {
+        self.by_class.len()
+    }
+
+    /// Has `class` a weight of its own, which can be changed?
+    pub(crate) fn find(&self, class: u32) -> Result<Weight, NotReweighed> {
+        match self.by_class.get(class as usize) {
+            Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),
+            None if self.is_equal() => Err(NotReweighed::NoWeights),
+            None => Err(NotReweighed::NoSuchClass { class }),
+        }
+    }
+
+    /// Gives `class` another weight, and tells the one that it had.
+    pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.find(class)?;
+        self.by_class[class as usize] = weight.get();
+        Ok(before)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use fairwire_core::rng::mix;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Seed, Time};
+use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Seed, Time, Weight};
 use fairwire_disciplines::catalogue::{self, Entry};
 use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_testing::CountingAllocator;
@@ -50,11 +50,29 @@ fn main() {
                 let mut queue = built.unwrap_or_else(|error| panic!("{typed}: {error}"));
                 let before = ALLOCATOR.allocations();
                 overload(&mut *queue);
+                change(&mut *queue);
                 let allocations = ALLOCATOR.allocations() - before;
                 assert_eq!(allocations, 0, "{typed} with {buffer} allocated");
             }
         }
         println!("{}: no allocation after construction", entry.name);
+    }
+}
+
+/// Drains it with all sorts waiting, and gives classes other weights while something waits: whether or not it has weights.
+fn change(queue: &mut dyn Discipline) {
+    for round in 0..6u64 {
+        for i in 0..200u64 {
+            let flow = mix(i) % 50;
+            let packet =
+                Packet { class: (flow % 4) as u32, ..Packet::new(i as u32, 512, flow.into(), Time::MAX) };
+            queue.enqueue(packet, Time::MAX, &mut Ignore);
+            let weight = Weight::new(1.0 + (mix(i ^ round) % 40) as f64).expect("allowed");
+            let _ = queue.reweigh((i % 4) as u32, weight);
+        }
+        let (waits, mut drained) = (queue.backlog().packets, 0);
+        queue.drain(&mut |_| drained += 1);
+        assert_eq!(drained, waits);
     }
 }
 

@@ -15,6 +15,7 @@ pub mod datapath;
 pub mod delay_line;
 pub mod direction;
 pub mod driver;
+pub mod hand_over;
 pub mod io;
 pub mod lab;
 pub mod ledger;

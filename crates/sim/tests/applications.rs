@@ -318,6 +318,9 @@ impl Discipline for Spy {
         self.queue.backlog()
     }
     fn inspect(&self, _: &mut dyn Probe) {}
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.queue.drain(take);
+    }
 }
 
 fn flows_seen(group: GroupPlan) -> usize {

@@ -65,6 +65,7 @@ struct Ledger {
     bytes: u64,
     outcome: Outcome,
     early_drops_of_capable: u64,
+    drained: u64,
 }
 
 impl Ledger {
@@ -143,6 +144,45 @@ impl<D: Discipline> Driver<D> {
         self.check();
     }
 
+    /// Drains the discipline, and checks that all that waited comes back, unchanged and without a signal.
+    ///
+    /// # Panics
+    /// When the discipline breaks its contract.
+    pub fn drain(&mut self) -> Vec<Packet> {
+        let mut drained = Vec::new();
+        let Driver { discipline, ledger, .. } = self;
+        discipline.drain(&mut |packet| {
+            ledger.take_back(&packet);
+            ledger.drained += 1;
+            drained.push(packet);
+        });
+        assert!(
+            self.ledger.held.is_empty(),
+            "a drain left {} packets behind, or lost them",
+            self.ledger.held.len()
+        );
+        self.check();
+        drained
+    }
+
+    /// Offers packets that waited elsewhere until `now`, and checks after each.
+    ///
+    /// # Panics
+    /// When the discipline breaks its contract.
+    pub fn take_over(&mut self, packets: Vec<Packet>, now: Time) {
+        self.now = self.now.max(now);
+        for packet in packets {
+            self.next_frame = self.next_frame.max(packet.frame + 1);
+            self.offer(packet);
+            self.check();
+        }
+    }
+
+    /// The time by now.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     /// Takes out what still waits, and checks that nothing was lost.
     ///
     /// # Panics
@@ -161,18 +201,22 @@ impl<D: Discipline> Driver<D> {
             self.ledger.held.len()
         );
         let outcome = self.ledger.outcome;
-        assert_eq!(outcome.offered, outcome.sent + outcome.dropped);
+        assert_eq!(outcome.offered, outcome.sent + outcome.dropped + self.ledger.drained);
         outcome
     }
 
     fn enqueue(&mut self, flow: u64, len: u32, ecn: Ecn) {
         let (frame, arrived) = (self.next_frame, self.now);
         self.next_frame += 1;
+        self.offer(Packet { ecn, ..of_flow(flow, Packet::new(frame, len, flow.into(), arrived)) });
+    }
+
+    fn offer(&mut self, packet: Packet) {
+        let Packet { frame, len, arrived, ecn, .. } = packet;
         self.ledger.now = self.now;
         self.ledger.outcome.offered += 1;
         self.ledger.bytes += u64::from(len);
-        self.ledger.held.insert(frame, Held { flow, len, arrived, ecn });
-        let packet = Packet { ecn, ..of_flow(flow, Packet::new(frame, len, flow.into(), arrived)) };
+        self.ledger.held.insert(frame, Held { flow: packet.flow.0, len, arrived, ecn });
         self.discipline.enqueue(packet, self.now, &mut self.ledger);
     }
 
@@ -211,6 +255,7 @@ mod tests {
         ForgesEcn,
         NeverReady,
         Stalls,
+        KeepsWhenDrained,
     }
 
     struct Sound;
@@ -241,6 +286,14 @@ mod tests {
             self.queue.backlog()
         }
         fn inspect(&self, _: &mut dyn Probe) {}
+        fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+            let mut packets = Vec::new();
+            self.queue.drain(&mut |packet| packets.push(packet));
+            if self.fault == Fault::KeepsWhenDrained {
+                packets.pop();
+            }
+            packets.into_iter().for_each(take);
+        }
     }
 
     fn drive(fault: Fault) {
@@ -271,6 +324,15 @@ mod tests {
     #[should_panic(expected = "ready_at is wrong")]
     fn a_wrong_ready_at_is_noticed() {
         drive(Fault::NeverReady);
+    }
+
+    #[test]
+    #[should_panic(expected = "a drain left 1 packets behind, or lost them")]
+    fn a_drain_that_does_not_give_back_all_is_noticed() {
+        let queue = Queue::new(Limit::packets(2), Fcfs, Sound);
+        let mut driver = Driver::new(Broken { queue, fault: Fault::KeepsWhenDrained });
+        driver.apply(Operation::Enqueue { flow: 1, len: 100, ecn: Ecn::NotEct });
+        driver.drain();
     }
 
     #[test]

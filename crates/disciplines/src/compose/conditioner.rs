@@ -48,7 +48,7 @@ use crate::marker::{self, MarkerParameters};
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Backlog, Discipline, Marker, Packet, Probe, Signals, Time};
+use fairwire_core::{Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -259,5 +259,13 @@ impl Discipline for Conditioner {
             probe.leave();
         }
         self.inner.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
     }
 }

@@ -473,4 +473,17 @@ impl Discipline for DualPi2 {
         probe.gauge("coupled_probability", Unit::One, self.coupled_probability());
         probe.gauge("longer_delay", Unit::Seconds, self.last_delay);
     }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.behind = 0.0;
+        loop {
+            let side = match (self.scalable.head_arrived(), self.classic.head_arrived()) {
+                (Some(scalable), Some(classic)) if scalable <= classic => &mut self.scalable,
+                (Some(_), None) => &mut self.scalable,
+                (_, Some(_)) => &mut self.classic,
+                (None, None) => return,
+            };
+            take(side.pop().expect("something arrived there"));
+        }
+    }
 }

@@ -5,7 +5,8 @@
 
 use crate::dropper::law::Law;
 use fairwire_core::{
-    Backlog, Buffer, Dropper, FlowHash, Key, Needs, Packet, Probe, Time, Unit, Verdict, Victim,
+    Backlog, Buffer, Dropper, FlowHash, Key, Needs, NotReweighed, Packet, Probe, Time, Unit, Verdict, Victim,
+    Weight,
 };
 
 /// A law for each queue, and `R` to make room. See the [module](self).
@@ -108,6 +109,10 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
 
     fn idle(&mut self, now: Time) {
         self.room.idle(now);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.room.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

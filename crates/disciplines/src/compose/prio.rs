@@ -43,7 +43,8 @@ use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Backlog, Discipline, Packet, Probe, Signals, Time, Unit};
+use fairwire_core::weight::reweigh_both;
+use fairwire_core::{Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -310,6 +311,36 @@ impl Discipline for Prio {
             inner.inspect(probe);
             probe.leave();
         }
+    }
+
+    /// Band by band, the most urgent first.
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
+            self.emptied |= u64::from(!inner.backlog().is_empty()) << at;
+            inner.drain(take);
+        }
+        self.backlog = Backlog::default();
+    }
+
+    /// In the band of the class, or where the class does not decide on the band, in all that know it. O(bands).
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        if self.config.by == By::Class {
+            let band = self.config.band_of.get(class as usize).copied().unwrap_or(self.config.default_band);
+            return self.bands[usize::from(band)].inner.reweigh(class, weight);
+        }
+        reweigh_all(&mut self.bands, class, weight)
+    }
+}
+
+/// In all of `bands` that know the class, or in none.
+fn reweigh_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    match bands {
+        [] => Err(NotReweighed::NoWeights),
+        [first, others @ ..] => reweigh_both(
+            weight,
+            |weight| first.inner.reweigh(class, weight),
+            |weight| reweigh_all(others, class, weight),
+        ),
     }
 }
 

@@ -46,7 +46,10 @@ use crate::error::{BuildError, Parameter};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Signals, Time, Transmitter, Unit};
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Signals, Time, Transmitter, Unit,
+    Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,5 +177,13 @@ impl<D: Discipline> Discipline for Shaper<D> {
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("shaped_rate", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
         self.inner.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
     }
 }

@@ -19,7 +19,7 @@
 //!   that TCP retransmits sooner (section II.B).
 //!
 //! # State and cost
-//! One register for all queues, and with weights 8 bytes per packet of buffer. O(1) per packet.
+//! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
@@ -46,7 +46,9 @@ use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Time, Victim};
+use fairwire_core::{
+    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +56,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue seen lately",
-    state: "one register; 8 bytes per packet of buffer with weights",
+    state: "one register; 4 bytes per packet of buffer with weights",
     cost: "O(1)",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.3",
@@ -165,6 +167,10 @@ impl Dropper for Alqd {
             // An empty queue is as good as none: whatever changes next is longer.
             self.register = (queue.length > 0).then_some(queue);
         }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.shares.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -24,7 +24,7 @@
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
-//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (48 with weights),
+//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (44 with weights),
 //! O(log n) per packet, and O(log n) for each different weight per push-out, so that no more than 256 different weights are allowed
 //! (that of classes which are not listed, 1, is one). All of it is taken at construction.
 //!
@@ -55,7 +55,9 @@ use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, Dropper, Needs, Packet, Probe, Rng, Time, Victim};
+use fairwire_core::{
+    Buffer, Discipline, Dropper, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +65,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",
-    state: "12 bytes per packet of buffer; 40 in bytes, 48 by weight",
+    state: "12 bytes per packet of buffer; 40 in bytes, 44 by weight",
     cost: "O(1); O(log n) with bytes; by weight O(log n) per packet, and per different weight at a push-out",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.1",
@@ -144,6 +146,10 @@ impl Dropper for Lqd {
     #[inline]
     fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
         self.backlogs.tracked(packet, inside, buffer);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.backlogs.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -19,7 +19,7 @@
 //!   that TCP retransmits sooner (section II.B).
 //!
 //! # State and cost
-//! A link of 12 bytes per packet of buffer (20 with weights), and 80 bins for all. O(1) per packet and per push-out.
+//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet and per push-out.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
@@ -50,7 +50,9 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use core::num::NonZeroU8;
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Time, Victim};
+use fairwire_core::{
+    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +60,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a queue at least half as long as the longest",
-    state: "12 bytes per packet of buffer; 20 with weights",
+    state: "12 bytes per packet of buffer; 16 with weights",
     cost: "O(1)",
     marks: false,
     source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section IV",
@@ -237,6 +239,10 @@ impl Dropper for LqdBinned {
             None => {}
         }
         self.link(flow, bin);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.shares.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

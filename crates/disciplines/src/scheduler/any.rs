@@ -2,7 +2,7 @@
 
 use crate::scheduler::{Drr, Fbfq, Fcfs, Scfq, Sfq, Wf2qPlus};
 use crate::spec::WeightOf;
-use fairwire_core::{Buffer, Key, Limit, Needs, Packet, Probe, Scheduler, Time};
+use fairwire_core::{Buffer, Key, Limit, Needs, NotReweighed, Packet, Probe, Scheduler, Time, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,9 @@ impl Scheduler for AnyScheduler {
     }
     fn unsent(&mut self, packet: &Packet, buffer: &Buffer) {
         each!(self, scheduler => scheduler.unsent(packet, buffer));
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        each!(self, scheduler => scheduler.reweigh(class, weight))
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         each!(self, scheduler => scheduler.inspect(probe));

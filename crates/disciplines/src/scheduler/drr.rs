@@ -49,11 +49,13 @@ use crate::catalogue::{About, Family};
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, BuildError};
 use crate::scheduler::any::{Kind, Terms};
-use crate::scheduler::service::{Per, Sharing};
+use crate::scheduler::service::{LEAST_PER_ROUND, Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Buffer, Discipline, Dropper, Key, Needs, Packet, Queue, Scheduler};
+use fairwire_core::{
+    Buffer, Discipline, Dropper, Key, Needs, NotReweighed, Packet, Queue, Scheduler, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -304,5 +306,15 @@ impl Scheduler for Drr {
         if let Some(Sent { flow, is_last: false }) = self.sent.take() {
             self.turns[flow as usize].deficit += cost(packet);
         }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let weights = self.weights.as_mut().ok_or(NotReweighed::NoWeights)?;
+        weights.find(class)?;
+        let least = LEAST_PER_ROUND / (self.quantum >> FRACTION_BITS) as f64;
+        if weight.get() < least {
+            return Err(NotReweighed::OutOfRange { weight, least, most: Weight::MOST.get() });
+        }
+        weights.set(class, weight)
     }
 }

@@ -65,7 +65,9 @@ use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Time, Unit};
+use fairwire_core::{
+    Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -315,6 +317,10 @@ impl Scheduler for Fbfq {
         self.start(flow, head.start);
         let tag = self.finish(flow, buffer.packet(buffer.flow_head(buffer.flow_at(flow))));
         self.finishes.restore(flow, Rank { tag, ..rank });
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.fluid.reweigh_class(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -3,7 +3,7 @@
 use super::any::Terms;
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
-use fairwire_core::{FlowHash, Packet, Time};
+use fairwire_core::{FlowHash, NotReweighed, Packet, Time, Weight};
 
 /// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left. Where all are equal they
 /// count as 1, which keeps the division within the 64 bits that are fast.
@@ -68,6 +68,11 @@ impl Fluid {
     #[inline]
     pub fn price(&self) -> &Price {
         &self.price
+    }
+
+    /// Gives `class` another weight, which counts from the next packet that comes to the head of one of its queues.
+    pub fn reweigh_class(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.price.reweigh(class, weight)
     }
 
     /// The weight of the flow of `packet`, as it is counted here.

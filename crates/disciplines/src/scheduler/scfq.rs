@@ -53,7 +53,7 @@ use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, Key, Packet, Probe, Scheduler, Unit};
+use fairwire_core::{Buffer, Discipline, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -205,6 +205,10 @@ impl Scheduler for Scfq {
             let head = buffer.packet(buffer.flow_head(buffer.flow_at(flow)));
             self.finishes.restore(flow, Rank { tag: self.finish(flow, head), turn });
         }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.price.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -209,7 +209,7 @@ impl Service {
 }
 
 /// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to a part in 64.
-const LEAST_PER_ROUND: f64 = 1.0 / 1024.0;
+pub(super) const LEAST_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.
 const WAYS: u32 = 8;

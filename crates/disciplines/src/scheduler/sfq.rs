@@ -56,7 +56,9 @@ use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Unit};
+use fairwire_core::{
+    Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -220,6 +222,10 @@ impl Scheduler for Sfq {
         } else {
             self.starts.restore(flow, rank);
         }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.price.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

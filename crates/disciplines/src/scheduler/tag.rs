@@ -1,7 +1,7 @@
 //! Tags: points in virtual time.
 
 use crate::spec::WeightOf;
-use fairwire_core::Packet;
+use fairwire_core::{NotReweighed, Packet, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
@@ -26,7 +26,12 @@ impl Price {
         Price { weights, is_equal }
     }
 
-    /// Are all weights 1?
+    /// Gives `class` another weight, and tells the one that it had.
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.weights.set(class, weight)
+    }
+
+    /// Are all weights 1 for good?
     pub fn is_equal(&self) -> bool {
         self.is_equal
     }

@@ -60,7 +60,9 @@ use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Discipline, FlowHash, Key, Packet, Probe, Scheduler, Time, Unit};
+use fairwire_core::{
+    Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -282,6 +284,10 @@ impl Scheduler for Wf2qPlus {
         self.enter(flow, packet);
         // It was eligible before, and virtual time has not gone back.
         self.eligible.restore(flow, Rank { tag: head.start + self.fluid.price().of(packet), ..rank });
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.fluid.reweigh_class(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -497,6 +497,9 @@ impl Discipline for Shut {
         fairwire_core::Backlog { packets: self.packets, bytes: u64::from(self.packets) * 1000 }
     }
     fn inspect(&self, _: &mut dyn fairwire_core::Probe) {}
+    fn drain(&mut self, _: &mut dyn FnMut(Packet)) {
+        unreachable!("it is never drained")
+    }
 }
 
 #[test]

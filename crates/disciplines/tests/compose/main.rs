@@ -1,5 +1,6 @@
 //! Markers, RIO, and disciplines made of other disciplines.
 
+mod change;
 mod classful;
 mod markers;
 mod nesting;
@@ -9,8 +10,8 @@ mod shaper;
 
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, Seed, Signals, Time,
-    Victim, scheduler::Fcfs,
+    Backlog, Buffer, Cause, Discipline, Dropper, Limit, NotReweighed, Packet, Probe, Queue, Rate, Seed,
+    Signals, Time, Victim, Weight, scheduler::Fcfs,
 };
 use fairwire_disciplines::{Parameters, Site, build};
 
@@ -69,6 +70,12 @@ impl<D: Discipline> Discipline for Classified<D> {
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.inner.inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
     }
 }
 

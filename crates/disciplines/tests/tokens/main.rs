@@ -7,6 +7,7 @@
 mod faba;
 mod hfaba;
 mod idle;
+mod reweigh;
 mod sfed;
 
 use fairwire_core::units::Amount;

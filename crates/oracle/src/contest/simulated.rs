@@ -2,7 +2,9 @@
 
 use super::{Contest, DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Sends, Tally, WARM_UP, starts};
 use fairwire_core::units::Amount;
-use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Seed, Signals, Time};
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Seed, Signals, Time, Weight,
+};
 use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig, CubicParameters, DctcpParameters, FirstPhase};
@@ -134,6 +136,12 @@ impl Discipline for Watched {
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.inner.inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
     }
 }
 

@@ -6,7 +6,9 @@ use super::cell::{
     WIRE_BYTES,
 };
 use fairwire_core::units::Amount;
-use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Rate, Seed, Signals, Time};
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Seed, Signals, Time, Weight,
+};
 use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::congestion::{BinomialParameters, ControlConfig};
@@ -134,6 +136,12 @@ impl Discipline for ByClass {
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.0.inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.0.drain(take);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.0.reweigh(class, weight)
     }
 }
 

@@ -66,7 +66,7 @@ use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Duration, Rate, Transmitter};
+use fairwire_core::{Discipline, Duration, Rate, Transmitter, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -354,7 +354,7 @@ fn checked_terms(class: &Class, guarantee: Option<Rate>, site: &Site<'_>) -> Res
         return Err(parameter("class").refuse(given, format_args!("no less than its rate, {rate}")));
     }
     let weight = class.weight.unwrap_or(1.0);
-    if !(1e-6..=1e6).contains(&weight) {
+    if Weight::new(weight).is_none() {
         let given = format_args!("a weight of {weight} for class {}", class.id);
         return Err(parameter("class").refuse(given, "weights from 0.000001 to 1000000"));
     }

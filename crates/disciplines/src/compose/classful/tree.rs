@@ -2,7 +2,9 @@
 
 use super::{Config, PRIORITIES, Terms};
 use crate::compose::prio::moved;
-use fairwire_core::{Backlog, Discipline, Duration, Packet, Probe, Signals, Time, Transmitter, Unit};
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
+};
 
 /// What stands at one place of the tree.
 pub struct Contents {
@@ -48,6 +50,11 @@ struct Node {
 /// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a byte.
 const UNITS: f64 = (1u64 << 40) as f64;
 
+/// What a byte costs at this weight.
+fn cost_of(weight: f64) -> u64 {
+    (UNITS / weight) as u64
+}
+
 impl Node {
     fn new(parent: usize, terms: &Terms, contents: Contents, children: usize) -> Self {
         Node {
@@ -55,7 +62,7 @@ impl Node {
             contents,
             guarantee: terms.guarantee.map(|shape| shape.bucket()),
             ceiling: terms.ceiling.map(|shape| shape.bucket()),
-            cost: (UNITS / terms.weight) as u64,
+            cost: cost_of(terms.weight),
             priority: usize::from(terms.priority),
             tag: 0,
             clocks: [0; PRIORITIES],
@@ -338,5 +345,36 @@ impl Discipline for Classful {
             }
             probe.leave();
         }
+    }
+
+    /// Leaf by leaf. O(classes) beside what is given back.
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.emptied.clear();
+        for at in 0..self.nodes.len() {
+            if self.nodes[at].contents.inner.is_some() {
+                self.with_inner(at, |inner| inner.drain(take));
+                self.emptied.push(at);
+            }
+            self.nodes[at].not_before = Time::ZERO;
+        }
+    }
+
+    /// Its weight among its siblings, in what is left over. A class that is not in the tree is looked for in the default leaf, which has
+    /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
+    /// wait for what it owed.
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let Some(place) = self.config.tree.place(class) else {
+            let default = &mut self.nodes[self.config.default + 1].contents;
+            return default.inner.as_mut().expect("a leaf").reweigh(class, weight);
+        };
+        let before = core::mem::replace(&mut self.config.terms[place].weight, weight.get());
+        let node = &self.nodes[place + 1];
+        let clock = self.nodes[node.parent].clocks[node.priority];
+        let node = &mut self.nodes[place + 1];
+        let cost = core::mem::replace(&mut node.cost, cost_of(weight.get()));
+        if node.tag > clock {
+            node.tag = clock + (node.tag - clock).div_ceil(cost.into()) * u128::from(node.cost);
+        }
+        Ok(Weight::new(before).expect("checked when it was typed"))
     }
 }

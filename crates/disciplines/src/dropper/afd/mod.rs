@@ -27,7 +27,9 @@ use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Cause, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
+use fairwire_core::{
+    Buffer, Cause, Dropper, Duration, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict, Weight,
+};
 
 /// Tells how much a flow sent lately.
 pub trait Meter: Send {
@@ -72,7 +74,9 @@ impl Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
-    /// 1 / (the least weight): who has that is not dropped while m_fair is so many times what a flow alone has on record.
+    /// How many classes have a weight from each power of two to the next.
+    powers: Powers,
+    /// 1 / (the least weight), or up to twice that once weights were changed: who has that is not dropped while m_fair is so many times what a flow alone has on record.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -86,7 +90,8 @@ impl<M: Meter> Afd<M> {
         let reach = config.weights.distinct()[0].recip();
         let fair = FairShare::new(config.control, meter.most() * reach);
         let Config { measure, mark_limit, .. } = *config;
-        Afd { measure, weights: config.weights.clone(), reach, mark_limit, fair, meter, rng }
+        let weights = config.weights.clone();
+        Afd { measure, powers: Powers::new(&weights), weights, reach, mark_limit, fair, meter, rng }
     }
 
     /// What is known of flows.
@@ -119,6 +124,37 @@ impl<M: Meter> Afd<M> {
             Measure::Packets => f64::from(buffer.len()),
             Measure::Bytes => buffer.bytes() as f64,
         }
+    }
+}
+
+/// Counts weights by their power of two, from 2^-20 to 2^19.
+#[derive(Debug)]
+struct Powers([u32; 40]);
+
+const LOWEST: i32 = -20;
+
+impl Powers {
+    fn new(weights: &WeightOf) -> Self {
+        let mut powers = Powers([0; 40]);
+        *powers.count(1.0) += 1; // of classes without a weight of their own
+        (0..weights.len() as u32).for_each(|class| *powers.count(weights.class(class)) += 1);
+        powers
+    }
+
+    fn count(&mut self, weight: f64) -> &mut u32 {
+        let exponent = (weight.to_bits() >> 52) as i32 - 1023; // of a number above zero, and not subnormal
+        &mut self.0[(exponent - LOWEST) as usize]
+    }
+
+    fn change(&mut self, before: f64, after: f64) {
+        *self.count(before) -= 1;
+        *self.count(after) += 1;
+    }
+
+    /// The greatest power of two that no weight is below.
+    fn least(&self) -> f64 {
+        let lowest = self.0.iter().position(|&count| count > 0).expect("that of 1, at least");
+        libm::ldexp(1.0, lowest as i32 + LOWEST)
     }
 }
 
@@ -157,6 +193,14 @@ impl<M: Meter> Dropper for Afd<M> {
         let queue = self.queue(buffer) + f64::from(self.size(packet));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.weights.set(class, weight)?;
+        self.powers.change(before.get(), weight.get());
+        // To look for the least weight itself would take as long as there are classes.
+        self.reach = self.powers.least().recip();
+        Ok(before)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
@@ -257,5 +301,25 @@ fn period(parameter: Parameter, typed: Duration) -> Result<Duration, BadParamete
         Ok(typed)
     } else {
         Err(parameter.refuse(typed, "from 1 us to 1 min"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{ClassNumber, Weights};
+
+    #[test]
+    fn the_least_weight_is_known_to_a_factor_of_two_through_any_changes() {
+        let parameter = Parameter { discipline: "some", name: "weights" };
+        let typed = Weights(
+            [(0, 1e-6), (1, 8.0), (2, 1e6)].map(|(class, weight)| (ClassNumber(class), weight)).into(),
+        );
+        let mut powers = Powers::new(&typed.check(parameter).expect("allowed"));
+        assert_eq!(powers.least(), libm::ldexp(1.0, -20));
+        powers.change(1e-6, 0.3);
+        assert_eq!(powers.least(), 0.25);
+        powers.change(0.3, 1e6);
+        assert_eq!(powers.least(), 1.0, "that of classes without a weight of their own");
     }
 }

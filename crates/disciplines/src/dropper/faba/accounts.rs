@@ -5,7 +5,7 @@
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
-use fairwire_core::{FlowHash, FlowTable, Rng, Verdict};
+use fairwire_core::{FlowHash, FlowTable, NotReweighed, Rng, Verdict, Weight};
 
 /// The buckets, their index, and the pool.
 #[derive(Debug)]
@@ -178,6 +178,19 @@ impl Accounts {
             shares.swap_remove(bucket);
         }
         self.resize();
+    }
+
+    /// Gives `class` another weight, and tells the one that it had.
+    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.shares.as_mut().ok_or(NotReweighed::NoWeights)?.reweigh(class, weight)
+    }
+
+    /// A packet of `class` came to a bucket: if the class has another weight by now, so has the bucket.
+    #[inline]
+    pub(super) fn follow(&mut self, bucket: usize, class: u32) {
+        if let Some(shares) = &mut self.shares {
+            shares.follow(bucket, class);
+        }
     }
 
     /// Moves what a bucket holds above its height, left by earlier falls of the height, to the pool.

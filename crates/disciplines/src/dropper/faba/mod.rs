@@ -80,7 +80,8 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
+    Verdict, Weight,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -432,6 +433,7 @@ impl Dropper for Faba {
             return Verdict::Pass;
         };
         self.arrival = bucket;
+        self.accounts.follow(bucket, packet.class);
         if self.was_idle && core::mem::take(&mut self.was_idle) && buffer.is_empty() {
             self.accounts.top_up(bucket);
         }
@@ -453,6 +455,10 @@ impl Dropper for Faba {
 
     fn idle(&mut self, _: Time) {
         self.was_idle = true;
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.accounts.reweigh(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -2,7 +2,7 @@
 
 use crate::dropper::faba::Choice;
 use crate::spec::WeightOf;
-use fairwire_core::Rng;
+use fairwire_core::{NotReweighed, Rng, Weight};
 
 /// Weights are integers, parts of 2^-39 of the heaviest, so that their sum is exact: 2^24 of them stay below 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
@@ -12,6 +12,10 @@ const HEAVIEST: f64 = (1u64 << 39) as f64;
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
+    /// So many may a bucket have: room for as many such buckets as there can be.
+    most_parts: u64,
+    /// Has a weight been changed? Then buckets may have to follow.
+    has_changed: bool,
     parts: Vec<u64>,
     sum: u64,
     total: f64,
@@ -28,6 +32,8 @@ impl Shares {
         Shares {
             weights,
             parts_per_weight: HEAVIEST / heaviest,
+            most_parts: (1 << 63) / capacity.max(1) as u64,
+            has_changed: false,
             parts: Vec::with_capacity(capacity),
             sum: 0,
             total: total as f64,
@@ -39,13 +45,49 @@ impl Shares {
 
     /// A bucket for a flow of `class` was added at the last place.
     pub fn push(&mut self, class: u32) {
-        // At least one part: a weight of zero would never be served.
-        let parts = ((self.weights.class(class) * self.parts_per_weight) as u64).max(1);
+        let parts = self.parts_of(class);
         if let Some(draws) = &mut self.draws {
             draws.add(self.parts.len(), parts);
         }
         self.parts.push(parts);
         self.sum += parts;
+        self.resize();
+    }
+
+    fn parts_of(&self, class: u32) -> u64 {
+        // At least one: a weight of zero would never be served.
+        ((self.weights.class(class) * self.parts_per_weight) as u64).max(1)
+    }
+
+    /// Gives `class` another weight, and tells the one that it had. O(1): its buckets [follow](Self::follow) one by one.
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.weights.find(class)?;
+        let most = self.most_parts as f64 / self.parts_per_weight;
+        if weight.get() > most {
+            return Err(NotReweighed::OutOfRange { weight, least: Weight::LEAST.get(), most });
+        }
+        self.has_changed = true;
+        self.weights.set(class, weight)
+    }
+
+    /// A packet of `class` came to the bucket at `place`, which then has the weight that the class has now.
+    #[inline]
+    pub fn follow(&mut self, place: usize, class: u32) {
+        if self.has_changed {
+            self.set(place, self.parts_of(class));
+        }
+    }
+
+    fn set(&mut self, place: usize, parts: u64) {
+        let before = core::mem::replace(&mut self.parts[place], parts);
+        if parts == before {
+            return;
+        }
+        self.sum = self.sum - before + parts;
+        if let Some(draws) = &mut self.draws {
+            draws.take(place, before);
+            draws.add(place, parts);
+        }
         self.resize();
     }
 

@@ -19,6 +19,9 @@ pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
 
+/// From 2^2, which is 10^-6, to 2^42, which is 10^6.
+const MOST_GROUPS: usize = 41;
+
 #[derive(Debug)]
 struct Class {
     /// sigma: what it owns and has not assigned.
@@ -35,9 +38,10 @@ struct Class {
     parent: u32,
     /// Its group among its siblings.
     group: u32,
-    /// Its place in that group; [`NONE`] while it is not active.
+    /// Its place in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The groups of its children: from here so many.
+    /// The groups of its children: from here so many. Behind them is room for others, for as many in all as it has children or
+    /// [`MOST_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -46,13 +50,14 @@ struct Class {
 }
 
 /// Siblings of nearly the same weight.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Group {
     /// No weight is above 2^bits, and each is above half of that.
     bits: u32,
-    /// Its members stand from here on in `Classes::members`: first the active ones.
+    /// Its active members stand from here on in `Classes::members`, and there is room for all.
     first: u32,
     active: u32,
+    room: u32,
 }
 
 /// All classes, and the root.
@@ -79,26 +84,12 @@ impl Classes {
         let mut classes = Vec::with_capacity(tree.len() + 1);
         classes.push(Class::new(NONE, ONE, total));
         for (parent, weight) in tree.parents.iter().zip(weights) {
-            let weight = ((weight * ONE as f64 + 0.5) as u64).max(1);
-            classes.push(Class::new(parent.map_or(ROOT, |parent| parent + 1) as u32, weight, 0));
+            let parent = parent.map_or(ROOT, |parent| parent + 1) as u32;
+            classes.push(Class::new(parent, counted(*weight), 0));
         }
         let mut order: Vec<u32> = (1..classes.len() as u32).collect();
-        let bits = |class: &Class| class.weight.next_power_of_two().trailing_zeros();
-        order.sort_by_key(|&class| (classes[class as usize].parent, bits(&classes[class as usize])));
-        let mut groups: Vec<Group> = Vec::new();
-        let mut last = None;
-        for (at, &class) in order.iter().enumerate() {
-            let key = (classes[class as usize].parent, bits(&classes[class as usize]));
-            if last.replace(key) != Some(key) {
-                let parent = &mut classes[key.0 as usize];
-                if parent.group_count == 0 {
-                    parent.groups = groups.len() as u32;
-                }
-                parent.group_count += 1;
-                groups.push(Group { bits: key.1, first: at as u32, active: 0 });
-            }
-            classes[class as usize].group = groups.len() as u32 - 1;
-        }
+        order.sort_by_key(|&class| (classes[class as usize].parent, bits_of(classes[class as usize].weight)));
+        let groups = grouped(&mut classes, &order);
         Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
     }
 
@@ -222,12 +213,7 @@ impl Classes {
         }
         let (parent, weight) = (self.parent(class), self.classes[class].weight);
         self.activate(parent, total);
-        let index = self.classes[class].group as usize;
-        let group = &mut self.groups[index];
-        self.members[(group.first + group.active) as usize] = class as u32;
-        self.classes[class].member = group.active;
-        group.active += 1;
-        self.classes[parent].widen(weight, group.bits);
+        self.join_group(class, weight);
         self.active += 1;
         let height = (self.part_of_all(class) * total) as i64;
         self.move_down(parent, class, height);
@@ -240,20 +226,96 @@ impl Classes {
             let pool = core::mem::take(&mut self.classes[class].pool);
             self.classes[parent].pool += pool;
             self.classes[class].holdings = 0;
-            let weight = self.classes[class].weight;
-            let group = &mut self.groups[self.classes[class].group as usize];
-            group.active -= 1;
-            let (first, end, bits) = (group.first, group.first + group.active, group.bits);
-            let place = core::mem::replace(&mut self.classes[class].member, NONE);
-            let moved = self.members[end as usize];
-            if moved != class as u32 {
-                self.members[(first + place) as usize] = moved;
-                self.classes[moved as usize].member = place;
-            }
-            self.classes[parent].narrow(weight, bits);
+            self.leave_group(class);
             self.active -= 1;
             class = parent;
         }
+    }
+
+    /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are. O(groups).
+    pub fn reweigh(&mut self, class: usize, weight: f64) {
+        let weight = counted(weight);
+        let is_active = self.classes[class].member != NONE;
+        if is_active {
+            self.leave_group(class);
+        }
+        self.regroup(class, bits_of(weight));
+        self.classes[class].weight = weight;
+        if is_active {
+            self.join_group(class, weight);
+        }
+    }
+
+    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by side, so that those in between make
+    /// way by one place, each by moving one member from one end to the other.
+    fn regroup(&mut self, class: usize, bits: u32) {
+        let mut at = self.classes[class].group as usize;
+        let to = self.group_for(at, self.parent(class), bits);
+        self.groups[to].bits = bits;
+        self.groups[at].room -= 1;
+        while at < to {
+            at += 1;
+            let Group { first, active, .. } = self.groups[at];
+            self.groups[at].first -= 1;
+            if active > 0 {
+                self.put(self.members[(first + active - 1) as usize], first - 1);
+            }
+        }
+        while at > to {
+            let Group { first, active, .. } = self.groups[at];
+            self.groups[at].first += 1;
+            if active > 0 {
+                self.put(self.members[first as usize], first + active);
+            }
+            at -= 1;
+        }
+        self.groups[to].room += 1;
+        self.classes[class].group = to as u32;
+    }
+
+    /// The group for `bits` among the children of `parent`, for one that leaves the group `from`: the one that has these, or `from` itself
+    /// where nobody else is in it, or an empty one, or one more.
+    fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
+        let Class { groups: first, group_count: count, .. } = self.classes[parent];
+        let all = first as usize..(first + count) as usize;
+        let same = all.clone().find(|&group| self.groups[group].bits == bits);
+        let own = || (self.groups[from].room == 1).then_some(from);
+        let empty = || all.clone().find(|&group| self.groups[group].room == 0);
+        same.or_else(own).or_else(empty).unwrap_or_else(|| {
+            self.classes[parent].group_count += 1; // there is room: fewer groups than children, and none has these bits
+            all.end
+        })
+    }
+
+    /// An active class enters its group, and its parent's sums.
+    fn join_group(&mut self, class: usize, weight: u64) {
+        let index = self.classes[class].group as usize;
+        let group = &mut self.groups[index];
+        let place = group.first + group.active;
+        group.active += 1;
+        let bits = group.bits;
+        self.put(class as u32, place);
+        let parent = self.parent(class);
+        self.classes[parent].widen(weight, bits);
+    }
+
+    fn leave_group(&mut self, class: usize) {
+        let (parent, weight) = (self.parent(class), self.classes[class].weight);
+        let group = &mut self.groups[self.classes[class].group as usize];
+        group.active -= 1;
+        let (last, bits) = (group.first + group.active, group.bits);
+        let place = core::mem::replace(&mut self.classes[class].member, NONE);
+        let moved = self.members[last as usize];
+        if moved != class as u32 {
+            self.put(moved, place);
+        }
+        self.classes[parent].narrow(weight, bits);
+    }
+
+    #[inline]
+    fn put(&mut self, class: u32, place: u32) {
+        self.members[place as usize] = class;
+        self.classes[class as usize].member = place;
     }
 
     /// A random active child of a class that has some, in proportion to weight. Where there are only flows nothing is drawn.
@@ -289,6 +351,43 @@ impl Classes {
         }
         unreachable!("the line is as long as its groups together")
     }
+}
+
+/// The groups of `classes`, of which all but the root stand in `order` by parent and group.
+fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::with_capacity(order.len());
+    let mut from = 0;
+    while from < order.len() {
+        let parent = classes[order[from] as usize].parent as usize;
+        let is_sibling = |class: &&u32| classes[**class as usize].parent as usize == parent;
+        let children = order[from..].iter().take_while(is_sibling).count();
+        let (first, end) = (groups.len(), from + children);
+        for (place, &class) in order.iter().enumerate().take(end).skip(from) {
+            let class = &mut classes[class as usize];
+            let bits = bits_of(class.weight);
+            match groups[first..].last_mut() {
+                Some(last) if last.bits == bits => last.room += 1,
+                _ => groups.push(Group { bits, first: place as u32, active: 0, room: 1 }),
+            }
+            class.group = groups.len() as u32 - 1;
+        }
+        let count = groups.len() - first;
+        let vacant = || Group { bits: 0, first: end as u32, active: 0, room: 0 };
+        groups.resize_with(first + children.min(MOST_GROUPS), vacant);
+        (classes[parent].groups, classes[parent].group_count) = (first as u32, count as u32);
+        from = end;
+    }
+    groups
+}
+
+/// The weight as it is counted here.
+fn counted(weight: f64) -> u64 {
+    ((weight * ONE as f64 + 0.5) as u64).max(1)
+}
+
+/// The group of a weight: it is not above 2 to this, and above half of that.
+fn bits_of(weight: u64) -> u32 {
+    weight.next_power_of_two().trailing_zeros()
 }
 
 impl Class {
@@ -372,5 +471,55 @@ mod tests {
         assert!(matches!(classes.draw(ROOT, &mut rng), Child::Class(2)));
         classes.activate(1, 1e9);
         assert!(matches!(classes.draw(ROOT, &mut rng), Child::Class(1)));
+    }
+
+    #[test]
+    fn after_any_changes_of_weights_children_are_drawn_as_by_classes_built_with_them() {
+        let mut rng = Seed(2).stream("weights");
+        for children in [1, 2, 5, 60] {
+            let mut weights = vec![1.0; children];
+            let mut classes = classes(&weights);
+            for change in 0..400 {
+                let class = rng.below(children as u32) as usize;
+                match rng.below(3) {
+                    0 => classes.activate(class + 1, 1e9),
+                    1 if classes.classes[class + 1].member != NONE => classes.retire(class + 1),
+                    _ => {
+                        weights[class] = libm::exp2(f64::from(rng.below(39)) - 19.0);
+                        classes.reweigh(class + 1, weights[class]);
+                    }
+                }
+                assert_consistent(&classes, &weights, change);
+            }
+        }
+    }
+
+    /// Groups side by side within their parent's room, each class in the group of its weight, and each active one drawn at as many places
+    /// of the line as it has weight.
+    fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
+        let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
+        let groups = &classes.groups[groups as usize..][..group_count as usize];
+        let mut first = 0;
+        for group in groups {
+            assert!(group.first == first && group.active <= group.room, "change {change}: {groups:?}");
+            first += group.room;
+        }
+        assert_eq!(first as usize, weights.len());
+        let mut sums = (0, 0);
+        for (class, weight) in classes.classes.iter().skip(1).zip(weights) {
+            let group = &classes.groups[class.group as usize];
+            assert_eq!((class.weight, group.bits), (counted(*weight), bits_of(counted(*weight))));
+            if class.member != NONE {
+                sums = (sums.0 + class.weight, sums.1 + (1 << group.bits));
+                assert!((group.first..group.first + group.active).contains(&class.member));
+            }
+        }
+        assert_eq!((sum, line), sums);
+        for group in groups {
+            for place in group.first..group.first + group.active {
+                let class = classes.members[place as usize] as usize;
+                assert_eq!(classes.classes[class].member, place);
+            }
+        }
     }
 }

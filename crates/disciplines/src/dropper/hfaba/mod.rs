@@ -83,7 +83,8 @@ use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use classes::{Child, Classes, ROOT};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
+    Verdict, Weight,
 };
 use leaves::{Leaves, Moved};
 use schemars::JsonSchema;
@@ -492,6 +493,16 @@ impl Dropper for Hfaba {
 
     fn idle(&mut self, _: Time) {
         self.was_idle = true;
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        if self.config.tree.is_empty() {
+            return Err(NotReweighed::NoWeights);
+        }
+        let place = self.config.tree.place(class).ok_or(NotReweighed::NoSuchClass { class })?;
+        self.classes.reweigh(place + 1, weight.get());
+        let before = core::mem::replace(&mut self.config.weights[place], weight.get());
+        Ok(Weight::new(before).expect("checked when it was typed"))
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

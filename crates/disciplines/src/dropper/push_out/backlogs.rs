@@ -1,9 +1,9 @@
 //! The backlogged queues against their parts of the buffer, exactly.
 
 use super::ranking::Rank;
-use super::{Config, Lengths, Ranking, Shares};
+use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
-use fairwire_core::{Buffer, FlowKey, Packet, Rng};
+use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Rng, Weight};
 
 /// Every backlogged queue with what it holds above its part, up to date after each packet.
 ///
@@ -13,8 +13,9 @@ use fairwire_core::{Buffer, FlowKey, Packet, Rng};
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights; a queue's weight has a number, its place in here.
-    weights: Box<[f64]>,
+    /// The different weights. A queue stands under the number of its weight, and after a change of that under the one before, until
+    /// its next packet comes or goes.
+    numbers: Numbers,
     order: Order,
 }
 
@@ -36,7 +37,7 @@ impl Backlogs {
         } else {
             Order::Ranking(Ranking::new(slots, rng))
         };
-        Backlogs { weights: config.weights.distinct(), config, shares, order }
+        Backlogs { numbers: Numbers::new(&config.weights), config, shares, order }
     }
 
     /// What it was made from.
@@ -60,15 +61,23 @@ impl Backlogs {
         let flow = buffer.changed_flow();
         let packets = buffer.flow_backlog(flow).packets;
         let was_in = if inside { packets > 1 } else { true };
-        let number = if was_in {
+        if was_in {
             ranking.remove(flow);
-            ranking.rank(flow).0
-        } else {
-            number(&self.weights, self.shares.weight(flow))
-        };
+        }
         if packets > 0 {
+            let number = self.numbers.of(self.shares.class(flow));
             ranking.insert(flow, (number, self.config.length(flow, buffer)));
         }
+    }
+
+    /// Gives `class` another weight, and tells the one that it had. O(w log n) with w different weights, of which there are 256 at
+    /// most.
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let Order::Ranking(ranking) = &self.order else { return Err(NotReweighed::NoWeights) };
+        self.config.weights.find(class)?;
+        let is_free = |number: u32| ranking.below((number, 0)) == ranking.below((number + 1, 0));
+        self.numbers.reweigh(class, weight, is_free)?;
+        self.shares.reweigh(class, weight)
     }
 
     /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among equals it is the arrival's own
@@ -106,11 +115,11 @@ impl Backlogs {
             }
             Order::Ranking(ranking) => {
                 let above = |number: u32| {
-                    let least = more_than(unit * self.weights[number as usize]);
+                    let least = more_than(unit * self.numbers.weight(number));
                     ranking.below((number, least))..ranking.below((number + 1, 0))
                 };
-                let total = (0..self.weights.len() as u32).map(|number| above(number).len() as u32).sum();
-                let ranges = (0..self.weights.len() as u32).map(above);
+                let total = self.numbers.all().map(|number| above(number).len() as u32).sum();
+                let ranges = self.numbers.all().map(above);
                 draw(total, rng).and_then(|n| ranking.nth(nth_of(ranges, n)))
             }
         }
@@ -120,7 +129,9 @@ impl Backlogs {
     pub fn longest(&self) -> u64 {
         match &self.order {
             Order::Lengths(lengths) => lengths.longest_length().into(),
-            Order::Ranking(ranking) => (0..self.weights.len() as u32)
+            Order::Ranking(ranking) => self
+                .numbers
+                .all()
                 .filter_map(|number| longest_of(ranking, number))
                 .map(|((_, length), _)| length)
                 .max()
@@ -136,8 +147,8 @@ impl Backlogs {
         rng: &mut Rng,
     ) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);
-        let above = |(number, length): (u32, u64)| length as f64 - unit * self.weights[number as usize];
-        let all = || (0..self.weights.len() as u32).filter_map(|number| longest_of(ranking, number));
+        let above = |(number, length): (u32, u64)| length as f64 - unit * self.numbers.weight(number);
+        let all = || self.numbers.all().filter_map(|number| longest_of(ranking, number));
         let furthest = all().map(|(rank, _)| above(rank)).max_by(f64::total_cmp)?;
         let own = buffer.flow(arrival);
         if own.is_some_and(|own| above(ranking.rank(own)) == furthest) {
@@ -155,11 +166,6 @@ fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
     (last.0 == number).then_some((last, end))
-}
-
-/// The number of `weight` among `weights`, which has it.
-fn number(weights: &[f64], weight: f64) -> u32 {
-    weights.partition_point(|&other| other < weight) as u32
 }
 
 /// The least whole length above `part`.

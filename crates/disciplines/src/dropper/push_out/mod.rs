@@ -12,11 +12,13 @@
 
 mod backlogs;
 mod lengths;
+mod numbers;
 mod ranking;
 mod shares;
 
 pub use backlogs::Backlogs;
 pub use lengths::Lengths;
+use numbers::Numbers;
 pub use ranking::Ranking;
 pub use shares::Shares;
 
@@ -62,7 +64,7 @@ pub struct Config {
     pub pool: f64,
     /// Which packet of a queue is dropped.
     pub drop: End,
-    /// The weights of the parts, by class.
+    /// The weights of the parts at the start, by class.
     pub weights: WeightOf,
 }
 

@@ -2,15 +2,17 @@
 
 use super::Config;
 use crate::spec::WeightOf;
-use fairwire_core::{Buffer, FlowKey, Packet};
+use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Weight};
 
 /// The weights of the backlogged queues and their sum.
 #[derive(Debug)]
 pub struct Shares {
     pool: f64,
     weights: WeightOf,
-    /// By flow; nothing where all weights are 1.
-    of_flow: Box<[f64]>,
+    /// The class that a backlogged queue has its weight from; nothing where all weights are 1.
+    of_flow: Box<[u32]>,
+    /// How many backlogged queues have their weight from a class that has one of its own.
+    queues: Box<[u32]>,
     sum: u128,
 }
 
@@ -29,7 +31,8 @@ impl Shares {
         Shares {
             pool: config.pool,
             weights: config.weights.clone(),
-            of_flow: vec![0.0; flows].into(),
+            of_flow: vec![0; flows].into(),
+            queues: vec![0; config.weights.len()].into(),
             sum: 0,
         }
     }
@@ -49,19 +52,41 @@ impl Shares {
         let flow = buffer.changed_flow();
         match (inside, buffer.flow_backlog(flow).packets) {
             (true, 1) => {
-                let weight = self.weights.class(packet.class);
-                self.of_flow[flow.index()] = weight;
-                self.sum += fixed(weight);
+                self.of_flow[flow.index()] = packet.class;
+                self.sum += fixed(self.weights.class(packet.class));
+                if let Some(queues) = self.queues.get_mut(packet.class as usize) {
+                    *queues += 1;
+                }
             }
-            (false, 0) => self.sum -= fixed(self.of_flow[flow.index()]),
+            (false, 0) => {
+                let class = self.of_flow[flow.index()];
+                self.sum -= fixed(self.weights.class(class));
+                if let Some(queues) = self.queues.get_mut(class as usize) {
+                    *queues -= 1;
+                }
+            }
             _ => {}
         }
+    }
+
+    /// Gives `class` another weight, and so all queues that have theirs from it. O(1).
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.weights.set(class, weight)?;
+        let queues = u128::from(self.queues[class as usize]);
+        self.sum = self.sum - queues * fixed(before.get()) + queues * fixed(weight.get());
+        Ok(before)
+    }
+
+    /// The class that a queue has its weight from that is backlogged or was until just now.
+    #[inline]
+    pub fn class(&self, flow: FlowKey) -> u32 {
+        if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
     }
 
     /// The weight of a queue that is backlogged or was until just now.
     #[inline]
     pub fn weight(&self, flow: FlowKey) -> f64 {
-        if self.are_equal() { 1.0 } else { self.of_flow[flow.index()] }
+        if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
     }
 
     /// The part of a queue of weight 1, while the queue of `arrival` counts as backlogged.
