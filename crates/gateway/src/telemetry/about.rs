@@ -2,7 +2,7 @@
 
 use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
-use crate::config::spec::{FlowsChoice, FlowsSpec};
+use crate::config::spec::{BackendChoice, FlowsChoice, FlowsSpec, Spec};
 use fairwire_wire::FlowKey;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -37,7 +37,46 @@ pub struct WayAbout {
     pub accounts: usize,
 }
 
+/// What a checked configuration says of a way that is shaped.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    /// The discipline's name in the catalogue.
+    pub discipline: String,
+    /// The link's rate, bit/s.
+    pub rate_bps: u64,
+    /// What a flow is.
+    pub flows: FlowsSpec,
+}
+
+/// Flows that are counted one by one, unless told otherwise.
+pub const FLOWS: u32 = 4096;
+/// Events that the capture ring keeps, unless told otherwise.
+pub const CAPTURED: u32 = 4096;
+
 impl About {
+    /// What telemetry knows of the configuration `spec`, of which `book` and what is `shaped`, by the number of the [`Way`], were
+    /// made.
+    pub fn new(spec: &Spec, book: Arc<ClassBook>, shaped: [Option<Shaped>; 2]) -> Self {
+        let accounts = spec.telemetry.flows.unwrap_or(FLOWS) as usize;
+        let way = |shaped: Option<Shaped>| match shaped {
+            Some(Shaped { discipline, rate_bps, flows }) => {
+                WayAbout { discipline, rate_bps, flows, accounts }
+            }
+            None => {
+                let flows = FlowsSpec::Named(FlowsChoice::FiveTuple);
+                WayAbout { discipline: String::new(), rate_bps: 0, flows, accounts }
+            }
+        };
+        About {
+            name: spec.name.clone(),
+            book,
+            ways: shaped.map(way),
+            interfaces: [spec.wire.inside.clone(), spec.wire.outside.clone()],
+            is_headless: spec.wire.backend == BackendChoice::Tun,
+            captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
+        }
+    }
+
     /// The name of a flow of `way`, by what its first packet told.
     pub fn flow_name(&self, way: Way, opened: &Opened) -> String {
         let key = &opened.key;

@@ -78,11 +78,34 @@ impl Store {
         }
     }
 
+    fn replace(&mut self, next: Replacement) {
+        let Replacement { about, weights, kept, since, reloads } = next;
+        *self = Store { about, weights, start: self.start, since, reloads, kept, digests: [None, None] };
+    }
+
     /// What can be told of a way, made anew when another copy is there.
     fn digest(&mut self, way: Way) -> Arc<Digest> {
         let Store { about, weights, kept, digests, .. } = self;
         let digest = &mut digests[way as usize];
         digest.get_or_insert_with(|| Arc::new(Digest::of(about, weights, way, &kept[way as usize]))).clone()
+    }
+}
+
+/// Another configuration, with memory for it.
+#[derive(Debug)]
+pub(super) struct Replacement {
+    about: Arc<About>,
+    weights: Arc<Vec<f64>>,
+    kept: [Kept; 2],
+    since: Time,
+    reloads: u64,
+}
+
+impl Replacement {
+    /// In place since `since`, by so many reloads.
+    pub fn new(about: About, since: Time, reloads: u64) -> Self {
+        let (weights, kept) = (Arc::new(weights(&about)), kept(&about));
+        Replacement { about: Arc::new(about), weights, kept, since, reloads }
     }
 }
 
@@ -96,34 +119,21 @@ impl Board {
     }
 
     /// Takes what the observer has, where nobody reads just then.
-    pub(super) fn put(&self, tick: &mut Tick, samplers: &mut [Sampler; 2]) {
+    pub(super) fn put(&self, tick: &mut Tick, next: &mut Option<Replacement>, samplers: &mut [Sampler; 2]) {
         if let Some(mut place) = try_lock(&self.tick) {
             std::mem::swap(&mut *place, tick);
             tick.now = place.now;
         }
         let Some(mut store) = try_lock(&self.store) else { return };
+        if let Some(next) = next.take() {
+            store.replace(next);
+        }
         let Store { kept, digests, .. } = &mut *store;
         for ((sampler, kept), digest) in samplers.iter_mut().zip(kept).zip(digests) {
             if sampler.give(kept) {
                 *digest = None;
             }
         }
-    }
-
-    /// Another configuration is in place since `since`.
-    pub(super) fn replace(&self, about: About, since: Time) {
-        let (kept, weights) = (kept(&about), Arc::new(weights(&about)));
-        let mut store = lock(&self.store);
-        let reloads = store.reloads + 1;
-        *store = Store {
-            about: Arc::new(about),
-            weights,
-            start: store.start,
-            since,
-            reloads,
-            kept,
-            digests: [None, None],
-        };
     }
 
     /// A class has another weight.

@@ -147,7 +147,8 @@ impl Digest {
 
     /// The classes, all by number, or the `most` busiest by what they got.
     pub fn classes(&self, about: &About, weights: &[f64], most: Option<usize>) -> Vec<ClassSnapshot> {
-        let mut numbers: Vec<u32> = (0..self.rates.len() as u32).collect();
+        // After a start or a reload nothing is known until the first copy is there: no zeros, for counters never go back.
+        let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(most) = most.filter(|most| *most < numbers.len()) {
             let got = |number: &u32| self.rates[*number as usize].throughput_bps;
             numbers.select_nth_unstable_by(most, |a, b| got(b).total_cmp(&got(a)).then(a.cmp(b)));

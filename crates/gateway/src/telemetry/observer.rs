@@ -1,7 +1,7 @@
 //! Looks at the datapath at each interval, on its thread, and never waits.
 
 use super::about::About;
-use super::board::{Board, Store, Tick};
+use super::board::{Board, Replacement, Store, Tick};
 use super::capture::{Ring, SharedRing};
 use super::sample::{Kept, Sampler};
 use crate::datapath::Datapath;
@@ -24,7 +24,7 @@ pub struct PortState {
 
 /// Looks at the datapath, and tells the [`Board`].
 ///
-/// It takes all its memory at construction and in [`replaced`](Observer::replaced).
+/// It takes all its memory at construction and in [`replaced_by`](Observer::replaced_by).
 #[derive(Debug)]
 pub struct Observer {
     board: Arc<Board>,
@@ -33,11 +33,13 @@ pub struct Observer {
     samplers: [Sampler; 2],
     rates: [Throughput; 2],
     past: [Past; 2],
+    reloads: u64,
+    replacement: Option<Replacement>,
 }
 
 impl Observer {
     /// An observer of a datapath that began at `start`.
-    pub fn new(about: About, start: Time) -> Self {
+    pub fn of(about: About, start: Time) -> Self {
         let link = if about.is_headless { LinkType::Ip } else { LinkType::Ethernet };
         let rings = [(); 2].map(|()| Arc::new(Mutex::new(Ring::new(about.captured, link))));
         let samplers = samplers(&about, start);
@@ -49,6 +51,8 @@ impl Observer {
             samplers,
             rates: [(); 2].map(|()| Throughput::new()),
             past: Default::default(),
+            reloads: 0,
+            replacement: None,
         }
     }
 
@@ -71,7 +75,7 @@ impl Observer {
             self.look(way, direction, now);
             self.samplers[way].step(now, direction.accounts(), direction.classes());
         }
-        self.board.put(&mut self.tick, &mut self.samplers);
+        self.board.put(&mut self.tick, &mut self.replacement, &mut self.samplers);
     }
 
     fn look(&mut self, way: usize, direction: &Direction, now: Time) {
@@ -89,10 +93,13 @@ impl Observer {
     }
 
     /// A new configuration is in place, with other numbers of classes. Rates of flows and classes begin anew.
-    pub fn replaced(&mut self, about: About) {
+    ///
+    /// Readers see it at the next interval, or the first one at which nobody reads.
+    pub fn replaced_by(&mut self, about: About) {
         let since = self.tick.now;
         self.samplers = samplers(&about, since);
-        self.board.replace(about, since);
+        self.reloads += 1;
+        self.replacement = Some(Replacement::new(about, since, self.reloads));
     }
 }
 
