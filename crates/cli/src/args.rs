@@ -64,10 +64,19 @@ Examples:
   fairwire run scenarios/web-beside-bulk.toml --discipline faba --seeds 1 --trace web.pcapng
   fairwire trace rates web.pcapng --format csv > rates.csv";
 
+const TOP_EXAMPLES: &str = "\
+Examples:
+  fairwire gateway top /etc/fairwire/home.toml
+  fairwire gateway top --socket /run/fairwire/home.sock --every 10
+  fairwire gateway top /etc/fairwire/home.toml --once
+
+Keys: d u way, c classes, f flows, s order, p pause, q quit.";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   fairwire schema scenario > docs/schema/scenario.json
-  fairwire schema results > docs/schema/results.json";
+  fairwire schema results > docs/schema/results.json
+  fairwire schema snapshot > docs/schema/snapshot.json";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -116,13 +125,18 @@ pub enum Command {
     /// Show the product: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
+    /// A gateway between two interfaces of this machine, which shares a real link fairly.
+    Gateway {
+        #[command(subcommand)]
+        gateway: GatewayCommand,
+    },
     /// Look into a capture.
     #[command(after_help = RATES_EXAMPLES)]
     Trace {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files or of results.
+    /// Print the JSON Schema of scenario files, of results, or of a gateway's snapshots.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
         /// Which schema.
@@ -140,6 +154,29 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GatewayCommand {
+    /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
+    #[command(after_help = TOP_EXAMPLES)]
+    Top(TopArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct TopArgs {
+    /// The gateway's configuration, which tells where its socket is.
+    #[arg(value_name = "CONFIG", required_unless_present = "socket")]
+    pub config: Option<PathBuf>,
+    /// The gateway's socket, where there is no configuration at hand.
+    #[arg(long, value_name = "PATH", conflicts_with = "config")]
+    pub socket: Option<PathBuf>,
+    /// Print one picture as text and end; so it is too where the output is no terminal.
+    #[arg(long)]
+    pub once: bool,
+    /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=1000))]
+    pub every: u32,
 }
 
 #[derive(Debug, Args)]
@@ -373,6 +410,8 @@ pub enum SchemaKind {
     Scenario,
     /// What `--format json` prints.
     Results,
+    /// What a running gateway tells of itself over its socket.
+    Snapshot,
 }
 
 /// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing settles.

@@ -5,6 +5,11 @@ pub trait Probe {
     /// One gauge. Names are lower case with underscores and carry no unit.
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64);
 
+    /// Are gauges of parts wanted? Where there are thousands of parts, whoever is in a hurry says no.
+    fn wants_parts(&self) -> bool {
+        true
+    }
+
     /// The gauges up to the matching [`leave`](Probe::leave) are those of a part, such as `class 7`.
     fn enter(&mut self, _part: &str) {}
 

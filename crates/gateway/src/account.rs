@@ -1,6 +1,8 @@
 //! What each flow got: a bounded table of counts.
 
-use fairwire_core::{FlowHash, FlowTable};
+use crate::class_book::UNCLAIMED;
+use fairwire_core::{Duration, FlowHash, FlowIndex, Time};
+use fairwire_wire::FlowKey;
 
 /// The counts of one flow, or of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,42 +21,168 @@ pub struct FlowCount {
     pub bytes_out: u64,
 }
 
-/// The counts of at most so many flows; those that come later are counted together.
+/// What the first packet of a flow told when its account was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// The key of that packet.
+    pub key: FlowKey,
+    /// Its class.
+    pub class: u32,
+    /// Its VLAN, 0 without.
+    pub vlan: u16,
+    /// Its differentiated-services codepoint.
+    pub dscp: u8,
+}
+
+/// The account of one flow: a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Account {
+    /// Whose it is.
+    pub flow: FlowHash,
+    /// When a packet came last, in [`ticks`].
+    seen: u32,
+    /// How many flows had this place before: an account number of theirs is no longer one of this place.
+    uses: u32,
+    /// What it got.
+    pub count: FlowCount,
+}
+
+const _: () = assert!(size_of::<Account>() == 64);
+
+/// The counts of at most so many flows; those for which there is no room are counted together.
+///
+/// **Accounts age.** Where the table is full, a flow that is new looks at [`LOOKS`] accounts behind a clock hand. The first of a
+/// flow that has been silent for [`SILENT`], or for [`SILENT_ONCE`] where it sent one packet and no more, is taken over: what it
+/// counted joins the others. So a flood of made-up senders takes the places of the silent only, and for no longer than it
+/// lasts. It is O(1), and all memory is taken at construction.
+///
+/// Packets that are still inside name their flow's account by its number. In it is how often the place was given away, so what comes of
+/// such a packet later counts with the others, and never for the flow that came after.
 #[derive(Debug)]
 pub struct Accounts {
-    by_flow: FlowTable<FlowCount>,
+    index: FlowIndex,
+    accounts: Vec<Account>,
+    opened: Vec<Opened>,
+    capacity: usize,
+    hand: usize,
     others: FlowCount,
 }
 
-/// The account of all flows that found the table full; that of the flow at place n is n + 1.
+/// The account of all flows that found the table full; that of the flow at place n is n + 1, and above that the place's uses.
 const OTHERS: u32 = 0;
+/// Bits of an account number that tell the place.
+const PLACE_BITS: u32 = 21;
+/// The most accounts: what a configuration may ask for.
+pub const MOST_ACCOUNTS: usize = 1 << 20;
+/// Accounts that a new flow looks at when the table is full.
+const LOOKS: usize = 4;
+/// After so long a silence a flow gives its place up: longer than the windows of the telemetry.
+pub const SILENT: Duration = Duration::from_secs(3);
+/// The same for a flow of a single packet, as made-up senders are.
+pub const SILENT_ONCE: Duration = Duration::from_ms(500);
+
+/// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52 days.
+const fn ticks(ns: u64) -> u32 {
+    (ns >> 20) as u32
+}
 
 impl Accounts {
-    /// Empty accounts for `flows` flows.
+    /// Empty accounts for `flows` flows, at most [`MOST_ACCOUNTS`].
     pub fn new(flows: usize) -> Self {
-        Accounts { by_flow: FlowTable::new(flows), others: FlowCount::default() }
+        let capacity = flows.min(MOST_ACCOUNTS);
+        Accounts {
+            index: FlowIndex::new(capacity),
+            accounts: Vec::with_capacity(capacity),
+            opened: Vec::with_capacity(capacity),
+            capacity,
+            hand: 0,
+            others: FlowCount::default(),
+        }
     }
 
-    /// The number of `flow`'s account, opened when it is new.
-    pub fn open(&mut self, flow: FlowHash) -> u32 {
-        match self.by_flow.find(flow) {
-            Some(place) => place as u32 + 1,
-            None if self.by_flow.is_full() => OTHERS,
-            None => self.by_flow.insert(flow, FlowCount::default()) as u32 + 1,
+    /// The number of `flow`'s account, of which a packet has come at `now`. Where it is opened for that, `first` tells of the
+    /// packet.
+    #[inline]
+    pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> Opened) -> u32 {
+        let tick = ticks(now.ns());
+        let found = self.index.find(flow, |place| self.accounts[place].flow == flow);
+        let place = match found.or_else(|| self.place_for(flow, tick)) {
+            None => return OTHERS,
+            Some(place) => place,
+        };
+        if found.is_none() {
+            self.opened_at(place, first());
+        }
+        let account = &mut self.accounts[place];
+        account.seen = tick;
+        (place as u32 + 1) | (account.uses << PLACE_BITS)
+    }
+
+    /// A place for a new flow, if there is one.
+    #[cold]
+    fn place_for(&mut self, flow: FlowHash, tick: u32) -> Option<usize> {
+        if self.accounts.len() < self.capacity {
+            let place = self.accounts.len();
+            self.accounts.push(Account { flow, seen: tick, uses: 0, count: FlowCount::default() });
+            self.index.insert(flow, place);
+            return Some(place);
+        }
+        let place = self.silent(tick)?;
+        let gone = self.accounts[place];
+        self.index.remove(gone.flow, place, |place| self.accounts[place].flow);
+        self.others.add(&gone.count);
+        self.accounts[place] =
+            Account { flow, seen: tick, uses: gone.uses.wrapping_add(1), count: FlowCount::default() };
+        self.index.insert(flow, place);
+        Some(place)
+    }
+
+    /// The next account behind the hand whose flow is silent.
+    fn silent(&mut self, tick: u32) -> Option<usize> {
+        for _ in 0..LOOKS.min(self.capacity) {
+            let place = self.hand;
+            self.hand = if place + 1 == self.capacity { 0 } else { place + 1 };
+            let account = &self.accounts[place];
+            let bound = if account.count.packets_in <= 1 { SILENT_ONCE } else { SILENT };
+            if tick.wrapping_sub(account.seen) > ticks(bound.ns()) {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    fn opened_at(&mut self, place: usize, opened: Opened) {
+        match self.opened.get_mut(place) {
+            Some(at) => *at = opened,
+            None => self.opened.push(opened), // a new account's place is the last
         }
     }
 
     /// The counts of account `account`, to be added to.
+    #[inline]
     pub fn entry(&mut self, account: u32) -> &mut FlowCount {
-        match account {
-            OTHERS => &mut self.others,
-            _ => self.by_flow.value_mut(account as usize - 1),
+        let place = (account & ((1 << PLACE_BITS) - 1)) as usize;
+        match self.accounts.get_mut(place.wrapping_sub(1)) {
+            Some(own) if own.uses << PLACE_BITS == account & !((1 << PLACE_BITS) - 1) => &mut own.count,
+            _ => &mut self.others,
         }
     }
 
     /// What `flow` got; zeros when it has no account of its own.
     pub fn of(&self, flow: FlowHash) -> FlowCount {
-        self.by_flow.find(flow).map(|place| *self.by_flow.value(place)).unwrap_or_default()
+        let place = self.index.find(flow, |place| self.accounts[place].flow == flow);
+        place.map(|place| self.accounts[place].count).unwrap_or_default()
+    }
+
+    /// All accounts, by place, beside what their first packets told.
+    pub fn all(&self) -> (&[Account], &[Opened]) {
+        (&self.accounts, &self.opened)
+    }
+
+    /// The most accounts that there can be.
+    pub fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// What the flows without an account of their own got together.
@@ -62,11 +190,33 @@ impl Accounts {
         self.others
     }
 
+    /// Classes have other numbers from now on: class n is `map[n]`.
+    pub fn renumber(&mut self, map: &[u32]) {
+        self.opened.iter_mut().for_each(|opened| opened.class = renumbered(opened.class, map));
+    }
+
     /// Sets all counts to zero and keeps the accounts.
     pub fn clear(&mut self) {
         self.others = FlowCount::default();
-        (0..self.by_flow.len()).for_each(|place| *self.by_flow.value_mut(place) = FlowCount::default());
+        self.accounts.iter_mut().for_each(|account| account.count = FlowCount::default());
     }
+}
+
+impl FlowCount {
+    /// Adds all that `other` counted.
+    pub fn add(&mut self, other: &FlowCount) {
+        self.packets_in += other.packets_in;
+        self.bytes_in += other.bytes_in;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+        self.packets_out += other.packets_out;
+        self.bytes_out += other.bytes_out;
+    }
+}
+
+/// The number in `map` of what was `class`; what is not there is [`UNCLAIMED`].
+fn renumbered(class: u32, map: &[u32]) -> u32 {
+    map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
 
 /// The counts of all classes, by number.
@@ -89,22 +239,117 @@ impl ClassCounts {
     pub fn all(&self) -> &[FlowCount] {
         &self.0
     }
+
+    /// The same counts where there are `classes` classes and class n is now `map[n]`. What is gone counts as unclaimed, so that
+    /// sums stay.
+    pub fn renumbered(&self, map: &[u32], classes: usize) -> Self {
+        let mut next = ClassCounts::new(classes);
+        for (class, count) in self.0.iter().enumerate() {
+            next.entry(renumbered(class as u32, map)).add(count);
+        }
+        next
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn first() -> Opened {
+        let key = FlowKey::Other { ethertype: 0x0806, source: [0; 6], destination: [0; 6] };
+        Opened { key, class: 0, vlan: 0, dscp: 0 }
+    }
+
+    /// A packet of `flow` comes at `ms`.
+    fn packet(accounts: &mut Accounts, flow: u64, ms: u64) -> u32 {
+        let account = accounts.open(FlowHash(flow), at(ms), first);
+        accounts.entry(account).packets_in += 1;
+        account
+    }
+
     #[test]
     fn flows_beyond_the_bound_are_counted_together() {
         let mut accounts = Accounts::new(2);
         for flow in [1, 2, 3, 4, 1] {
-            let account = accounts.open(FlowHash(flow));
-            accounts.entry(account).packets_in += 1;
+            packet(&mut accounts, flow, 0);
         }
         assert_eq!(accounts.of(FlowHash(1)).packets_in, 2);
         assert_eq!(accounts.of(FlowHash(2)).packets_in, 1);
         assert_eq!(accounts.of(FlowHash(3)), FlowCount::default());
         assert_eq!(accounts.others().packets_in, 2);
+    }
+
+    #[test]
+    fn a_silent_flow_gives_its_place_up_and_its_packets_inside_count_with_the_others() {
+        let mut accounts = Accounts::new(2);
+        let silent = packet(&mut accounts, 1, 0);
+        packet(&mut accounts, 1, 1);
+        packet(&mut accounts, 2, 0);
+        packet(&mut accounts, 2, 2900);
+        assert_eq!(packet(&mut accounts, 3, 2990), OTHERS, "nobody has been silent for three seconds");
+        let taken = packet(&mut accounts, 3, 3010);
+        assert_ne!(taken, silent);
+        assert_eq!(accounts.of(FlowHash(1)), FlowCount::default());
+        assert_eq!(accounts.of(FlowHash(2)).packets_in, 2);
+        assert_eq!(accounts.others().packets_in, 3, "the two of flow 1, and the first of flow 3");
+        accounts.entry(silent).packets_out += 1;
+        assert_eq!(accounts.of(FlowHash(3)).packets_out, 0);
+        assert_eq!(accounts.others().packets_out, 1);
+    }
+
+    #[test]
+    fn a_flood_of_a_million_senders_neither_takes_the_place_of_who_sends_nor_blinds_for_ever() {
+        let mut accounts = Accounts::new(64);
+        for flow in 0..32 {
+            packet(&mut accounts, flow, 0);
+            packet(&mut accounts, flow, 0);
+        }
+        // 100 made-up senders a millisecond for ten seconds, and 32 who send every 100 ms.
+        for flood in 0..1_000_000u64 {
+            let ms = flood / 100;
+            packet(&mut accounts, 1_000_000 + flood, ms);
+            if flood % 10_000 == 0 {
+                for flow in 0..32 {
+                    packet(&mut accounts, flow, ms);
+                }
+            }
+        }
+        for flow in 0..32 {
+            assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
+        }
+        // When it is over, who is new has a place at the latest when the hand has been around: 64 accounts, four a packet.
+        for _ in 0..16 {
+            packet(&mut accounts, 77, 10_600);
+        }
+        assert!(accounts.of(FlowHash(77)).packets_in > 0);
+    }
+
+    #[test]
+    fn every_packet_is_counted_once_however_places_change_hands() {
+        let mut accounts = Accounts::new(8);
+        let mut rng = fairwire_core::Seed(5).stream("accounts");
+        let mut inside = Vec::new();
+        for step in 0..50_000u64 {
+            inside.push(packet(&mut accounts, u64::from(rng.below(40)), step * 7));
+            if inside.len() > 20 {
+                let place = rng.below(20) as usize;
+                accounts.entry(inside.swap_remove(place)).packets_out += 1;
+            }
+        }
+        let mut all = accounts.others();
+        accounts.all().0.iter().for_each(|account| all.add(&account.count));
+        assert_eq!((all.packets_in, all.packets_out), (50_000, 49_980));
+    }
+
+    #[test]
+    fn classes_that_are_gone_count_as_unclaimed_when_numbers_change() {
+        let mut counts = ClassCounts::new(3);
+        (0..3).for_each(|class| counts.entry(class).packets_in = 1 << class);
+        let next = counts.renumbered(&[0, 0, 1], 2);
+        assert_eq!(next.all().iter().map(|count| count.packets_in).collect::<Vec<_>>(), [3, 4]);
     }
 }

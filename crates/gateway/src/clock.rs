@@ -10,6 +10,12 @@ pub fn now() -> Time {
     Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// Nanoseconds since 1970, as the machine's calendar has it: for files that people read, never to measure.
+pub fn calendar() -> Time {
+    let time = clock_gettime(ClockId::Realtime);
+    Time::from_ns(time.tv_sec.max(0) as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// Sleeps until `time`; returns at once when it has passed.
 pub fn sleep_until(time: Time) {
     // A signal wakes early: its handler has run, and the rest of the sleep follows.

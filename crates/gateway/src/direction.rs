@@ -3,14 +3,17 @@
 //! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
 //! order: first free, then arrive.
 
-use crate::account::{Accounts, ClassCounts};
+use crate::account::{Accounts, ClassCounts, Opened};
+use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
 use crate::io::Port;
 use crate::ledger::{Loss, Totals};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
+use crate::telemetry::capture::{Event, Fate, Recorder, SharedRing};
+use crate::telemetry::sojourn::Sojourns;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+    Backlog, Cause, Discipline, Duration, Packet, Probe, Rate, Server, Service, Signals, Time, Transmitter,
 };
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
@@ -54,6 +57,8 @@ pub struct Direction {
     totals: Totals,
     accounts: Accounts,
     classes: ClassCounts,
+    sojourns: Sojourns,
+    recorder: Recorder,
     scratch: Vec<u8>,
 }
 
@@ -75,6 +80,8 @@ impl Direction {
             totals: Totals::default(),
             accounts: Accounts::new(plan.flows),
             classes: ClassCounts::new(plan.classes),
+            sojourns: Sojourns::new(),
+            recorder: Recorder::off(),
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }
@@ -89,7 +96,7 @@ impl Direction {
         self.scratch = scratch;
         if let Err(error) = outcome {
             self.totals.packets_in += 1;
-            self.lose(split_loss(&error));
+            self.lose(split_loss(&error), frame, UNCLAIMED, now);
         }
     }
 
@@ -99,10 +106,10 @@ impl Direction {
             self.ask(now);
         }
         while let Some(frame) = self.unshaped.pop(now) {
-            self.totals.unshaped += u64::from(self.transmit(frame, port));
+            self.totals.unshaped += u64::from(self.transmit(frame, now, port));
         }
         while let Some(frame) = self.shaped.pop(now) {
-            self.transmit(frame, port);
+            self.transmit(frame, now, port);
         }
     }
 
@@ -141,6 +148,33 @@ impl Direction {
         &self.totals
     }
 
+    /// Packets on the delay line.
+    pub fn delayed(&self) -> usize {
+        self.shaped.len() + self.unshaped.len()
+    }
+
+    /// How long packets waited that left during the last second.
+    pub fn sojourns(&self) -> &Sojourns {
+        &self.sojourns
+    }
+
+    /// Shows the gauges of the discipline, where there is one.
+    pub fn inspect(&self, probe: &mut dyn Probe) {
+        if let Some(link) = &self.link {
+            link.server.discipline().inspect(probe);
+        }
+    }
+
+    /// What keeps the last drops, marks and losses.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// From now on what is dropped, marked and lost goes into `ring`.
+    pub fn record_into(&mut self, ring: SharedRing) {
+        self.recorder = Recorder::into_ring(ring);
+    }
+
     /// Packets inside: waiting, being sent, or on the delay line.
     pub fn packets_inside(&self) -> usize {
         self.pool.in_use()
@@ -162,7 +196,8 @@ impl Direction {
     fn arrive(&mut self, frame: &[u8], now: Time) {
         self.totals.packets_in += 1;
         let facts = self.classifier.classify(frame);
-        let account = self.accounts.open(facts.flow);
+        let account = self.accounts.open(facts.flow, now, || opened(&self.classifier, frame, &facts));
+        self.totals.bytes_in += u64::from(facts.len);
         // What is not IP is of no class: it has a count of its own, `unshaped`.
         let class = facts.is_ip.then(|| self.classes.entry(facts.class));
         for count in [self.accounts.entry(account)].into_iter().chain(class) {
@@ -177,14 +212,16 @@ impl Direction {
                 if facts.is_ip {
                     self.classes.entry(facts.class).dropped += 1;
                 }
-                self.lose(no_room(reason));
+                self.lose(no_room(reason), frame, facts.class, now);
             }
         }
     }
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
         let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
-            return self.unshaped.push(id, now);
+            self.unshaped.push(id, now);
+            let class = facts.is_ip.then_some(facts.class);
+            return self.count_out(self.pool.note(id).account, class, facts.len);
         };
         let packet = Packet {
             class: facts.class,
@@ -194,8 +231,9 @@ impl Direction {
         };
         meter.offered();
         let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
-        let totals = &mut self.totals;
-        let service = server.offer(packet, now, &mut Ledger { pool, accounts, classes, totals, meter });
+        let (totals, recorder) = (&mut self.totals, &mut self.recorder);
+        let service =
+            server.offer(packet, now, &mut Ledger { pool, accounts, classes, totals, meter, recorder, now });
         self.send(service, now);
     }
 
@@ -203,8 +241,8 @@ impl Direction {
     fn ask(&mut self, now: Time) {
         let Some(Link { server, meter }) = &mut self.link else { return };
         let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
-        let totals = &mut self.totals;
-        let service = server.ask(now, &mut Ledger { pool, accounts, classes, totals, meter });
+        let (totals, recorder) = (&mut self.totals, &mut self.recorder);
+        let service = server.ask(now, &mut Ledger { pool, accounts, classes, totals, meter, recorder, now });
         self.send(service, now);
     }
 
@@ -214,6 +252,7 @@ impl Direction {
         meter.waiting(server.backlog(), now);
         let Some(Service { packet, sent }) = service else { return };
         meter.started(&packet, now, sent);
+        self.sojourns.record(now, now.since(packet.arrived));
         self.shaped.push(packet.frame, sent);
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
@@ -221,25 +260,37 @@ impl Direction {
             let headers = self.classifier.headers(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
-        for count in [self.accounts.entry(note.account), self.classes.entry(packet.class)] {
+        self.count_out(note.account, Some(packet.class), packet.len);
+    }
+
+    /// A packet of so many bytes on the link began to be sent.
+    fn count_out(&mut self, account: u32, class: Option<u32>, len: u32) {
+        self.totals.bytes_out += u64::from(len);
+        let class = class.map(|class| self.classes.entry(class));
+        for count in [self.accounts.entry(account)].into_iter().chain(class) {
             count.packets_out += 1;
-            count.bytes_out += u64::from(packet.len);
+            count.bytes_out += u64::from(len);
         }
     }
 
     /// Sends a frame out and gives its buffer back. False when the port refused it.
-    fn transmit(&mut self, frame: u32, port: &mut dyn Port) -> bool {
+    fn transmit(&mut self, frame: u32, now: Time, port: &mut dyn Port) -> bool {
         let is_sent = port.transmit(self.pool.bytes(frame));
         match is_sent {
             true => self.totals.packets_out += 1,
-            false => self.lose(Loss::Refused),
+            false => {
+                self.totals.lost[Loss::Refused as usize] += 1;
+                self.recorder.record(loss_of(Loss::Refused, UNCLAIMED, now), self.pool.bytes(frame));
+            }
         }
         self.pool.release(frame);
         is_sent
     }
 
-    fn lose(&mut self, loss: Loss) {
+    /// Loses `frame`, which has no buffer.
+    fn lose(&mut self, loss: Loss, frame: &[u8], class: u32, now: Time) {
         self.totals.lost[loss as usize] += 1;
+        self.recorder.record(loss_of(loss, class, now), frame);
     }
 }
 
@@ -257,6 +308,16 @@ struct Ledger<'a> {
     classes: &'a mut ClassCounts,
     totals: &'a mut Totals,
     meter: &'a mut LinkMeter,
+    recorder: &'a mut Recorder,
+    now: Time,
+}
+
+impl Ledger<'_> {
+    fn record(&mut self, packet: &Packet, fate: Fate) {
+        let waited = self.now.since(packet.arrived);
+        let event = Event { at: self.now, fate, class: packet.class, waited };
+        self.recorder.record(event, self.pool.bytes(packet.frame));
+    }
 }
 
 impl Signals for Ledger<'_> {
@@ -265,14 +326,30 @@ impl Signals for Ledger<'_> {
         self.totals.dropped[cause as usize] += 1;
         self.accounts.entry(self.pool.note(packet.frame).account).dropped += 1;
         self.classes.entry(packet.class).dropped += 1;
+        self.record(&packet, Fate::Dropped(cause));
         self.pool.release(packet.frame);
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
+        self.totals.marked[cause as usize] += 1;
         self.accounts.entry(self.pool.note(packet.frame).account).marked += 1;
         self.classes.entry(packet.class).marked += 1;
+        self.record(packet, Fate::Marked(cause));
     }
+}
+
+/// A packet was lost that has no time of arrival of its own.
+fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
+    Event { at: now, fate: Fate::Lost(loss), class, waited: Duration::ZERO }
+}
+
+/// What the first packet of a flow tells of it. Headers are read again: it happens once for each flow.
+#[cold]
+fn opened(classifier: &Classifier, frame: &[u8], facts: &Facts) -> Opened {
+    let headers = classifier.headers(frame);
+    let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));
+    Opened { key, class: facts.class, vlan, dscp: facts.dscp }
 }
 
 fn no_room(reason: NoRoom) -> Loss {

@@ -38,12 +38,18 @@ pub struct Totals {
     pub frames_received: u64,
     /// Packets that came in.
     pub packets_in: u64,
+    /// Their bytes, as counted on the shaped link.
+    pub bytes_in: u64,
     /// Packets sent on.
     pub packets_out: u64,
+    /// Bytes that began to be sent, as counted on the shaped link.
+    pub bytes_out: u64,
     /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is shaped.
     pub unshaped: u64,
     /// Drops by the discipline, in the order of [`Cause::ALL`].
     pub dropped: [u64; Cause::ALL.len()],
+    /// Marks by the discipline, in the order of [`Cause::ALL`].
+    pub marked: [u64; Cause::ALL.len()],
     /// Losses in the gateway, in the order of [`Loss::ALL`].
     pub lost: [u64; Loss::ALL.len()],
 }
@@ -52,6 +58,21 @@ impl Totals {
     /// Does every packet that came in have its place, when `inside` are still on their way through?
     pub fn is_balanced(&self, inside: usize) -> bool {
         self.packets_in == self.packets_out + self.packets_gone() + inside as u64
+    }
+
+    /// Adds all that `other` counted.
+    pub fn add(&mut self, other: &Totals) {
+        self.frames_received += other.frames_received;
+        self.packets_in += other.packets_in;
+        self.bytes_in += other.bytes_in;
+        self.packets_out += other.packets_out;
+        self.bytes_out += other.bytes_out;
+        self.unshaped += other.unshaped;
+        let add =
+            |sums: &mut [u64], counts: &[u64]| sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+        add(&mut self.dropped, &other.dropped);
+        add(&mut self.marked, &other.marked);
+        add(&mut self.lost, &other.lost);
     }
 
     /// Packets dropped or lost.

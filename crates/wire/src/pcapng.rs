@@ -28,6 +28,7 @@ const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINK_TYPE_ETHERNET: u16 = 1;
+const LINK_TYPE_RAW: u16 = 101; // LINKTYPE_RAW: the first four bits tell the version of IP
 const OPTION_END: u16 = 0;
 const OPTION_COMMENT: u16 = 1;
 const OPTION_APPLICATION: u16 = 4; // shb_userappl
@@ -220,12 +221,30 @@ pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     });
 }
 
-/// Appends an interface with times in nanoseconds.
+/// How frames of an interface begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// With an Ethernet header.
+    Ethernet,
+    /// With an IPv4 or IPv6 header.
+    Ip,
+}
+
+/// Appends an interface with times in nanoseconds, for frames of Ethernet of which [`MOST_CAPTURED`] bytes are captured.
 pub fn interface(out: &mut Vec<u8>, name: &str) {
+    interface_of(out, name, LinkType::Ethernet, MOST_CAPTURED as u32);
+}
+
+/// Appends an interface with times in nanoseconds, for frames of which at most `most_captured` bytes are captured.
+pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured: u32) {
+    let link: u16 = match link {
+        LinkType::Ethernet => LINK_TYPE_ETHERNET,
+        LinkType::Ip => LINK_TYPE_RAW,
+    };
     block(out, INTERFACE, |out| {
-        out.extend(LINK_TYPE_ETHERNET.to_le_bytes());
+        out.extend(link.to_le_bytes());
         out.extend(0u16.to_le_bytes());
-        out.extend((MOST_CAPTURED as u32).to_le_bytes());
+        out.extend(most_captured.to_le_bytes());
         option(out, OPTION_NAME, name.as_bytes());
         option(out, OPTION_RESOLUTION, &[NANOSECONDS]);
         option(out, OPTION_END, &[]);
@@ -234,15 +253,30 @@ pub fn interface(out: &mut Vec<u8>, name: &str) {
 
 /// Appends a frame seen at `at` on the interface of this number, with a comment where there is one.
 pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, comment: Option<&str>) {
+    let frame = Frame { bytes: headers.bytes(), whole: headers.frame_bytes };
+    captured(out, interface, at, frame, comment);
+}
+
+/// What was captured of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Its first bytes.
+    pub bytes: &'a [u8],
+    /// Bytes of the whole frame.
+    pub whole: u32,
+}
+
+/// Appends what was captured of a real frame. Readers take `at` for the time since 1970.
+pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let at = at.ns();
         out.extend(interface.to_le_bytes());
         out.extend(((at >> 32) as u32).to_le_bytes());
         out.extend((at as u32).to_le_bytes());
-        out.extend((headers.bytes().len() as u32).to_le_bytes());
-        out.extend(headers.frame_bytes.to_le_bytes());
-        out.extend(headers.bytes());
-        pad(out, headers.bytes().len());
+        out.extend((frame.bytes.len() as u32).to_le_bytes());
+        out.extend(frame.whole.to_le_bytes());
+        out.extend(frame.bytes);
+        pad(out, frame.bytes.len());
         if let Some(comment) = comment {
             option(out, OPTION_COMMENT, comment.as_bytes());
             option(out, OPTION_END, &[]);

@@ -1,3 +1,21 @@
 //! What a running gateway tells of itself.
+//!
+//! The [`Observer`] runs on the datapath's thread, at each telemetry interval, and never waits: it copies counters to the
+//! [`Board`]. Whoever asks the board pays for the arithmetic: rates, fair shares, names.
 
+pub mod about;
+mod board;
+pub mod capture;
+mod digest;
+pub mod fair;
+mod http;
+mod observer;
+pub mod openmetrics;
+mod sample;
 pub mod snapshot;
+pub mod sojourn;
+
+pub use about::{About, WayAbout};
+pub use board::Board;
+pub use http::{ServeError, listen, serve_metrics};
+pub use observer::{Observer, PortState};

@@ -24,6 +24,9 @@ pub struct Snapshot {
     pub ports: Vec<PortSnapshot>,
     /// Packets in the capture ring.
     pub captured: u64,
+    /// Drops, marks and losses that the capture ring missed because it was being copied.
+    #[serde(default)]
+    pub capture_missed: u64,
 }
 
 /// One way through the gateway.

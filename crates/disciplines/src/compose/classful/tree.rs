@@ -330,6 +330,9 @@ impl Discipline for Classful {
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("backlog_packets", Unit::Packets, f64::from(self.backlog.packets));
         probe.gauge("backlog_bytes", Unit::Bytes, self.backlog.bytes as f64);
+        if !probe.wants_parts() {
+            return;
+        }
         for node in &self.nodes[1..] {
             let rate =
                 |bucket: &Option<Transmitter>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);

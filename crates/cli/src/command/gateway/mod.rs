@@ -1,0 +1,3 @@
+//! `fairwire gateway`.
+
+pub mod top;

@@ -1,0 +1,227 @@
+//! What telemetry knows of the configuration: names, rates, and what a flow is.
+
+use crate::account::Opened;
+use crate::class_book::{ClassBook, ClassKind, Way};
+use crate::config::spec::{BackendChoice, FlowsChoice, FlowsSpec, Spec};
+use fairwire_wire::FlowKey;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+/// What telemetry knows of the configuration.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The gateway's name.
+    pub name: String,
+    /// The classes.
+    pub book: Arc<ClassBook>,
+    /// Both ways, by the number of the [`Way`].
+    pub ways: [WayAbout; 2],
+    /// The interfaces, inside first.
+    pub interfaces: [String; 2],
+    /// Do frames begin with the IP header, as on TUN devices?
+    pub is_headless: bool,
+    /// Events that the capture ring of each way keeps.
+    pub captured: usize,
+}
+
+/// What telemetry knows of one way.
+#[derive(Clone, Debug)]
+pub struct WayAbout {
+    /// The discipline's name in the catalogue; empty where nothing is shaped.
+    pub discipline: String,
+    /// The link's rate, bit/s; 0 where nothing is shaped.
+    pub rate_bps: u64,
+    /// What a flow is.
+    pub flows: FlowsSpec,
+    /// Flows that are counted one by one.
+    pub accounts: usize,
+}
+
+/// What a checked configuration says of a way that is shaped.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    /// The discipline's name in the catalogue.
+    pub discipline: String,
+    /// The link's rate, bit/s.
+    pub rate_bps: u64,
+    /// What a flow is.
+    pub flows: FlowsSpec,
+}
+
+/// Flows that are counted one by one, unless told otherwise.
+pub const FLOWS: u32 = 4096;
+/// Events that the capture ring keeps, unless told otherwise.
+pub const CAPTURED: u32 = 4096;
+
+impl About {
+    /// What telemetry knows of the configuration `spec`, of which `book` and what is `shaped`, by the number of the [`Way`], were
+    /// made.
+    pub fn new(spec: &Spec, book: Arc<ClassBook>, shaped: [Option<Shaped>; 2]) -> Self {
+        let accounts = spec.telemetry.flows.unwrap_or(FLOWS) as usize;
+        let way = |shaped: Option<Shaped>| match shaped {
+            Some(Shaped { discipline, rate_bps, flows }) => {
+                WayAbout { discipline, rate_bps, flows, accounts }
+            }
+            None => {
+                let flows = FlowsSpec::Named(FlowsChoice::FiveTuple);
+                WayAbout { discipline: String::new(), rate_bps: 0, flows, accounts }
+            }
+        };
+        About {
+            name: spec.name.clone(),
+            book,
+            ways: shaped.map(way),
+            interfaces: [spec.wire.inside.clone(), spec.wire.outside.clone()],
+            is_headless: spec.wire.backend == BackendChoice::Tun,
+            captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
+        }
+    }
+
+    /// The name of a flow of `way`, by what its first packet told.
+    pub fn flow_name(&self, way: Way, opened: &Opened) -> String {
+        let key = &opened.key;
+        match self.ways[way as usize].flows {
+            FlowsSpec::Named(FlowsChoice::FiveTuple) => key.to_string(),
+            FlowsSpec::Named(FlowsChoice::Source) => host(key, End::Source),
+            FlowsSpec::Named(FlowsChoice::Destination) => host(key, End::Destination),
+            FlowsSpec::Named(FlowsChoice::Inside) => host(key, inside(way)),
+            FlowsSpec::Named(FlowsChoice::Outside) => host(key, outside(way)),
+            FlowsSpec::Named(FlowsChoice::Subscriber) => match self.book.class(opened.class) {
+                Some(class) if class.kind == ClassKind::Subscriber => class.name.clone(),
+                _ => host(key, inside(way)),
+            },
+            FlowsSpec::Named(FlowsChoice::Vlan) if opened.vlan == 0 => "no vlan".into(),
+            FlowsSpec::Named(FlowsChoice::Vlan) => format!("vlan {}", opened.vlan),
+            FlowsSpec::Named(FlowsChoice::Dscp) => format!("dscp {}", opened.dscp),
+            FlowsSpec::Prefix { ipv4, ipv6 } => network(key, inside(way), ipv4, ipv6),
+        }
+    }
+
+    /// The weight of the claim of such a flow: where flows are subscribers, the subscriber's.
+    pub(super) fn flow_weight(&self, way: Way, opened: &Opened, weights: &[f64]) -> f64 {
+        let is_subscriber =
+            || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
+        match self.ways[way as usize].flows {
+            FlowsSpec::Named(FlowsChoice::Subscriber) if is_subscriber() => weights[opened.class as usize],
+            _ => 1.0,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    Source,
+    Destination,
+}
+
+fn inside(way: Way) -> End {
+    match way {
+        Way::Download => End::Destination,
+        Way::Upload => End::Source,
+    }
+}
+
+fn outside(way: Way) -> End {
+    match way {
+        Way::Download => End::Source,
+        Way::Upload => End::Destination,
+    }
+}
+
+fn address(key: &FlowKey, end: End) -> Option<IpAddr> {
+    match (key, end) {
+        (FlowKey::Ipv4(tuple), End::Source) => Some(tuple.source.into()),
+        (FlowKey::Ipv4(tuple), End::Destination) => Some(tuple.destination.into()),
+        (FlowKey::Ipv6(tuple), End::Source) => Some(tuple.source.into()),
+        (FlowKey::Ipv6(tuple), End::Destination) => Some(tuple.destination.into()),
+        (FlowKey::Other { .. }, _) => None,
+    }
+}
+
+/// What is not IP has the name of its whole key.
+fn host(key: &FlowKey, end: End) -> String {
+    address(key, end).map_or_else(|| key.to_string(), |address| address.to_string())
+}
+
+fn network(key: &FlowKey, end: End, ipv4: u8, ipv6: u8) -> String {
+    match address(key, end) {
+        None => key.to_string(),
+        Some(IpAddr::V4(address)) => {
+            let bits = u32::from(ipv4.min(32));
+            let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
+            format!("{}/{bits}", Ipv4Addr::from_bits(address.to_bits() & mask))
+        }
+        Some(IpAddr::V6(address)) => {
+            let bits = u32::from(ipv6.min(128));
+            let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
+            format!("{}/{bits}", Ipv6Addr::from_bits(address.to_bits() & mask))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_book::{Bounds, Class};
+    use fairwire_wire::flow_key::Tuple;
+    use fairwire_wire::headers::Ports;
+
+    fn about(flows: FlowsSpec) -> About {
+        let class = |name: &str, kind| Class {
+            name: name.into(),
+            parent: None,
+            kind,
+            weight: 1.0,
+            bounds: [Bounds::default(); 2],
+        };
+        let book =
+            ClassBook::new(vec![class("unclaimed", ClassKind::Class), class("alice", ClassKind::Subscriber)]);
+        let way = WayAbout { discipline: "faba".into(), rate_bps: 1, flows, accounts: 1 };
+        About {
+            name: "x".into(),
+            book: Arc::new(book),
+            ways: [way.clone(), way],
+            interfaces: ["in".into(), "out".into()],
+            is_headless: false,
+            captured: 0,
+        }
+    }
+
+    fn opened(class: u32) -> Opened {
+        let key = FlowKey::Ipv4(Tuple {
+            source: [192, 0, 2, 1].into(),
+            destination: [10, 1, 2, 3].into(),
+            protocol: 6,
+            ports: Some(Ports { source: 443, destination: 5000 }),
+        });
+        Opened { key, class, vlan: 7, dscp: 46 }
+    }
+
+    #[test]
+    fn a_flow_has_the_name_of_what_a_flow_is() {
+        use FlowsChoice as Flows;
+        for (flows, class, download, upload) in [
+            (Flows::FiveTuple, 0, "tcp 192.0.2.1:443 -> 10.1.2.3:5000", "tcp 192.0.2.1:443 -> 10.1.2.3:5000"),
+            (Flows::Source, 0, "192.0.2.1", "192.0.2.1"),
+            (Flows::Destination, 0, "10.1.2.3", "10.1.2.3"),
+            (Flows::Inside, 0, "10.1.2.3", "192.0.2.1"),
+            (Flows::Outside, 0, "192.0.2.1", "10.1.2.3"),
+            (Flows::Subscriber, 1, "alice", "alice"),
+            (Flows::Subscriber, 0, "10.1.2.3", "192.0.2.1"),
+            (Flows::Vlan, 0, "vlan 7", "vlan 7"),
+            (Flows::Dscp, 0, "dscp 46", "dscp 46"),
+        ] {
+            let about = about(FlowsSpec::Named(flows));
+            assert_eq!(about.flow_name(Way::Download, &opened(class)), download);
+            assert_eq!(about.flow_name(Way::Upload, &opened(class)), upload);
+        }
+    }
+
+    #[test]
+    fn a_prefix_names_the_network_of_the_inside_host() {
+        for (ipv4, name) in [(16, "10.1.0.0/16"), (32, "10.1.2.3/32"), (1, "0.0.0.0/1")] {
+            let about = about(FlowsSpec::Prefix { ipv4, ipv6: 64 });
+            assert_eq!(about.flow_name(Way::Download, &opened(0)), name);
+        }
+    }
+}

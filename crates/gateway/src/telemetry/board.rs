@@ -1,0 +1,286 @@
+//! Where the observer puts what it saw, and everybody reads it.
+
+use super::about::About;
+use super::capture::{Ring, Setting, SharedRing, write_pcapng};
+use super::digest::{Digest, FLOWS_TOLD};
+use super::observer::{Gauge, MOST_GAUGES, PortState, kept};
+use super::sample::{Kept, Sampler};
+use super::snapshot::{
+    PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WaySnapshot,
+};
+use crate::class_book::Way;
+use crate::ledger::{Loss, Totals};
+use fairwire_core::{Backlog, Cause, Time, Unit};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// What was observed last. Readers share it in an [`Arc`]; the observer writes only where nobody reads just then, and
+/// tries again at the next interval.
+#[derive(Debug)]
+pub struct Board {
+    tick: Mutex<Tick>,
+    store: Mutex<Store>,
+    rings: [SharedRing; 2],
+}
+
+/// What is taken at each interval.
+#[derive(Clone, Debug)]
+pub(super) struct Tick {
+    pub now: Time,
+    pub ways: [WayTick; 2],
+    pub ports: [PortState; 2],
+}
+
+/// What is taken of one way at each interval.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WayTick {
+    pub totals: Totals,
+    pub inside: u64,
+    pub backlog: Backlog,
+    pub delayed: u64,
+    pub sojourn: SojournSnapshot,
+    pub throughput_bps: f64,
+    pub captured: u64,
+    pub missed: u64,
+    pub gauges: Vec<Gauge>,
+}
+
+impl Tick {
+    pub fn new(now: Time) -> Self {
+        let way = || WayTick { gauges: Vec::with_capacity(MOST_GAUGES), ..WayTick::default() };
+        Tick { now, ways: [way(), way()], ports: Default::default() }
+    }
+}
+
+/// What is copied four times a second, and what has been made of it.
+#[derive(Debug)]
+pub(super) struct Store {
+    about: Arc<About>,
+    weights: Arc<Vec<f64>>,
+    start: Time,
+    since: Time,
+    reloads: u64,
+    kept: [Kept; 2],
+    digests: [Option<Arc<Digest>>; 2],
+}
+
+impl Store {
+    pub fn new(about: About, start: Time) -> Self {
+        Store {
+            weights: Arc::new(weights(&about)),
+            kept: kept(&about),
+            about: Arc::new(about),
+            start,
+            since: start,
+            reloads: 0,
+            digests: [None, None],
+        }
+    }
+
+    fn replace(&mut self, next: Replacement) {
+        let Replacement { about, weights, kept, since, reloads } = next;
+        *self = Store { about, weights, start: self.start, since, reloads, kept, digests: [None, None] };
+    }
+
+    /// What can be told of a way, made anew when another copy is there.
+    fn digest(&mut self, way: Way) -> Arc<Digest> {
+        let Store { about, weights, kept, digests, .. } = self;
+        let digest = &mut digests[way as usize];
+        digest.get_or_insert_with(|| Arc::new(Digest::of(about, weights, way, &kept[way as usize]))).clone()
+    }
+}
+
+/// Another configuration, with memory for it.
+#[derive(Debug)]
+pub(super) struct Replacement {
+    about: Arc<About>,
+    weights: Arc<Vec<f64>>,
+    kept: [Kept; 2],
+    since: Time,
+    reloads: u64,
+}
+
+impl Replacement {
+    /// In place since `since`, by so many reloads.
+    pub fn new(about: About, since: Time, reloads: u64) -> Self {
+        let (weights, kept) = (Arc::new(weights(&about)), kept(&about));
+        Replacement { about: Arc::new(about), weights, kept, since, reloads }
+    }
+}
+
+fn weights(about: &About) -> Vec<f64> {
+    about.book.iter().map(|(_, class)| class.weight).collect()
+}
+
+impl Board {
+    pub(super) fn new(store: Store, rings: [SharedRing; 2]) -> Self {
+        Board { tick: Mutex::new(Tick::new(store.start)), store: Mutex::new(store), rings }
+    }
+
+    /// Takes what the observer has, where nobody reads just then.
+    pub(super) fn put(&self, tick: &mut Tick, next: &mut Option<Replacement>, samplers: &mut [Sampler; 2]) {
+        if let Some(mut place) = try_lock(&self.tick) {
+            std::mem::swap(&mut *place, tick);
+            tick.now = place.now;
+        }
+        let Some(mut store) = try_lock(&self.store) else { return };
+        if let Some(next) = next.take() {
+            store.replace(next);
+        }
+        let Store { kept, digests, .. } = &mut *store;
+        for ((sampler, kept), digest) in samplers.iter_mut().zip(kept).zip(digests) {
+            if sampler.give(kept) {
+                *digest = None;
+            }
+        }
+    }
+
+    /// A class has another weight.
+    pub fn reweighed(&self, class: u32, weight: f64) {
+        let mut store = lock(&self.store);
+        if let Some(place) = Arc::make_mut(&mut store.weights).get_mut(class as usize) {
+            *place = weight;
+            store.digests = [None, None];
+        }
+    }
+
+    /// The latest snapshot, with the busiest classes.
+    pub fn latest(&self) -> Arc<Snapshot> {
+        Arc::new(self.snapshot(Some(CLASSES_TOLD)))
+    }
+
+    /// The latest snapshot, with all classes.
+    pub fn latest_with_classes(&self) -> Arc<Snapshot> {
+        Arc::new(self.snapshot(None))
+    }
+
+    /// The configuration that is in place, as far as telemetry knows it.
+    pub fn about(&self) -> Arc<About> {
+        lock(&self.store).about.clone()
+    }
+
+    /// Writes what the capture rings hold to a new file at `path`, and tells how many packets they are.
+    pub fn capture(&self, path: &Path) -> io::Result<u64> {
+        let (about, since) = {
+            let store = lock(&self.store);
+            (store.about.clone(), store.since)
+        };
+        // One after the other, and each for as long as copying takes: what happens meanwhile is counted as missed.
+        let copies: [Ring; 2] = [0, 1].map(|way: usize| lock(&self.rings[way]).clone());
+        let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
+        let setting = Setting { book: &about.book, disciplines, since };
+        write_pcapng(path, [&copies[0], &copies[1]], &setting)
+    }
+
+    fn snapshot(&self, classes: Option<usize>) -> Snapshot {
+        let tick = lock(&self.tick).clone();
+        let (about, weights, start, reloads, digests) = {
+            let mut store = lock(&self.store);
+            let digests = Way::ALL.map(|way| store.digest(way));
+            (store.about.clone(), store.weights.clone(), store.start, store.reloads, digests)
+        };
+        let way = |way: Way| {
+            way_snapshot(way, &about, &weights, &tick.ways[way as usize], &digests[way as usize], classes)
+        };
+        let port = |(interface, state): (&String, &PortState)| PortSnapshot {
+            interface: interface.clone(),
+            overflows: state.health.overflows,
+            truncated: state.health.truncated,
+            outages: state.health.outages,
+            is_up: state.is_up,
+        };
+        Snapshot {
+            version: SNAPSHOT_VERSION,
+            name: about.name.clone(),
+            uptime_s: tick.now.since(start).secs(),
+            reloads,
+            ways: Way::ALL.map(way).to_vec(),
+            ports: about.interfaces.iter().zip(&tick.ports).map(port).collect(),
+            captured: tick.ways.iter().map(|way| way.captured).sum(),
+            capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
+        }
+    }
+}
+
+/// The most classes in a snapshot that is not asked for all.
+pub const CLASSES_TOLD: usize = 32;
+
+fn way_snapshot(
+    way: Way,
+    about: &About,
+    weights: &[f64],
+    tick: &WayTick,
+    digest: &Digest,
+    classes: Option<usize>,
+) -> WaySnapshot {
+    let known = &about.ways[way as usize];
+    let utilization = if known.rate_bps > 0 { tick.throughput_bps / known.rate_bps as f64 } else { 0.0 };
+    // JSON has no infinity.
+    let gauges = tick.gauges.iter().filter(|(_, _, value)| value.is_finite());
+    WaySnapshot {
+        way: way.name().into(),
+        discipline: known.discipline.clone(),
+        rate_bps: known.rate_bps,
+        totals: totals(tick),
+        backlog_packets: tick.backlog.packets.into(),
+        backlog_bytes: tick.backlog.bytes,
+        delayed_packets: tick.delayed,
+        sojourn: tick.sojourn.clone(),
+        throughput_bps: tick.throughput_bps,
+        utilization: utilization.clamp(0.0, 1.0),
+        gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),
+        jain: digest.jain,
+        flows: digest.flows.iter().take(FLOWS_TOLD).cloned().collect(),
+        active_flows: digest.active_flows,
+        classes: digest.classes(about, weights, classes),
+        worst_share_error_points: digest.worst_share_error_points,
+    }
+}
+
+fn totals(tick: &WayTick) -> TotalsSnapshot {
+    let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, .. } = tick.totals;
+    let causes = |counts: &[u64]| {
+        Cause::ALL.iter().zip(counts).map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
+    };
+    let losses = Loss::ALL.iter().zip(tick.totals.lost);
+    TotalsSnapshot {
+        packets_in,
+        bytes_in,
+        packets_out,
+        bytes_out,
+        unshaped,
+        dropped: causes(&tick.totals.dropped),
+        marked: causes(&tick.totals.marked),
+        lost: losses.map(|(loss, count)| (loss.name().to_owned(), count)).collect(),
+        inside: tick.inside,
+    }
+}
+
+/// The name with its unit last, once.
+fn gauge_name(name: &str, unit: Unit) -> String {
+    let unit = match unit {
+        Unit::One => "1",
+        Unit::Packets => "packets",
+        Unit::Bytes => "bytes",
+        Unit::Flows => "flows",
+        Unit::Tokens => "tokens",
+        Unit::Seconds => "s",
+        Unit::BitsPerSecond => "bps",
+    };
+    let has_it = name.rsplit('_').next() == Some(unit);
+    if has_it { name.to_owned() } else { format!("{name}_{unit}") }
+}
+
+/// A reader that panicked leaves numbers that may be of two instants, and no reason to stop.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

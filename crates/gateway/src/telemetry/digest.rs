@@ -1,0 +1,192 @@
+//! What is made of the copies of one way: rates, the busiest flows, fair shares.
+
+use super::about::About;
+use super::fair::{self, Wish};
+use super::sample::{Counts, Kept, Sample};
+use super::snapshot::{ClassSnapshot, FlowSnapshot};
+use crate::class_book::Way;
+use fairwire_core::{Duration, Rate};
+use fairwire_metrics::jain;
+
+/// The most flows in a snapshot.
+pub(super) const FLOWS_TOLD: usize = 20;
+/// A flow or a class wanted more than it got where some of its packets were dropped or marked, or where it offered this part more
+/// than it got and two packets above that: a queue that grew, and not one that has a packet more than a second ago.
+const WANTED_MORE: f64 = 1.02;
+const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
+
+/// What can be told of one way.
+#[derive(Debug)]
+pub(super) struct Digest {
+    pub flows: Vec<FlowSnapshot>,
+    pub active_flows: u64,
+    pub jain: f64,
+    pub worst_share_error_points: f64,
+    rates: Vec<Rates>,
+    fair_bps: Vec<f64>,
+    totals: Vec<Counts>,
+}
+
+/// What a flow or a class did per second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rates {
+    offered_bps: f64,
+    throughput_bps: f64,
+    drops_per_s: f64,
+    marks_per_s: f64,
+}
+
+impl Rates {
+    fn of(counts: Counts, over: Duration) -> Self {
+        let seconds = over.secs();
+        if seconds <= 0.0 {
+            return Rates::default();
+        }
+        Rates {
+            offered_bps: counts.bytes_in as f64 * 8.0 / seconds,
+            throughput_bps: counts.bytes_out as f64 * 8.0 / seconds,
+            drops_per_s: counts.dropped as f64 / seconds,
+            marks_per_s: counts.marked as f64 / seconds,
+        }
+    }
+
+    fn add(&mut self, other: Rates) {
+        self.offered_bps += other.offered_bps;
+        self.throughput_bps += other.throughput_bps;
+        self.drops_per_s += other.drops_per_s;
+        self.marks_per_s += other.marks_per_s;
+    }
+
+    fn wanted_more(&self) -> bool {
+        self.drops_per_s + self.marks_per_s > 0.0
+            || self.offered_bps > self.throughput_bps * WANTED_MORE + TWO_PACKETS_BITS
+    }
+}
+
+impl Digest {
+    /// What can be told of `way` by the copies in `kept`.
+    pub fn of(about: &About, weights: &[f64], way: Way, kept: &Kept) -> Self {
+        let mut digest = Digest {
+            flows: Vec::new(),
+            active_flows: 0,
+            jain: 1.0,
+            worst_share_error_points: 0.0,
+            rates: vec![Rates::default(); weights.len()],
+            fair_bps: vec![0.0; weights.len()],
+            totals: kept.newest().map(|copy| copy.classes.clone()).unwrap_or_default(),
+        };
+        if let Some((newest, oldest)) = kept.ends() {
+            digest.take_flows(about, weights, way, newest, oldest);
+            digest.take_classes(about, weights, way, newest, oldest);
+        }
+        digest
+    }
+
+    fn take_flows(&mut self, about: &About, weights: &[f64], way: Way, newest: &Sample, oldest: &Sample) {
+        let mut active: Vec<(usize, Rates)> = (0..newest.flows.len())
+            .filter_map(|place| Some((place, flow_rates(place, newest, oldest)?)))
+            .collect();
+        let claims: Vec<jain::Weighted> = active
+            .iter()
+            .filter(|(_, rates)| rates.wanted_more())
+            .map(|(place, rates)| {
+                let weight = about.flow_weight(way, &newest.opened[*place], weights);
+                jain::Weighted { rate: rates.throughput_bps, weight }
+            })
+            .collect();
+        self.jain = jain::weighted(&claims);
+        self.active_flows = active.len() as u64;
+        active.sort_unstable_by(|(_, a), (_, b)| b.throughput_bps.total_cmp(&a.throughput_bps));
+        let told = active.iter().take(FLOWS_TOLD).map(|(place, rates)| FlowSnapshot {
+            flow: about.flow_name(way, &newest.opened[*place]),
+            offered_bps: rates.offered_bps,
+            throughput_bps: rates.throughput_bps,
+            drops_per_s: rates.drops_per_s,
+            marks_per_s: rates.marks_per_s,
+        });
+        self.flows = told.collect();
+    }
+
+    fn take_classes(&mut self, about: &About, weights: &[f64], way: Way, newest: &Sample, oldest: &Sample) {
+        let known = newest.classes.len().min(oldest.classes.len()).min(self.rates.len());
+        for place in 0..known {
+            let counts = newest.classes[place].since(&oldest.classes[place]);
+            self.rates[place] = Rates::of(counts, newest.class_time(place).since(oldest.class_time(place)));
+        }
+        let bps = |rate: Option<Rate>| rate.map(|rate| rate.bps() as f64);
+        let wish = |(number, class): (u32, &crate::class_book::Class)| Wish {
+            parent: class.parent,
+            weight: weights[number as usize],
+            offered: self.rates[number as usize].offered_bps,
+            guaranteed: bps(class.bounds[way as usize].guaranteed).unwrap_or(0.0),
+            ceiling: bps(class.bounds[way as usize].ceiling).unwrap_or(f64::INFINITY),
+        };
+        let wishes: Vec<Wish> = about.book.iter().map(wish).collect();
+        let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
+        self.fair_bps = fair::shares(&wishes, left);
+        self.worst_share_error_points = self.worst(about, left);
+        for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
+            // Members stand after the class above them: theirs are summed up when they are reached.
+            let rates = self.rates[number as usize];
+            if let Some(parent) = class.parent {
+                self.rates[parent as usize].add(rates);
+            }
+        }
+    }
+
+    /// The largest difference between share and fair share of a leaf that wanted more than it got, in points of what left.
+    fn worst(&self, about: &About, left: f64) -> f64 {
+        if left <= 0.0 {
+            return 0.0;
+        }
+        let leaves = self.rates.iter().zip(&self.fair_bps).enumerate();
+        let asked =
+            leaves.filter(|(class, (rates, _))| about.book.is_leaf(*class as u32) && rates.wanted_more());
+        asked.map(|(_, (rates, fair))| (rates.throughput_bps - fair).abs() / left * 100.0).fold(0.0, f64::max)
+    }
+
+    /// The classes, all by number, or the `most` busiest by what they got.
+    pub fn classes(&self, about: &About, weights: &[f64], most: Option<usize>) -> Vec<ClassSnapshot> {
+        // After a start or a reload nothing is known until the first copy is there: no zeros, for counters never go back.
+        let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
+        if let Some(most) = most.filter(|most| *most < numbers.len()) {
+            let got = |number: &u32| self.rates[*number as usize].throughput_bps;
+            numbers.select_nth_unstable_by(most, |a, b| got(b).total_cmp(&got(a)).then(a.cmp(b)));
+            numbers.truncate(most);
+            numbers.sort_unstable();
+        }
+        numbers.into_iter().filter_map(|number| self.class(about, weights, number)).collect()
+    }
+
+    fn class(&self, about: &About, weights: &[f64], number: u32) -> Option<ClassSnapshot> {
+        let class = about.book.class(number)?;
+        let above = class.parent.and_then(|parent| about.book.class(parent));
+        let rates = self.rates[number as usize];
+        let totals = self.totals.get(number as usize).copied().unwrap_or_default();
+        Some(ClassSnapshot {
+            class: class.name.clone(),
+            parent: above.map(|above| above.name.clone()).unwrap_or_default(),
+            weight: *weights.get(number as usize)?,
+            offered_bps: rates.offered_bps,
+            throughput_bps: rates.throughput_bps,
+            fair_bps: self.fair_bps[number as usize],
+            drops_per_s: rates.drops_per_s,
+            marks_per_s: rates.marks_per_s,
+            bytes_out: totals.bytes_out,
+            dropped: totals.dropped,
+        })
+    }
+}
+
+/// The rates of the flow at `place`, where it sent in the window.
+fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
+    let now = &newest.flows[place];
+    let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
+    // Who has come since then began with zeros, at a time that is only known to lie between: over the whole window, as the others.
+    let from = match before {
+        Some(_) => oldest.flow_time(place),
+        None => *oldest.flow_times.first().or(oldest.class_times.first())?,
+    };
+    let counts = now.count.since(&before.map(|before| before.count).unwrap_or_default());
+    (counts.bytes_in > 0).then(|| Rates::of(counts, newest.flow_time(place).since(from)))
+}

@@ -1,0 +1,216 @@
+//! Looks at the datapath at each interval, on its thread, and never waits.
+
+use super::about::About;
+use super::board::{Board, Replacement, Store, Tick};
+use super::capture::{Ring, SharedRing};
+use super::sample::{Kept, Sampler};
+use crate::datapath::Datapath;
+use crate::direction::Direction;
+use crate::io::PortHealth;
+use crate::ledger::Totals;
+use fairwire_core::{Duration, Probe, Time, Unit};
+use fairwire_wire::pcapng::LinkType;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// What a port is like now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortState {
+    /// Its troubles so far.
+    pub health: PortHealth,
+    /// Is it up, as far as known?
+    pub is_up: bool,
+}
+
+/// Looks at the datapath, and tells the [`Board`].
+///
+/// It takes all its memory at construction and in [`replaced_by`](Observer::replaced_by).
+#[derive(Debug)]
+pub struct Observer {
+    board: Arc<Board>,
+    rings: [SharedRing; 2],
+    tick: Tick,
+    samplers: [Sampler; 2],
+    rates: [Throughput; 2],
+    past: [Past; 2],
+    reloads: u64,
+    replacement: Option<Replacement>,
+}
+
+impl Observer {
+    /// An observer of a datapath that began at `start`.
+    pub fn of(about: About, start: Time) -> Self {
+        let link = if about.is_headless { LinkType::Ip } else { LinkType::Ethernet };
+        let rings = [(); 2].map(|()| Arc::new(Mutex::new(Ring::new(about.captured, link))));
+        let samplers = samplers(&about, start);
+        let store = Store::new(about, start);
+        Observer {
+            board: Arc::new(Board::new(store, rings.clone())),
+            rings,
+            tick: Tick::new(start),
+            samplers,
+            rates: [(); 2].map(|()| Throughput::new()),
+            past: Default::default(),
+            reloads: 0,
+            replacement: None,
+        }
+    }
+
+    /// Where everybody reads what was observed.
+    pub fn board(&self) -> Arc<Board> {
+        self.board.clone()
+    }
+
+    /// Lets `datapath` keep its drops, marks and losses in the rings of which the board writes captures.
+    pub fn record(&self, datapath: &mut Datapath) {
+        datapath.forward.record_into(self.rings[0].clone());
+        datapath.backward.record_into(self.rings[1].clone());
+    }
+
+    /// Takes note of `datapath` at `now`, and of both `ports`, inside first.
+    pub fn observe(&mut self, now: Time, datapath: &Datapath, ports: [PortState; 2]) {
+        self.tick.now = now;
+        self.tick.ports = ports;
+        for (way, direction) in [&datapath.forward, &datapath.backward].into_iter().enumerate() {
+            self.look(way, direction, now);
+            self.samplers[way].step(now, direction.accounts(), direction.classes());
+        }
+        self.board.put(&mut self.tick, &mut self.replacement, &mut self.samplers);
+    }
+
+    fn look(&mut self, way: usize, direction: &Direction, now: Time) {
+        let tick = &mut self.tick.ways[way];
+        tick.totals = self.past[way].over_all(direction.totals());
+        tick.inside = direction.packets_inside() as u64;
+        tick.backlog = direction.backlog();
+        tick.delayed = direction.delayed() as u64;
+        tick.sojourn = direction.sojourns().window(now);
+        tick.throughput_bps = self.rates[way].bps(tick.totals.bytes_out, now);
+        tick.captured = direction.recorder().kept() as u64;
+        tick.missed = direction.recorder().missed();
+        tick.gauges.clear();
+        direction.inspect(&mut Gauges(&mut tick.gauges));
+    }
+
+    /// A new configuration is in place, with other numbers of classes. Rates of flows and classes begin anew.
+    ///
+    /// Readers see it at the next interval, or the first one at which nobody reads.
+    pub fn replaced_by(&mut self, about: About) {
+        let since = self.tick.now;
+        self.samplers = samplers(&about, since);
+        self.reloads += 1;
+        self.replacement = Some(Replacement::new(about, since, self.reloads));
+    }
+}
+
+fn samplers(about: &About, start: Time) -> [Sampler; 2] {
+    [0, 1].map(|way: usize| Sampler::new(about.ways[way].accounts, about.book.len(), start))
+}
+
+/// Memory for the copies of one way.
+pub(super) fn kept(about: &About) -> [Kept; 2] {
+    [0, 1].map(|way: usize| Kept::new(about.ways[way].accounts, about.book.len()))
+}
+
+/// Gauges that are kept of a discipline. Its parts are left out: there may be one for each subscriber.
+pub(super) const MOST_GAUGES: usize = 64;
+
+struct Gauges<'a>(&'a mut Vec<Gauge>);
+
+/// A gauge: name, unit and value.
+pub(super) type Gauge = (&'static str, Unit, f64);
+
+impl Probe for Gauges<'_> {
+    fn gauge(&mut self, name: &'static str, unit: Unit, value: f64) {
+        if self.0.len() < MOST_GAUGES {
+            self.0.push((name, unit, value));
+        }
+    }
+
+    fn wants_parts(&self) -> bool {
+        false
+    }
+}
+
+/// Totals over all datapaths that there were: where one began anew, what the one before it counted is kept.
+#[derive(Debug, Default)]
+struct Past {
+    ended: Totals,
+    last: Totals,
+}
+
+impl Past {
+    fn over_all(&mut self, totals: &Totals) -> Totals {
+        if totals.frames_received < self.last.frames_received {
+            self.ended.add(&self.last);
+        }
+        self.last = *totals;
+        let mut all = self.ended;
+        all.add(totals);
+        all
+    }
+}
+
+/// What left during the last second: a counter, noted every tenth of it.
+#[derive(Debug)]
+struct Throughput {
+    noted: VecDeque<(Time, u64)>,
+}
+
+const NOTED_EVERY: Duration = Duration::from_ms(100);
+const WINDOW: Duration = Duration::from_secs(1);
+
+impl Throughput {
+    fn new() -> Self {
+        Throughput { noted: VecDeque::with_capacity(16) }
+    }
+
+    /// The rate since the note of a second ago, or since the first one.
+    fn bps(&mut self, bytes_out: u64, now: Time) -> f64 {
+        if self.noted.back().is_none_or(|(at, _)| now.since(*at) >= NOTED_EVERY) {
+            self.noted.push_back((now, bytes_out));
+        }
+        while self.noted.get(1).is_some_and(|(at, _)| now.since(*at) >= WINDOW) {
+            self.noted.pop_front();
+        }
+        let Some((at, before)) = self.noted.front() else { return 0.0 };
+        let seconds = now.since(*at).secs();
+        if seconds > 0.0 { bytes_out.saturating_sub(*before) as f64 * 8.0 / seconds } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn throughput_is_that_of_the_last_second() {
+        let mut throughput = Throughput::new();
+        let mut bytes = 500;
+        for ms in (0..3000).step_by(10) {
+            bytes += if ms < 1500 { 1000 } else { 0 };
+            let bps = throughput.bps(bytes, at(ms)).round();
+            match ms {
+                0 => assert_eq!(bps, 0.0),
+                10..1500 => assert_eq!(bps, 800_000.0, "{ms}"),
+                2590.. => assert_eq!(bps, 0.0, "{ms}"),
+                _ => assert!(bps <= 800_000.0),
+            }
+        }
+        assert!(throughput.noted.len() <= 12);
+    }
+
+    #[test]
+    fn totals_never_go_back_when_a_datapath_begins_anew() {
+        let mut past = Past::default();
+        let totals =
+            |frames: u64| Totals { frames_received: frames, packets_in: frames, ..Totals::default() };
+        let told: Vec<u64> =
+            [5, 9, 2, 4, 0, 1].map(|frames| past.over_all(&totals(frames)).packets_in).to_vec();
+        assert_eq!(told, [5, 9, 11, 13, 13, 14]);
+    }
+}

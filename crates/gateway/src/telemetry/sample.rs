@@ -1,0 +1,254 @@
+//! Copies of the counters of flows and classes, taken a little at a time.
+//!
+//! At each interval [`AT_ONCE`] accounts and as many classes of each way are copied, so that the datapath never pauses for long,
+//! however many there are. Each piece has its own time, and a rate is the difference of a counter between two copies by the time between
+//! *its* two copies.
+
+use crate::account::{Account, Accounts, ClassCounts, FlowCount, Opened};
+use fairwire_core::{Duration, FlowHash, Time};
+use std::collections::VecDeque;
+
+/// Accounts, and classes, that are copied at one interval: at 120 and 80 bytes each a few tens of microseconds.
+pub(super) const AT_ONCE: usize = 2048;
+/// A copy begins so long after the one before it.
+const SPACING: Duration = Duration::from_ms(250);
+/// Copies that are kept: the newest, and so many as make a second.
+const KEPT: usize = 5;
+
+/// The counters of one flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowSample {
+    pub flow: FlowHash,
+    pub count: Counts,
+}
+
+/// What rates are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub dropped: u64,
+    pub marked: u64,
+}
+
+impl Counts {
+    fn of(count: &FlowCount) -> Self {
+        let &FlowCount { bytes_in, bytes_out, dropped, marked, .. } = count;
+        Counts { bytes_in, bytes_out, dropped, marked }
+    }
+
+    /// What came since `before`; all of it where the counters began anew.
+    pub fn since(&self, before: &Counts) -> Counts {
+        Counts {
+            bytes_in: self.bytes_in.checked_sub(before.bytes_in).unwrap_or(self.bytes_in),
+            bytes_out: self.bytes_out.checked_sub(before.bytes_out).unwrap_or(self.bytes_out),
+            dropped: self.dropped.checked_sub(before.dropped).unwrap_or(self.dropped),
+            marked: self.marked.checked_sub(before.marked).unwrap_or(self.marked),
+        }
+    }
+}
+
+/// One copy of all counters of one way.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    pub flows: Vec<FlowSample>,
+    /// What the first packets of the flows told; only the newest copy has it.
+    pub opened: Vec<Opened>,
+    pub classes: Vec<Counts>,
+    /// When each piece of [`AT_ONCE`] was copied.
+    pub flow_times: Vec<Time>,
+    pub class_times: Vec<Time>,
+}
+
+impl Sample {
+    /// With room for so many.
+    fn new(flows: usize, classes: usize) -> Self {
+        Sample {
+            flows: Vec::with_capacity(flows),
+            opened: Vec::with_capacity(flows),
+            classes: Vec::with_capacity(classes),
+            flow_times: Vec::with_capacity(flows.div_ceil(AT_ONCE)),
+            class_times: Vec::with_capacity(classes.div_ceil(AT_ONCE)),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.flows.clear();
+        self.opened.clear();
+        self.classes.clear();
+        self.flow_times.clear();
+        self.class_times.clear();
+    }
+
+    /// When the flow at `place` was copied.
+    pub fn flow_time(&self, place: usize) -> Time {
+        self.flow_times[place / AT_ONCE]
+    }
+
+    /// When the class `place` was copied.
+    pub fn class_time(&self, place: usize) -> Time {
+        self.class_times[place / AT_ONCE]
+    }
+}
+
+/// Copies the counters of one way, piece by piece, on the datapath's thread.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    sample: Sample,
+    begins_at: Time,
+    /// How many flows and classes the copy that has begun is of: who comes meanwhile is in the next one.
+    of: Option<[usize; 2]>,
+}
+
+impl Sampler {
+    /// The first copy begins at `start`.
+    pub fn new(flows: usize, classes: usize, start: Time) -> Self {
+        Sampler { sample: Sample::new(flows, classes), begins_at: start, of: None }
+    }
+
+    /// Copies the next piece. A whole copy waits for its taker, at each interval.
+    pub fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts) {
+        let (all, opened) = accounts.all();
+        let counts = classes.all();
+        let sample = &mut self.sample;
+        let [flows, classes] = match self.of {
+            Some(of) => of,
+            None if now < self.begins_at => return,
+            None => {
+                self.begins_at = now + SPACING;
+                // No more than what room was taken for at construction.
+                [all.len().min(sample.flows.capacity()), counts.len().min(sample.classes.capacity())]
+            }
+        };
+        self.of = Some([flows, classes]);
+        if let Some(piece) = piece(sample.flows.len(), flows.min(all.len())) {
+            let copied =
+                |account: &Account| FlowSample { flow: account.flow, count: Counts::of(&account.count) };
+            sample.flow_times.push(now);
+            sample.opened.extend_from_slice(&opened[piece.clone()]);
+            sample.flows.extend(all[piece].iter().map(copied));
+        }
+        if let Some(piece) = piece(sample.classes.len(), classes.min(counts.len())) {
+            sample.class_times.push(now);
+            sample.classes.extend(counts[piece].iter().map(Counts::of));
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.of.is_some_and(|[flows, classes]| {
+            self.sample.flows.len() >= flows && self.sample.classes.len() >= classes
+        })
+    }
+
+    /// Gives a whole copy to `kept`, whose oldest is used for the next. False when there is none.
+    pub fn give(&mut self, kept: &mut Kept) -> bool {
+        let is_whole = self.is_whole();
+        if is_whole {
+            self.sample = kept.push(std::mem::take(&mut self.sample));
+            self.sample.clear();
+            self.of = None;
+        }
+        is_whole
+    }
+}
+
+/// The places of the next piece, when `done` of `all` are copied.
+fn piece(done: usize, all: usize) -> Option<std::ops::Range<usize>> {
+    (done < all).then(|| done..all.min(done + AT_ONCE))
+}
+
+/// The copies of about the last second, the newest first.
+#[derive(Debug)]
+pub(super) struct Kept {
+    copies: VecDeque<Sample>,
+    spare: Vec<Sample>,
+}
+
+impl Kept {
+    /// Room for copies of so many, taken now.
+    pub fn new(flows: usize, classes: usize) -> Self {
+        let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
+        Kept { copies: VecDeque::with_capacity(KEPT + 1), spare }
+    }
+
+    /// Keeps `copy`, and gives one to be written over.
+    fn push(&mut self, copy: Sample) -> Sample {
+        self.copies.push_front(copy);
+        match self.spare.pop() {
+            Some(spare) => spare,
+            None => self.copies.pop_back().unwrap_or_default(),
+        }
+    }
+
+    /// The newest copy and the oldest, once there are two.
+    pub fn ends(&self) -> Option<(&Sample, &Sample)> {
+        (self.copies.len() > 1).then(|| self.copies.front().zip(self.copies.back())).flatten()
+    }
+
+    /// The newest copy.
+    pub fn newest(&self) -> Option<&Sample> {
+        self.copies.front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_wire::FlowKey;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn opened() -> Opened {
+        let key = FlowKey::Other { ethertype: 0, source: [0; 6], destination: [0; 6] };
+        Opened { key, class: 0, vlan: 0, dscp: 0 }
+    }
+
+    #[test]
+    fn a_copy_is_made_in_pieces_and_each_rate_is_over_the_time_between_its_own_two() {
+        let (flows, classes) = (AT_ONCE + 10, 3 * AT_ONCE);
+        let mut accounts = Accounts::new(flows);
+        let mut counts = ClassCounts::new(classes);
+        let mut sampler = Sampler::new(flows, classes, at(0));
+        let mut kept = Kept::new(flows, classes);
+        let mut given = Vec::new();
+        for ms in (0..2000).step_by(10) {
+            for flow in 0..flows as u64 {
+                let account = accounts.open(FlowHash(flow), at(ms), opened);
+                accounts.entry(account).bytes_out += 10;
+            }
+            (0..classes as u32).for_each(|class| counts.entry(class).bytes_out += 20);
+            sampler.step(at(ms), &accounts, &counts);
+            if sampler.give(&mut kept) {
+                given.push(ms);
+            }
+        }
+        // Three intervals for each, four times a second.
+        assert_eq!(given, [20, 270, 520, 770, 1020, 1270, 1520, 1770]);
+        let (new, old) = kept.ends().expect("two");
+        assert_eq!((new.flows.len(), new.opened.len(), new.classes.len()), (flows, flows, classes));
+        for place in [0, AT_ONCE - 1, AT_ONCE, flows - 1] {
+            let bytes = new.flows[place].count.since(&old.flows[place].count).bytes_out;
+            let time = new.flow_time(place).since(old.flow_time(place));
+            assert_eq!((bytes, time), (1000, Duration::from_ms(1000)));
+        }
+        assert_eq!(new.class_time(classes - 1), at(1770));
+        let last = new.classes[classes - 1].since(&old.classes[classes - 1]);
+        assert_eq!(last, Counts { bytes_out: 2000, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_copy_that_nobody_takes_waits_and_none_is_begun() {
+        let accounts = Accounts::new(4);
+        let counts = ClassCounts::new(1);
+        let mut sampler = Sampler::new(4, 1, at(0));
+        for ms in (0..5000).step_by(10) {
+            sampler.step(at(ms), &accounts, &counts);
+        }
+        let mut kept = Kept::new(4, 1);
+        assert!(sampler.give(&mut kept));
+        assert!(!sampler.give(&mut kept));
+        assert_eq!(kept.newest().expect("one").class_time(0), at(0));
+    }
+}

@@ -1,0 +1,160 @@
+//! How long packets waited during the last second: a small histogram per tenth of it.
+
+use super::snapshot::SojournSnapshot;
+use fairwire_core::{Duration, Time};
+
+/// Buckets are at most 1/16 of their value wide, so a quantile is off by 3.2 % at most.
+const PARTS: usize = 16;
+/// What waits longer is counted as if it had waited so long: 2^38 ns are four and a half minutes.
+const MOST_BITS: u32 = 38;
+const BUCKETS: usize = (MOST_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
+/// Slots of the window, the one in use included.
+const SLOTS: usize = 10;
+const SLOT: Duration = Duration::from_ms(100);
+
+/// How long packets waited that left during the last second. 22 kB, all taken at construction.
+#[derive(Debug)]
+pub struct Sojourns {
+    slots: Box<[Slot]>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    /// Which tenth of a second since time zero.
+    tenth: u64,
+    counts: [u32; BUCKETS],
+    count: u64,
+    sum_ns: u64,
+    max_ns: u64,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot { tenth: 0, counts: [0; BUCKETS], count: 0, sum_ns: 0, max_ns: 0 };
+}
+
+impl Sojourns {
+    /// A window in which nothing left.
+    pub fn new() -> Self {
+        Sojourns { slots: vec![Slot::EMPTY; SLOTS].into() }
+    }
+
+    /// A packet that left at `now` had waited `wait`.
+    #[inline]
+    pub fn record(&mut self, now: Time, wait: Duration) {
+        let tenth = now.ns() / SLOT.ns();
+        let slot = &mut self.slots[(tenth % SLOTS as u64) as usize];
+        if slot.tenth != tenth {
+            *slot = Slot { tenth, ..Slot::EMPTY };
+        }
+        slot.counts[bucket_of(wait.ns())] += 1;
+        slot.count += 1;
+        slot.sum_ns = slot.sum_ns.saturating_add(wait.ns());
+        slot.max_ns = slot.max_ns.max(wait.ns());
+    }
+
+    /// What the packets waited that left in the second before `now`: nine whole slots and the one that has begun.
+    pub fn window(&self, now: Time) -> SojournSnapshot {
+        let tenth = now.ns() / SLOT.ns();
+        let mut merged = Slot::EMPTY;
+        for slot in self.slots.iter().filter(|slot| slot.tenth + SLOTS as u64 > tenth) {
+            merged.counts.iter_mut().zip(&slot.counts).for_each(|(sum, count)| *sum += count);
+            merged.count += slot.count;
+            merged.sum_ns = merged.sum_ns.saturating_add(slot.sum_ns);
+            merged.max_ns = merged.max_ns.max(slot.max_ns);
+        }
+        let [p50_s, p95_s, p99_s] = merged.quantiles([0.5, 0.95, 0.99]);
+        let mean_s = merged.sum_ns as f64 * 1e-9 / merged.count.max(1) as f64;
+        SojournSnapshot { mean_s, p50_s, p95_s, p99_s, max_s: merged.max_ns as f64 * 1e-9 }
+    }
+}
+
+impl Default for Sojourns {
+    fn default() -> Self {
+        Sojourns::new()
+    }
+}
+
+impl Slot {
+    /// The waits, seconds, at the quantiles `wanted`, which climb.
+    fn quantiles<const N: usize>(&self, wanted: [f64; N]) -> [f64; N] {
+        let mut found = [0.0; N];
+        let (mut sum, mut next) = (0u64, 0);
+        for (bucket, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            sum += u64::from(*count);
+            while next < N && sum >= ((wanted[next] * self.count as f64).ceil() as u64).max(1) {
+                found[next] = middle_of(bucket).min(self.max_ns) as f64 * 1e-9;
+                next += 1;
+            }
+        }
+        found
+    }
+}
+
+/// Values below twice [`PARTS`] have a bucket each; after that each doubling has [`PARTS`].
+#[inline]
+fn bucket_of(ns: u64) -> usize {
+    let ns = ns.min((1 << MOST_BITS) - 1);
+    let shift = u64::BITS - (2 * PARTS as u64).ilog2() - (ns | (2 * PARTS as u64 - 1)).leading_zeros();
+    shift as usize * PARTS + (ns >> shift) as usize
+}
+
+fn middle_of(bucket: usize) -> u64 {
+    let shift = (bucket / PARTS).saturating_sub(1);
+    (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn a_window_without_packets_tells_zeros() {
+        assert_eq!(Sojourns::new().window(at(5000)), SojournSnapshot::default());
+    }
+
+    #[test]
+    fn what_left_more_than_a_second_ago_is_forgotten() {
+        let mut sojourns = Sojourns::new();
+        sojourns.record(at(5000), Duration::from_ms(40));
+        sojourns.record(at(5700), Duration::from_ms(4));
+        assert_eq!(sojourns.window(at(5990)).max_s, 0.04);
+        assert_eq!(sojourns.window(at(6000)).max_s, 0.004);
+        assert_eq!(sojourns.window(at(6699)).mean_s, 0.004);
+        assert_eq!(sojourns.window(at(6700)), SojournSnapshot::default());
+        sojourns.record(at(16_000), Duration::from_ms(7)); // the same slot as the first
+        assert_eq!(sojourns.window(at(16_000)).max_s, 0.007);
+    }
+
+    #[test]
+    fn no_wait_at_all_and_one_for_ever_are_counted() {
+        let mut sojourns = Sojourns::new();
+        sojourns.record(at(1), Duration::ZERO);
+        sojourns.record(at(1), Duration::MAX);
+        let window = sojourns.window(at(2));
+        assert_eq!((window.p50_s, window.max_s), (0.0, u64::MAX as f64 * 1e-9));
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_a_thirtieth_of_the_sorted_list(
+            // Log-uniform from 1 ns to four minutes.
+            waits in prop::collection::vec((0u32..37, 0.5f64..1.0), 1..300),
+        ) {
+            let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();
+            let mut sojourns = Sojourns::new();
+            waits.iter().enumerate().for_each(|(n, ns)| sojourns.record(at(n as u64 * 3), Duration::from_ns(*ns)));
+            waits.sort_unstable();
+            let window = sojourns.window(at(900));
+            for (q, told) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
+                let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
+                // Half a bucket of 1/16; one ns more because a bucket's middle is a whole number.
+                prop_assert!((told - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, told, truth);
+            }
+        }
+    }
+}
