@@ -43,6 +43,26 @@ impl DelayLine {
         self.frames.front().map(|travelling| travelling.due)
     }
 
+    /// From now on the delay is `delay`, and there is room for at least `capacity` frames. What is on its way stays due when it was, and
+    /// nothing overtakes it.
+    pub fn retime(&mut self, delay: Duration, capacity: usize) {
+        self.delay = delay;
+        self.capacity = capacity.max(self.frames.len());
+        self.frames.reserve(self.capacity.saturating_sub(self.frames.len()));
+    }
+
+    /// Gives each frame the name that `names` has in the place of its old one.
+    pub fn rename(&mut self, names: &[u32]) {
+        for travelling in &mut self.frames {
+            travelling.frame = names[travelling.frame as usize];
+        }
+    }
+
+    /// Moves all frames of `other` behind those of this line.
+    pub fn append(&mut self, other: &mut DelayLine) {
+        self.frames.append(&mut other.frames);
+    }
+
     /// Frames on their way.
     pub fn len(&self) -> usize {
         self.frames.len()

@@ -3,6 +3,10 @@
 //! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
 //! order: first free, then arrive.
 
+mod replace;
+
+pub use replace::{HandedOver, Measure, Replacement, Retired};
+
 use crate::account::{Accounts, ClassCounts, Opened};
 use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Facts};
@@ -59,6 +63,7 @@ pub struct Direction {
     classes: ClassCounts,
     sojourns: Sojourns,
     recorder: Recorder,
+    flows: usize,
     scratch: Vec<u8>,
 }
 
@@ -82,6 +87,7 @@ impl Direction {
             classes: ClassCounts::new(plan.classes),
             sojourns: Sojourns::new(),
             recorder: Recorder::off(),
+            flows: plan.flows,
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }

@@ -61,6 +61,39 @@ impl FramePool {
         self.notes.len()
     }
 
+    /// How large it is.
+    pub fn size(&self) -> PoolSize {
+        PoolSize { frames: self.notes.len() as u32, frame_bytes: self.frame_bytes as u32 }
+    }
+
+    /// Would all that is inside of `other` fit this pool, which is empty?
+    pub fn holds(&self, other: &FramePool) -> bool {
+        other.in_use() <= self.capacity()
+            && (self.frame_bytes >= other.frame_bytes
+                || other.ids_in_use().all(|id| other.note(id).len as usize <= self.frame_bytes))
+    }
+
+    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it, and tells the new name of each frame by
+    /// its old one. `other` is of no use after that.
+    pub fn take_all(&mut self, other: &FramePool) -> Box<[u32]> {
+        let mut names = vec![u32::MAX; other.capacity()];
+        for id in other.ids_in_use() {
+            names[id as usize] = self.put(other.bytes(id), other.note(id)).expect("it was seen to fit");
+        }
+        names.into()
+    }
+
+    fn ids_in_use(&self) -> impl Iterator<Item = u32> {
+        let mut is_free = vec![false; self.notes.len()];
+        self.free.iter().for_each(|id| is_free[*id as usize] = true);
+        (0..self.notes.len() as u32).filter(move |id| !is_free[*id as usize])
+    }
+
+    /// What is remembered of frame `id`, to be changed.
+    pub fn note_mut(&mut self, id: u32) -> &mut Note {
+        &mut self.notes[id as usize]
+    }
+
     /// Copies `frame` in and names it.
     pub fn put(&mut self, frame: &[u8], note: Note) -> Result<u32, NoRoom> {
         if frame.len() > self.frame_bytes {

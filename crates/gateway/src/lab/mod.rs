@@ -18,7 +18,7 @@ mod error;
 mod host;
 mod message;
 mod namespace;
-mod netlink;
+pub(crate) mod netlink;
 mod plan;
 mod sink;
 mod source;

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A way to change the interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
-pub(super) struct Netlink(OwnedFd);
+pub(crate) struct Netlink(OwnedFd);
 
 /// A virtual Ethernet pair: one end here, the other in another namespace.
 pub(super) struct Pair<'a> {
@@ -40,6 +40,16 @@ impl Netlink {
         // The number of the routing protocol, NETLINK_ROUTE, is zero, and so is "none".
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
         socket.map(Netlink).during("opening a netlink socket")
+    }
+
+    /// As [`open`](Netlink::open), for others than labs.
+    pub fn open_plain() -> io::Result<Self> {
+        Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
+    }
+
+    /// Where requests go and answers come from.
+    pub fn descriptor(&self) -> &OwnedFd {
+        &self.0
     }
 
     /// Makes a pair, both ends down.
@@ -101,7 +111,7 @@ impl Netlink {
     }
 
     /// Sends a request and waits for its acknowledgement.
-    fn ask(&self, request: Request) -> io::Result<()> {
+    pub fn ask(&self, request: Request) -> io::Result<()> {
         write(&self.0, &request.finish())?;
         let mut answer = [0; 4096];
         let count = read(&self.0, &mut answer[..])?;
@@ -131,31 +141,31 @@ fn acknowledgement(answer: &[u8]) -> io::Result<()> {
 
 /// `linux/veth.h`: the attribute in which the other end is described.
 const VETH_INFO_PEER: u16 = 1;
-const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 /// Bytes of struct nlmsghdr.
-const HEADER_BYTES: usize = 16;
+pub(crate) const HEADER_BYTES: usize = 16;
 
-const IS_UP: u32 = libc::IFF_UP as u32;
+pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 
 /// What struct ifinfomsg says of an interface.
-struct Link {
-    index: u32,
-    flags: u32,
+pub(crate) struct Link {
+    pub index: u32,
+    pub flags: u32,
     /// Which flags are to be changed.
-    changed: u32,
+    pub changed: u32,
 }
 
 impl Link {
-    fn untouched(index: u32) -> Self {
+    pub fn untouched(index: u32) -> Self {
         Link { index, flags: 0, changed: 0 }
     }
 }
 
 /// A netlink request under construction: a header, a fixed part, and attributes in attributes, all aligned to four bytes.
-struct Request(Vec<u8>);
+pub(crate) struct Request(Vec<u8>);
 
 impl Request {
-    fn new(kind: u16, flags: i32) -> Self {
+    pub fn new(kind: u16, flags: i32) -> Self {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -168,30 +178,30 @@ impl Request {
     }
 
     /// struct ifinfomsg: family and type (any), index, flags, and which flags change.
-    fn link(&mut self, link: Link) {
+    pub fn link(&mut self, link: Link) {
         self.raw(&[0; 4]);
         self.raw(&link.index.to_ne_bytes());
         self.raw(&link.flags.to_ne_bytes());
         self.raw(&link.changed.to_ne_bytes());
     }
 
-    fn number(&mut self, kind: u16, value: u32) {
+    pub fn number(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_ne_bytes());
     }
 
     /// With the zero at its end that the kernel wants.
-    fn text(&mut self, kind: u16, text: &str) {
+    pub fn text(&mut self, kind: u16, text: &str) {
         self.nested(kind, |request| {
             request.raw(text.as_bytes());
             request.raw(&[0]);
         });
     }
 
-    fn attribute(&mut self, kind: u16, value: &[u8]) {
+    pub fn attribute(&mut self, kind: u16, value: &[u8]) {
         self.nested(kind, |request| request.raw(value));
     }
 
-    fn nested(&mut self, kind: u16, inside: impl FnOnce(&mut Self)) {
+    pub fn nested(&mut self, kind: u16, inside: impl FnOnce(&mut Self)) {
         let start = self.0.len();
         self.raw(&[0; 2]);
         self.raw(&kind.to_ne_bytes());
@@ -201,7 +211,7 @@ impl Request {
         self.0.resize(self.0.len().next_multiple_of(4), 0);
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         let len = self.0.len() as u32;
         self.0[..4].copy_from_slice(&len.to_ne_bytes());
         self.0

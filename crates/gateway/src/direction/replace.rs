@@ -1,0 +1,258 @@
+//! A direction gets another configuration between two packets, and nothing that is inside is lost.
+//!
+//! The packet in transmission and what travels on the delay line go on as they were begun. What waits is handed over to the new
+//! discipline, with the flow and the length that the new classifier finds: a flow whose packets had two names in one discipline would be
+//! served out of order.
+
+use super::{Direction, DirectionPlan, Link};
+use crate::account::{Accounts, ClassCounts};
+use crate::class_book::UNCLAIMED;
+use crate::classify::Classifier;
+use crate::hand_over::hand_over;
+use crate::pool::{FramePool, PoolSize};
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
+};
+
+/// What takes the place of a direction's parts: built away from the thread that forwards.
+pub struct Replacement {
+    plan: DirectionPlan,
+    pool: Option<FramePool>,
+    accounts: Option<Accounts>,
+    classes: ClassCounts,
+}
+
+/// What a direction has, as far as it must be known to replace it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// The size of its pool.
+    pub pool: PoolSize,
+    /// Flows that it counts one by one.
+    pub flows: usize,
+}
+
+/// What became of the packets of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HandedOver {
+    /// Packets that waited.
+    pub packets: u64,
+    /// Of these, packets that go ahead of the new discipline, which would have refused some.
+    pub ahead: u64,
+    /// Had every packet its place, before and after?
+    pub is_balanced: bool,
+}
+
+/// What is of no use any more. It is dropped where time does not matter.
+pub struct Retired {
+    _discipline: Option<Box<dyn Discipline>>,
+    _pool: Option<FramePool>,
+    _accounts: Option<Accounts>,
+    _classes: ClassCounts,
+    _classifier: Classifier,
+    _scratch: Vec<u8>,
+}
+
+impl Replacement {
+    /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the same as before (`keeps_flows`), flows are
+    /// counted on.
+    pub fn new(plan: DirectionPlan, present: Measure, keeps_flows: bool) -> Self {
+        Replacement {
+            pool: (plan.pool != present.pool).then(|| FramePool::new(plan.pool)),
+            accounts: (!keeps_flows || plan.flows != present.flows).then(|| Accounts::new(plan.flows)),
+            classes: ClassCounts::new(plan.classes),
+            plan,
+        }
+    }
+}
+
+impl Direction {
+    /// What must be known of it to replace its parts.
+    pub fn measure(&self) -> Measure {
+        Measure { pool: self.pool.size(), flows: self.flows }
+    }
+
+    /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
+    ///
+    /// Where what is inside does not fit a smaller pool, the old pool stays, so that nothing is lost.
+    pub fn replace(
+        &mut self,
+        replacement: Replacement,
+        class_map: &[u32],
+        now: Time,
+    ) -> (HandedOver, Retired) {
+        let was_balanced = self.is_balanced();
+        let packets = u64::from(self.backlog().packets);
+        let Replacement { plan, pool, accounts, classes } = replacement;
+        let DirectionPlan { shaper, delay, classifier, flows, .. } = plan;
+        let classes = self.replace_classes(classes, class_map);
+        let mut old_pool = pool.filter(|pool| pool.holds(&self.pool));
+        let scratch = vec![0; old_pool.as_ref().unwrap_or(&self.pool).size().frame_bytes as usize];
+        let names = old_pool.as_mut().map(|pool| {
+            std::mem::swap(pool, &mut self.pool);
+            self.pool.take_all(pool)
+        });
+        self.retime(delay, names.as_deref());
+        let old_accounts = accounts.map(|new| std::mem::replace(&mut self.accounts, new));
+        self.flows = flows;
+        let renaming = Renaming { names, class_map, reopens: old_accounts.is_some() };
+        let classifier = std::mem::replace(&mut self.classifier, classifier);
+        let (discipline, ahead) = self.replace_link(shaper, &renaming, now);
+        let handed = HandedOver { packets, ahead, is_balanced: was_balanced && self.is_balanced() };
+        let retired = Retired {
+            _discipline: discipline,
+            _pool: old_pool,
+            _accounts: old_accounts,
+            _classes: classes,
+            _classifier: classifier,
+            _scratch: std::mem::replace(&mut self.scratch, scratch),
+        };
+        (handed, retired)
+    }
+
+    /// Gives `class` another weight; `None` where nothing is shaped.
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Option<Result<Weight, NotReweighed>> {
+        self.link.as_mut().map(|link| link.server.discipline_mut().reweigh(class, weight))
+    }
+
+    /// The counts of each class go to where it is now; those of classes that are gone are added to what nobody claims.
+    fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
+        let old = std::mem::replace(&mut self.classes, new);
+        for (number, count) in old.all().iter().enumerate() {
+            let class = class_map.get(number).copied().unwrap_or(UNCLAIMED);
+            self.classes.entry(class).add(count);
+        }
+        old
+    }
+
+    fn retime(&mut self, delay: Duration, names: Option<&[u32]>) {
+        let capacity = self.pool.capacity();
+        for line in [&mut self.shaped, &mut self.unshaped] {
+            line.retime(delay, capacity);
+            if let Some(names) = names {
+                line.rename(names);
+            }
+        }
+    }
+
+    fn replace_link(
+        &mut self,
+        shaper: Option<super::ShaperPlan>,
+        renaming: &Renaming<'_>,
+        now: Time,
+    ) -> (Option<Box<dyn Discipline>>, u64) {
+        let Some(mut link) = self.link.take() else {
+            if let Some(shaper) = shaper {
+                self.link = Some(Link::new(shaper, now));
+                // What travels unshaped would else be overtaken where the delay is shorter now.
+                self.shaped.append(&mut self.unshaped);
+            }
+            return (None, 0);
+        };
+        let mut old = Renamed { link: &mut link, direction: self, renaming };
+        let Some(shaper) = shaper else {
+            let mut waiting = Vec::with_capacity(old.backlog().packets as usize);
+            old.drain(&mut |packet| waiting.push(packet));
+            waiting.sort_by_key(|packet| packet.arrived);
+            self.release_unshaped(waiting, now);
+            return (None, 0);
+        };
+        let new = hand_over(&mut old, shaper.discipline, now);
+        let ahead = carried_over(&*new);
+        let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
+        let discipline = link.server.replace(new, transmitter, now);
+        link.meter.waiting(link.server.backlog(), now);
+        self.link = Some(link);
+        (Some(discipline), ahead)
+    }
+
+    /// Nothing is shaped any more: what waited follows the packet in transmission at once.
+    fn release_unshaped(&mut self, waiting: Vec<Packet>, now: Time) {
+        self.unshaped.append(&mut self.shaped);
+        for packet in waiting {
+            for count in
+                [self.accounts.entry(self.pool.note(packet.frame).account), self.classes.entry(packet.class)]
+            {
+                count.packets_out += 1;
+                count.bytes_out += u64::from(packet.len);
+            }
+            self.unshaped.push(packet.frame, now);
+        }
+    }
+}
+
+/// How what waits is called from now on.
+struct Renaming<'a> {
+    /// The new name of each frame, where the pool is another.
+    names: Option<Box<[u32]>>,
+    class_map: &'a [u32],
+    /// Are flows counted in a new table?
+    reopens: bool,
+}
+
+impl Direction {
+    fn renamed(&mut self, mut packet: Packet, renaming: &Renaming<'_>) -> Packet {
+        if let Some(names) = &renaming.names {
+            packet.frame = names[packet.frame as usize];
+        }
+        let facts = self.classifier.classify(self.pool.bytes(packet.frame));
+        if renaming.reopens {
+            let account = self.accounts.open(facts.flow);
+            self.accounts.entry(account).packets_in += 1;
+            self.accounts.entry(account).bytes_in += u64::from(facts.len);
+            self.pool.note_mut(packet.frame).account = account;
+        }
+        let class = renaming.class_map.get(packet.class as usize).copied().unwrap_or(UNCLAIMED);
+        Packet { class, flow: facts.flow, len: facts.len, ..packet }
+    }
+}
+
+/// The old discipline, whose packets come out under their new names.
+struct Renamed<'a> {
+    link: &'a mut Link,
+    direction: &'a mut Direction,
+    renaming: &'a Renaming<'a>,
+}
+
+impl Discipline for Renamed<'_> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.link.server.discipline_mut().enqueue(packet, now, signals);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.link.server.discipline_mut().dequeue(now, signals)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.link.server.discipline().ready_at()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.link.server.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.link.server.discipline().inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        let Renamed { link, direction, renaming } = self;
+        link.server.discipline_mut().drain(&mut |packet| take(direction.renamed(packet, renaming)));
+    }
+}
+
+/// The packets that wait ahead of a discipline.
+fn carried_over(discipline: &dyn Discipline) -> u64 {
+    let mut carried = Carried(0);
+    discipline.inspect(&mut carried);
+    carried.0
+}
+
+struct Carried(u64);
+
+impl Probe for Carried {
+    fn gauge(&mut self, name: &str, _: Unit, value: f64) {
+        if name == "carried_over_packets" {
+            self.0 = value as u64;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What the thread that forwards does beside forwarding: orders, observing, the heartbeat's end, and the end.
+
+use super::port::Common;
+use super::stand_in::{Observer, PortState};
+use crate::config::Config;
+use crate::datapath::Datapath;
+use crate::direction::{HandedOver, Measure, Replacement, Retired};
+use crate::driver::Next;
+use fairwire_core::{Duration, NotReweighed, Time, Weight};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
+
+/// What the thread that forwards is told.
+pub(super) enum Order {
+    /// Other parts for both ways.
+    Replace(Box<Replace>),
+    /// Other weights, by the number of the class. All or none.
+    Reweigh(Vec<(u32, Weight)>, SyncSender<Result<(), NotReweighed>>),
+}
+
+/// Other parts.
+pub(super) struct Replace {
+    /// Download, upload.
+    pub ways: [Replacement; 2],
+    pub class_map: Box<[u32]>,
+    pub config: Arc<Config>,
+    pub done: SyncSender<Replaced>,
+}
+
+/// What became of the packets; and what is of no use any more, to be dropped where time does not matter.
+pub(super) struct Replaced {
+    pub ways: [HandedOver; 2],
+    pub paused: Duration,
+    pub measures: [Measure; 2],
+    pub _retired: ([Retired; 2], Arc<Config>),
+}
+
+/// What both threads see.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Shall it end?
+    pub stop: AtomicBool,
+    /// Counts up as long as packets can be forwarded.
+    pub beats: AtomicU64,
+    /// Has the guard gone?
+    pub is_guard_gone: AtomicBool,
+}
+
+/// Beside forwarding.
+pub(super) struct Engine {
+    pub orders: Receiver<Order>,
+    pub observer: Observer,
+    pub shared: Arc<Shared>,
+    pub common: Rc<RefCell<Common>>,
+    /// Inside first.
+    pub ports: [Rc<Cell<PortState>>; 2],
+    pub interval: Duration,
+    /// How long what waits may take to leave at the end.
+    pub patience: Duration,
+    pub observe_at: Time,
+    pub end_at: Option<Time>,
+}
+
+/// How often orders are looked for.
+const LOOK: Duration = Duration::from_ms(10);
+
+impl Engine {
+    /// Is asked by the driver, between two packets.
+    pub fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
+        self.shared.beats.fetch_add(1, Ordering::Relaxed);
+        if self.common.borrow().heart.as_ref().is_some_and(super::heart::Heart::is_alone) {
+            self.shared.is_guard_gone.store(true, Ordering::Relaxed);
+        }
+        while let Ok(order) = self.orders.try_recv() {
+            self.obey(order, now, datapath);
+        }
+        if now >= self.observe_at {
+            self.observe_at = now + self.interval;
+            self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
+        }
+        if self.shared.stop.load(Ordering::Relaxed) {
+            return self.end(now, datapath);
+        }
+        Next::AskAt(self.observe_at.min(now + LOOK))
+    }
+
+    /// What is inside leaves as its rate allows; nothing comes in any more.
+    fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
+        self.common.borrow_mut().is_ending = true;
+        let end_at = *self.end_at.get_or_insert(now + self.patience);
+        let inside = datapath.forward.packets_inside() + datapath.backward.packets_inside();
+        if inside == 0 || now >= end_at {
+            return Next::Stop;
+        }
+        Next::AskAt(now + Duration::from_ms(1))
+    }
+
+    fn obey(&mut self, order: Order, now: Time, datapath: &mut Datapath) {
+        match order {
+            Order::Replace(replace) => self.replace(*replace, now, datapath),
+            Order::Reweigh(weights, done) => {
+                // Who asked may have stopped waiting: the change stands.
+                let _ = done.try_send(reweigh(&weights, datapath));
+            }
+        }
+    }
+
+    fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
+        let Replace { ways: [download, upload], class_map, config, done } = replace;
+        let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
+        let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
+        self.observer.replaced(&config);
+        let replaced = Replaced {
+            ways: [forward, backward],
+            paused: crate::clock::now().since(now),
+            measures: [datapath.forward.measure(), datapath.backward.measure()],
+            _retired: ([old_forward, old_backward], config),
+        };
+        let _ = done.try_send(replaced);
+    }
+}
+
+/// Gives all classes their weights, in both ways where those are shaped; or none, and tells why.
+fn reweigh(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), NotReweighed> {
+    let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
+    let mut has_shaper = false;
+    for (class, weight) in weights {
+        for is_forward in [true, false] {
+            let direction = if is_forward { &mut datapath.forward } else { &mut datapath.backward };
+            let Some(outcome) = direction.reweigh(*class, *weight) else { continue };
+            has_shaper = true;
+            match outcome {
+                Ok(before) => done.push((is_forward, *class, before)),
+                Err(error) => {
+                    for (is_forward, class, before) in done.into_iter().rev() {
+                        let direction = if is_forward { &mut datapath.forward } else { &mut datapath.backward };
+                        // It had this weight a moment ago.
+                        let _ = direction.reweigh(class, before);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+    if has_shaper { Ok(()) } else { Err(NotReweighed::NoWeights) }
+}

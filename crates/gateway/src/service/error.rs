@@ -1,0 +1,92 @@
+//! Why a gateway does not start, or cannot go on.
+
+use crate::io::PortError;
+use fairwire_disciplines::BuildError;
+
+/// Why a gateway did not start, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// Somebody has it already.
+    #[error("{what} is taken by {holder}")]
+    Taken {
+        /// What was wanted: the name of a gateway, an interface.
+        what: String,
+        /// Who has it.
+        holder: String,
+    },
+    /// There is no such interface.
+    #[error("`wire.{key}` is `{name}`, but there is no such interface")]
+    NoInterface {
+        /// The key of the configuration: `inside` or `outside`.
+        key: &'static str,
+        /// As given.
+        name: String,
+    },
+    /// The interface is of no use for this.
+    #[error("`wire.{key}` is `{name}`, but {why}")]
+    Unfit {
+        /// The key of the configuration.
+        key: &'static str,
+        /// As given.
+        name: String,
+        /// Why.
+        why: String,
+        /// What helps.
+        remedy: String,
+    },
+    /// The system refused for want of rights.
+    #[error("this process may not do this: {operation}: {source}")]
+    NoRights {
+        /// What was tried.
+        operation: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The discipline could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The system failed at something that ought to work.
+    #[error("{operation}: {source}")]
+    System {
+        /// What was tried.
+        operation: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+impl ServiceError {
+    /// Is it the user's to mend, in the configuration or on the machine? Else it is ours, or the machine's.
+    pub fn is_users(&self) -> bool {
+        !matches!(self, ServiceError::System { .. } | ServiceError::Port(_))
+    }
+
+    /// What helps.
+    pub fn remedy(&self) -> String {
+        match self {
+            ServiceError::Taken { .. } => "two gateways cannot share a name, a socket or an interface: stop the other one \
+                                           (SIGTERM), or give this one its own"
+                .into(),
+            ServiceError::NoInterface { .. } => "allowed: an interface that `ip link` lists here".into(),
+            ServiceError::Unfit { remedy, .. } => remedy.clone(),
+            ServiceError::NoRights { .. } => "run it as root, or with the capabilities CAP_NET_ADMIN and CAP_NET_RAW and a \
+                                              folder for its socket (the systemd unit gives them)"
+                .into(),
+            ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
+            ServiceError::Port(_) => "see `ip link` for the state of the interface".into(),
+            ServiceError::System { .. } => "this is a fault of fairwire or of this machine".into(),
+        }
+    }
+
+    /// `source` at `operation`: a want of rights is told apart.
+    pub(super) fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
+        let (operation, source) = (operation.into(), source.into());
+        match source.kind() {
+            std::io::ErrorKind::PermissionDenied => ServiceError::NoRights { operation, source },
+            _ => ServiceError::System { operation, source },
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The guard: a small process that bridges the two interfaces in the kernel while the gateway is dead or hung.
+//!
+//! It is this program, started again before the gateway gives up its rights. It keeps CAP_NET_ADMIN alone, listens to the gateway's
+//! heartbeat on its standard input, and answers on its standard output. It ends when the gateway ends on purpose, when a gateway of the
+//! same name asks it to, or on SIGTERM; the bridge goes with it. When it is killed itself, nobody makes a bridge: the link fails
+//! closed.
+
+use super::bridge::Bridge;
+use super::error::ServiceError;
+use super::heart::{BEAT, GOODBYE, RESUME};
+use super::place::Listener;
+use super::rights;
+use crate::clock;
+use fairwire_core::{Duration, Time};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, read, write};
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// The argument after which the program hands over to [`guard_main`].
+pub const GUARD_COMMAND: &str = "gateway-guard";
+
+/// What a guard must know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Charge {
+    pub name: String,
+    pub inside: String,
+    pub outside: String,
+    pub watchdog_ms: u64,
+    pub socket: PathBuf,
+    pub is_filtered: bool,
+}
+
+/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is no command for people.
+pub fn guard_main(charge: &str) -> i32 {
+    let Ok(charge) = serde_json::from_str::<Charge>(charge) else {
+        say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; it is no command for people"));
+        return 2;
+    };
+    match Guard::new(&charge).and_then(Guard::watch) {
+        Ok(()) => 0,
+        Err(error) => {
+            say(format_args!("the guard of the gateway `{}` ends: {error}; the link fails closed", charge.name));
+            1
+        }
+    }
+}
+
+/// The socket at which the guard of the gateway `name` can be asked to leave.
+pub(super) fn socket_of(name: &str) -> PathBuf {
+    super::place::folder().join(format!("{name}.guard"))
+}
+
+/// Starts a guard. Its standard input and output are pipes.
+pub(super) fn start(charge: &Charge) -> Result<Child, ServiceError> {
+    let fail = |error| ServiceError::system("starting the guard", error);
+    let text = serde_json::to_string(charge).map_err(|error| fail(error.into()))?;
+    let program = std::env::current_exe().map_err(fail)?;
+    let mut command = Command::new(program);
+    command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // Out of the terminal's group: Ctrl-C is for the gateway, which tells its guard.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(fail)?;
+    // It says one byte when it is ready, and nothing when it could not be.
+    let mut ready = [0];
+    let told = child.stdout.as_ref().map(|output| read(output, &mut ready));
+    match told {
+        Some(Ok(1)) => Ok(child),
+        _ => {
+            let _ = child.wait();
+            Err(fail(std::io::Error::other("it ended at once; its own message says why")))
+        }
+    }
+}
+
+/// Asks a guard at `socket` whose gateway is gone to leave, and waits until it has.
+pub(super) fn ask_to_leave(socket: &Path) -> Result<(), ServiceError> {
+    let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
+    let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).map_err(fail)?;
+    // It closes the connection when its bridge is gone.
+    let mut answer = [0];
+    match std::io::Read::read(&mut &stream, &mut answer) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(fail(error)),
+    }
+}
+
+struct Guard {
+    charge: Charge,
+    listener: Listener,
+    ends: UnixStream,
+    watchdog: Duration,
+    heard: Time,
+    bridge: Option<Bridge>,
+    /// The gateway is gone; nothing comes on standard input any more.
+    is_orphan: bool,
+    /// The bridge could not be made: tried again at this time.
+    try_at: Time,
+}
+
+/// What the guard does next.
+#[derive(PartialEq, Eq)]
+enum Then {
+    GoOn,
+    End,
+}
+
+impl Guard {
+    fn new(charge: &Charge) -> Result<Self, ServiceError> {
+        let fail = |error| ServiceError::system("listening to signals", error);
+        let (ends, written) = UnixStream::pair().map_err(fail)?;
+        for signal in [libc::SIGTERM, libc::SIGINT] {
+            let pipe = written.try_clone().map_err(fail)?;
+            signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
+        }
+        let listener = Listener::bind(&charge.socket)?;
+        rights::keep_only(rights::GUARD)?;
+        if charge.is_filtered {
+            rights::filter_system_calls()?;
+        }
+        write(std::io::stdout(), &[BEAT]).map_err(|error| ServiceError::system("telling the gateway", error))?;
+        let now = clock::now();
+        Ok(Guard {
+            charge: charge.clone(),
+            listener,
+            ends,
+            watchdog: Duration::from_ms(charge.watchdog_ms),
+            heard: now,
+            bridge: None,
+            is_orphan: false,
+            try_at: now,
+        })
+    }
+
+    fn watch(mut self) -> Result<(), ServiceError> {
+        loop {
+            let now = clock::now();
+            let is_silent = self.is_orphan || now.since(self.heard) >= self.watchdog;
+            if is_silent && self.bridge.is_none() && now >= self.try_at {
+                self.open(now);
+            }
+            if self.wait(now)? == Then::End {
+                self.close("it was asked to leave");
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for what comes, until the watchdog's time is over, and does it.
+    fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
+        let input = std::io::stdin();
+        let mut events = vec![
+            PollFd::new(&self.listener.socket, PollFlags::IN),
+            PollFd::new(&self.ends, PollFlags::IN),
+        ];
+        if !self.is_orphan {
+            events.push(PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN));
+        }
+        let due = if self.bridge.is_some() { None } else { Some((self.heard + self.watchdog).max(self.try_at)) };
+        let timeout = due.map(|due| clock::timespec(due.since(now).ns() + 100_000));
+        match poll(&mut events, timeout.as_ref()) {
+            Err(Errno::INTR) | Ok(0) => return Ok(Then::GoOn),
+            outcome => outcome.map_err(|error| ServiceError::system("waiting", error))?,
+        };
+        let has = |place: usize| events.get(place).is_some_and(|event: &PollFd<'_>| !event.revents().is_empty());
+        let (is_asked, is_signalled, has_input) = (has(0), has(1), has(2));
+        drop(events);
+        if is_asked && let Ok((stream, _)) = self.listener.socket.accept() {
+            // A live gateway holds its name, so whoever asks is its successor. The connection closes when the bridge is gone.
+            self.close("another gateway takes over");
+            drop(stream);
+            return Ok(Then::End);
+        }
+        if is_signalled {
+            return Ok(Then::End);
+        }
+        if has_input { Ok(self.hear()) } else { Ok(Then::GoOn) }
+    }
+
+    fn hear(&mut self) -> Then {
+        let mut bytes = [0; 256];
+        match read(std::io::stdin(), &mut bytes) {
+            Ok(0) | Err(Errno::PIPE | Errno::CONNRESET) => self.is_orphan = true,
+            Ok(count) => {
+                let bytes = &bytes[..count];
+                if bytes.contains(&GOODBYE) {
+                    return Then::End;
+                }
+                self.heard = clock::now();
+                self.close("the gateway forwards again");
+                if bytes.contains(&RESUME) {
+                    // A gateway that does not read is hung again.
+                    let _ = write(std::io::stdout(), &[RESUME]);
+                }
+            }
+            Err(_) => {}
+        }
+        Then::GoOn
+    }
+
+    /// Lets frames pass, unshaped.
+    fn open(&mut self, now: Time) {
+        let Charge { name, inside, outside, .. } = &self.charge;
+        let why = if self.is_orphan { "is gone" } else { "is silent" };
+        match Bridge::make(inside, outside) {
+            Ok(bridge) => {
+                say(format_args!(
+                    "the gateway `{name}` {why}: {inside} and {outside} are bridged by {}, unshaped, until it is back",
+                    bridge.name
+                ));
+                self.bridge = Some(bridge);
+            }
+            Err(error) => {
+                say(format_args!("the gateway `{name}` {why}, and {inside} and {outside} cannot be bridged: {error}"));
+                self.try_at = now + Duration::from_secs(1);
+            }
+        }
+    }
+
+    fn close(&mut self, why: &str) {
+        let Some(bridge) = self.bridge.take() else { return };
+        let outcome = match bridge.remove() {
+            Ok(()) => "is gone".to_owned(),
+            Err(error) => format!("could not be removed: {error}"),
+        };
+        say(format_args!("{why}: the bridge {} {outcome}", bridge.name));
+    }
+}
+
+fn say(line: std::fmt::Arguments<'_>) {
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

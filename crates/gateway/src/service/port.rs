@@ -1,0 +1,249 @@
+//! A port of a running gateway: it survives the removal of its interface, and takes in nothing while the gateway may not forward.
+
+use super::heart::Heart;
+use super::stand_in::PortState;
+use crate::clock;
+use crate::io::{Port, PortError, PortHealth, Take};
+use fairwire_core::{Duration, Time};
+use std::cell::{Cell, RefCell};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+/// Opens a port on an interface.
+pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
+
+/// What the ports and the watcher of the driver, on one thread, know together.
+#[derive(Debug, Default)]
+pub(super) struct Common {
+    /// The heart, where there is a guard.
+    pub heart: Option<Heart>,
+    /// Is the gateway about to end, and takes in nothing any more?
+    pub is_ending: bool,
+}
+
+/// A port that comes back when its interface does.
+pub(super) struct LivePort<P> {
+    name: String,
+    port: Option<P>,
+    open: Open<P>,
+    /// What is waited for while there is no port: nothing ever comes here.
+    nothing: OwnedFd,
+    gone_since: Time,
+    try_at: Time,
+    look_at: Time,
+    patience: Option<Duration>,
+    /// Does its queue hold what came while the gateway might not forward?
+    is_stale: bool,
+    /// Troubles with the interfaces that there were before, and losses of interfaces.
+    past: PortHealth,
+    state: Rc<Cell<PortState>>,
+    common: Rc<RefCell<Common>>,
+}
+
+/// How often an interface that is gone is looked for.
+const RETRY: Duration = Duration::from_ms(100);
+/// Fewer frames at once than this are all that waited: below the batch of every back end.
+const SHORT_BATCH: u32 = 16;
+/// How often the kernel is asked for its losses.
+const LOOK: Duration = Duration::from_ms(100);
+
+impl<P: Port> LivePort<P> {
+    /// A port on the interface `name`, which is open; another is opened by `open` when the interface is gone, for as long as
+    /// `patience` says.
+    pub fn new(
+        name: &str,
+        port: P,
+        open: Open<P>,
+        patience: Option<Duration>,
+        common: Rc<RefCell<Common>>,
+    ) -> Result<Self, std::io::Error> {
+        let nothing = rustix::net::socket_with(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::DGRAM,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        )?;
+        let state = PortState { is_up: true, ..PortState::default() };
+        Ok(LivePort {
+            name: name.to_owned(),
+            port: Some(port),
+            open,
+            nothing,
+            gone_since: Time::ZERO,
+            try_at: Time::ZERO,
+            look_at: Time::ZERO,
+            patience,
+            is_stale: false,
+            past: PortHealth::default(),
+            state: Rc::new(Cell::new(state)),
+            common,
+        })
+    }
+
+    /// What is known of it, for who watches on the same thread.
+    pub fn state(&self) -> Rc<Cell<PortState>> {
+        self.state.clone()
+    }
+
+    fn lose(&mut self, now: Time) {
+        self.past = self.health();
+        self.past.outages += 1;
+        self.port = None;
+        (self.gone_since, self.try_at) = (now, now + RETRY);
+        self.state.set(PortState { health: self.past, is_up: false });
+    }
+
+    /// There is no interface: looks for it, as long as patience lasts.
+    fn reopen(&mut self, now: Time) -> Result<(), PortError> {
+        if self.patience.is_some_and(|patience| now.since(self.gone_since) >= patience) {
+            return Err(PortError::Gone { name: self.name.clone() });
+        }
+        if now >= self.try_at {
+            self.try_at = now + RETRY;
+            // Not there, or not ready: the next time may be better.
+            if let Ok(port) = (self.open)(&self.name) {
+                self.port = Some(port);
+                self.state.set(PortState { health: self.past, is_up: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every so often, since it costs a system call.
+    fn look(&mut self, now: Time, has_received: bool) {
+        if now < self.look_at {
+            return;
+        }
+        self.look_at = now + LOOK;
+        let (before, health) = (self.state.get(), self.health());
+        let is_up = has_received || before.is_up && health.outages == before.health.outages;
+        self.state.set(PortState { health, is_up });
+    }
+}
+
+impl<P: Port> Port for LivePort<P> {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        let now = clock::now();
+        let may_forward = {
+            let mut common = self.common.borrow_mut();
+            let is_ending = common.is_ending;
+            common.heart.as_mut().is_none_or(|heart| heart.may_forward(now)) && !is_ending
+        };
+        let Some(port) = &mut self.port else { return self.reopen(now) };
+        self.is_stale |= !may_forward;
+        let is_stale = self.is_stale;
+        let mut count = 0_u32;
+        let received = port.receive(&mut |frame, vnet| {
+            count += 1;
+            if !is_stale {
+                take(frame, vnet);
+            }
+        });
+        // A batch that is not full was the last that waited.
+        self.is_stale = !may_forward || is_stale && count >= SHORT_BATCH;
+        match received {
+            Err(PortError::Gone { .. }) => self.lose(now),
+            outcome => outcome?,
+        }
+        self.look(now, count > 0);
+        Ok(())
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.port.as_mut().is_some_and(|port| port.transmit(frame))
+    }
+
+    fn health(&mut self) -> PortHealth {
+        let now = self.port.as_mut().map(Port::health).unwrap_or_default();
+        PortHealth {
+            overflows: self.past.overflows + now.overflows,
+            truncated: self.past.truncated + now.truncated,
+            outages: self.past.outages + now.outages,
+        }
+    }
+}
+
+impl<P: AsFd> AsFd for LivePort<P> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.port.as_ref().map_or(self.nothing.as_fd(), AsFd::as_fd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::memory::{Arrival, MemoryPort};
+    use fairwire_wire::vnet::VnetHeader;
+
+    /// A port whose interface goes when it is told to.
+    struct Fragile {
+        inner: MemoryPort,
+        is_gone: Rc<Cell<bool>>,
+    }
+
+    impl Port for Fragile {
+        fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+            if self.is_gone.get() {
+                return Err(PortError::Gone { name: "x".into() });
+            }
+            self.inner.receive(take)
+        }
+        fn transmit(&mut self, frame: &[u8]) -> bool {
+            self.inner.transmit(frame)
+        }
+        fn health(&mut self) -> PortHealth {
+            PortHealth { overflows: 5, ..PortHealth::default() }
+        }
+    }
+
+    fn fragile(is_gone: &Rc<Cell<bool>>) -> Fragile {
+        let arrival = Arrival { at: Time::ZERO, frame: vec![1; 60], vnet: VnetHeader::PLAIN };
+        Fragile { inner: MemoryPort::new(vec![arrival]), is_gone: is_gone.clone() }
+    }
+
+    fn port(is_gone: &Rc<Cell<bool>>, patience: Option<Duration>, common: Common) -> LivePort<Fragile> {
+        let again = is_gone.clone();
+        let open: Open<Fragile> = Box::new(move |name| match again.get() {
+            true => Err(PortError::Gone { name: name.into() }),
+            false => Ok(fragile(&again)),
+        });
+        let common = Rc::new(RefCell::new(common));
+        LivePort::new("x", fragile(is_gone), open, patience, common).expect("a socket")
+    }
+
+    fn received(port: &mut LivePort<Fragile>) -> Result<u32, PortError> {
+        let mut count = 0;
+        port.receive(&mut |_, _| count += 1).map(|()| count)
+    }
+
+    #[test]
+    fn an_interface_that_goes_and_comes_back_is_an_outage_and_its_losses_stay_counted() {
+        let is_gone = Rc::new(Cell::new(false));
+        let mut port = port(&is_gone, None, Common::default());
+        assert_eq!(received(&mut port).ok(), Some(1));
+        is_gone.set(true);
+        assert_eq!(received(&mut port).ok(), Some(0));
+        assert!(!port.transmit(&[0; 60]) && !port.state().get().is_up);
+        is_gone.set(false);
+        port.try_at = Time::ZERO; // as if the time had come
+        assert_eq!(received(&mut port).ok(), Some(0));
+        assert_eq!(received(&mut port).ok(), Some(1), "it is another port");
+        assert!(port.transmit(&[0; 60]) && port.state().get().is_up);
+        assert_eq!((port.health().outages, port.health().overflows), (1, 10));
+    }
+
+    #[test]
+    fn patience_has_an_end_where_it_was_given_one() {
+        let is_gone = Rc::new(Cell::new(true));
+        let mut port = port(&is_gone, Some(Duration::ZERO), Common::default());
+        assert_eq!(received(&mut port).ok(), Some(0), "it is noticed");
+        assert!(matches!(received(&mut port), Err(PortError::Gone { .. })));
+    }
+
+    #[test]
+    fn a_gateway_that_is_about_to_end_takes_in_nothing() {
+        let is_gone = Rc::new(Cell::new(false));
+        let mut port = port(&is_gone, None, Common { is_ending: true, ..Common::default() });
+        assert_eq!(received(&mut port).ok(), Some(0));
+    }
+}
