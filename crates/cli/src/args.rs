@@ -78,6 +78,16 @@ Examples:
   fairwire schema results > docs/schema/results.json
   fairwire schema snapshot > docs/schema/snapshot.json";
 
+const GATEWAY_EXAMPLES: &str = "\
+Examples:
+  fairwire gateway run docs/gateway/home.toml
+  fairwire gateway status docs/gateway/home.toml
+  fairwire gateway reload docs/gateway/home.toml
+  fairwire gateway weigh docs/gateway/home.toml children 0.5
+
+A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; those who ask it things need the right to use its socket.
+Exit codes of reload, weigh, status and capture: 0 done, 1 no gateway answers, 2 it refused.";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   fairwire completions bash > ~/.local/share/bash-completion/completions/fairwire
@@ -125,11 +135,6 @@ pub enum Command {
     /// Show the product: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
-    /// A gateway between two interfaces of this machine, which shares a real link fairly.
-    Gateway {
-        #[command(subcommand)]
-        gateway: GatewayCommand,
-    },
     /// Look into a capture.
     #[command(after_help = RATES_EXAMPLES)]
     Trace {
@@ -148,6 +153,26 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Shape a real link: a bump in the wire between two interfaces.
+    #[command(after_help = GATEWAY_EXAMPLES)]
+    Gateway {
+        #[command(subcommand)]
+        gateway: GatewayCommand,
+    },
+    /// Write the manual pages of all commands.
+    #[command(hide = true)]
+    Man {
+        /// Into this folder.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// The process that watches over a gateway. Started by `gateway run`, not by people.
+    #[command(hide = true, name = "gateway-guard", disable_help_flag = true)]
+    GatewayGuard {
+        /// What it must know.
+        #[arg(allow_hyphen_values = true, default_value = "")]
+        charge: String,
+    },
     /// One process of a live contest. Started by `lab share`, not by people.
     #[command(hide = true, name = "lab-agent", disable_help_flag = true)]
     LabAgent {
@@ -161,6 +186,48 @@ pub enum GatewayCommand {
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
+    /// Run a gateway, in the foreground, until it is stopped (SIGTERM, Ctrl-C). SIGHUP has it read its configuration again.
+    Run {
+        /// The configuration, in TOML.
+        config: PathBuf,
+        /// Allow all system calls: for debuggers.
+        #[arg(long)]
+        no_seccomp: bool,
+    },
+    /// Let the running gateway read its configuration again. Where it is refused, nothing changes.
+    Reload {
+        #[command(flatten)]
+        whom: WhomArgs,
+    },
+    /// Give a class or a subscriber another weight, until the next reload.
+    Weigh {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// The class or subscriber.
+        name: String,
+        /// Its weight, from 0.000001 to 1000000.
+        #[arg(allow_negative_numbers = true)]
+        weight: f64,
+    },
+    /// Tell what the running gateway does.
+    Status {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// How to print it.
+        #[arg(long, default_value = "table")]
+        format: StatusFormat,
+        /// Every class, and not only the busiest.
+        #[arg(long)]
+        classes: bool,
+    },
+    /// Write the latest drops and marks, each with its reason, as pcapng.
+    Capture {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// A file that is not there yet, in a folder that the gateway may write to.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -177,6 +244,24 @@ pub struct TopArgs {
     /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=1000))]
     pub every: u32,
+}
+
+/// Which gateway is asked.
+#[derive(Debug, Args)]
+pub struct WhomArgs {
+    /// Its configuration; only `name` and `telemetry.socket` are read.
+    pub config: PathBuf,
+    /// Its socket, should it be another than the configuration says.
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatusFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
 }
 
 #[derive(Debug, Args)]

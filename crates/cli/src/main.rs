@@ -18,7 +18,7 @@ mod report;
 mod reproduction;
 mod tell;
 
-use args::{Cli, Command, GatewayCommand, LabCommand, TraceCommand};
+use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::Parser;
 use failure::{Ending, Failure};
 use std::process::ExitCode;
@@ -42,11 +42,13 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Describe(args) => command::describe::describe(&args),
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
-        Command::Gateway { gateway: GatewayCommand::Top(args) } => command::gateway::top::top(&args),
         Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
         Command::Demo => command::demo::demo(cli.quiet),
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => command::completions::completions(shell),
+        Command::Gateway { gateway } => command::gateway::gateway(gateway),
+        Command::GatewayGuard { charge } => Ok(command::gateway::guard(&charge)),
+        Command::Man { out } => command::man::man(&out),
         Command::LabAgent { args } => Ok(command::lab::agent(args)),
     }
 }

@@ -21,18 +21,6 @@ pub struct FlowCount {
     pub bytes_out: u64,
 }
 
-impl FlowCount {
-    /// Adds `other` to this.
-    pub fn add(&mut self, other: &FlowCount) {
-        self.packets_in += other.packets_in;
-        self.bytes_in += other.bytes_in;
-        self.dropped += other.dropped;
-        self.marked += other.marked;
-        self.packets_out += other.packets_out;
-        self.bytes_out += other.bytes_out;
-    }
-}
-
 /// What the first packet of a flow told when its account was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {

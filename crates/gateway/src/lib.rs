@@ -20,4 +20,5 @@ pub mod io;
 pub mod lab;
 pub mod ledger;
 pub mod pool;
+pub mod service;
 pub mod telemetry;

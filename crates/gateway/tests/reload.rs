@@ -146,7 +146,8 @@ fn the_packet_in_transmission_and_what_is_delayed_leave_when_they_would_have_lef
         DirectionPlan { shaper, delay, ..unshaped(&mut Dice(3)) }
     };
     let times = |is_reloaded: bool, dice: &mut Dice| {
-        let start = DatapathPlan { forward: slow("tail-drop", Duration::from_ms(30)), backward: unshaped(dice) };
+        let start =
+            DatapathPlan { forward: slow("tail-drop", Duration::from_ms(30)), backward: unshaped(dice) };
         let mut datapath = Datapath::new(start, Time::ZERO);
         let mut wire = Wire { left: MemoryPort::new(arrivals(3)), right: MemoryPort::new(vec![]) };
         let now = run(&mut datapath, &mut wire, Time::from_ns(6_000_000));
@@ -159,7 +160,11 @@ fn the_packet_in_transmission_and_what_is_delayed_leave_when_they_would_have_lef
     };
     let (before, after) = (times(false, &mut dice), times(true, &mut dice));
     assert_eq!(before[..2], after[..2]);
-    assert_eq!(after[2], before[2] + Duration::from_ms(20), "it is sent when it was due, and then delayed as is new");
+    assert_eq!(
+        after[2],
+        before[2] + Duration::from_ms(20),
+        "it is sent when it was due, and then delayed as is new"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod describe;
 pub mod gateway;
 pub mod lab;
 pub mod list;
+pub mod man;
 pub mod reproduce;
 pub mod run;
 pub mod schema;

@@ -4,7 +4,7 @@
 //! discipline, with the flow and the length that the new classifier finds: a flow whose packets had two names in one discipline would be
 //! served out of order.
 
-use super::{Direction, DirectionPlan, Link};
+use super::{Direction, DirectionPlan, Link, opened};
 use crate::account::{Accounts, ClassCounts};
 use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
@@ -94,7 +94,7 @@ impl Direction {
         self.retime(delay, names.as_deref());
         let old_accounts = accounts.map(|new| std::mem::replace(&mut self.accounts, new));
         self.flows = flows;
-        let renaming = Renaming { names, class_map, reopens: old_accounts.is_some() };
+        let renaming = Renaming { names, class_map, reopens: old_accounts.is_some(), now };
         let classifier = std::mem::replace(&mut self.classifier, classifier);
         let (discipline, ahead) = self.replace_link(shaper, &renaming, now);
         let handed = HandedOver { packets, ahead, is_balanced: was_balanced && self.is_balanced() };
@@ -169,12 +169,7 @@ impl Direction {
     fn release_unshaped(&mut self, waiting: Vec<Packet>, now: Time) {
         self.unshaped.append(&mut self.shaped);
         for packet in waiting {
-            for count in
-                [self.accounts.entry(self.pool.note(packet.frame).account), self.classes.entry(packet.class)]
-            {
-                count.packets_out += 1;
-                count.bytes_out += u64::from(packet.len);
-            }
+            self.count_out(self.pool.note(packet.frame).account, Some(packet.class), packet.len);
             self.unshaped.push(packet.frame, now);
         }
     }
@@ -187,6 +182,7 @@ struct Renaming<'a> {
     class_map: &'a [u32],
     /// Are flows counted in a new table?
     reopens: bool,
+    now: Time,
 }
 
 impl Direction {
@@ -196,7 +192,9 @@ impl Direction {
         }
         let facts = self.classifier.classify(self.pool.bytes(packet.frame));
         if renaming.reopens {
-            let account = self.accounts.open(facts.flow);
+            let frame = self.pool.bytes(packet.frame);
+            let account =
+                self.accounts.open(facts.flow, renaming.now, || opened(&self.classifier, frame, &facts));
             self.accounts.entry(account).packets_in += 1;
             self.accounts.entry(account).bytes_in += u64::from(facts.len);
             self.pool.note_mut(packet.frame).account = account;

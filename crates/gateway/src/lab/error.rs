@@ -90,7 +90,7 @@ pub enum LabError {
 
 /// What a helper could not do, on its way to the process that started the lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     pub kind: TroubleKind,
     pub operation: String,
     pub reason: String,
@@ -98,7 +98,7 @@ pub(super) struct Trouble {
 
 /// Which error a trouble becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum TroubleKind {
+pub(crate) enum TroubleKind {
     NoRights,
     NoVeth,
     Other,

@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub(crate) struct Netlink(OwnedFd);
 
 /// A virtual Ethernet pair: one end here, the other in another namespace.
-pub(super) struct Pair<'a> {
+pub(crate) struct Pair<'a> {
     pub here: End<'a>,
     pub there: End<'a>,
     pub there_namespace: &'a OwnedFd,
@@ -21,7 +21,7 @@ pub(super) struct Pair<'a> {
 
 /// One end of a pair.
 #[derive(Clone, Copy)]
-pub(super) struct End<'a> {
+pub(crate) struct End<'a> {
     pub name: &'a str,
     /// The interface's number in its namespace, so that nobody has to look it up.
     pub index: u32,
@@ -29,7 +29,7 @@ pub(super) struct End<'a> {
 
 /// An IPv4 address and the length of its network's prefix.
 #[derive(Clone, Copy)]
-pub(super) struct Address {
+pub(crate) struct Address {
     pub ip: Ipv4Addr,
     pub prefix_bits: u8,
 }

@@ -40,7 +40,8 @@ pub(super) fn about(index: u32) -> io::Result<About> {
     write(netlink.descriptor(), &request.finish())?;
     let mut answer = vec![0; 32 << 10];
     let count = read(netlink.descriptor(), &mut answer[..])?;
-    parse(&answer[..count]).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
+    parse(&answer[..count])
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
 }
 
 /// The name of the bridge at which the interface `index` would be: one gateway, one bridge.
@@ -53,8 +54,14 @@ impl Bridge {
     /// Where it cannot be completed, nothing is left.
     pub fn make(inside: &str, outside: &str) -> Result<Self, ServiceError> {
         let find = |name: &str| {
-            let found = index_of(name).map_err(|error| ServiceError::system("looking for interfaces", error))?;
-            found.ok_or_else(|| ServiceError::system(format!("looking for `{name}`"), io::Error::from(io::ErrorKind::NotFound)))
+            let found =
+                index_of(name).map_err(|error| ServiceError::system("looking for interfaces", error))?;
+            found.ok_or_else(|| {
+                ServiceError::system(
+                    format!("looking for `{name}`"),
+                    io::Error::from(io::ErrorKind::NotFound),
+                )
+            })
         };
         let (inside, outside) = (find(inside)?, find(outside)?);
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);

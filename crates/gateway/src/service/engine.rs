@@ -1,11 +1,11 @@
 //! What the thread that forwards does beside forwarding: orders, observing, the heartbeat's end, and the end.
 
 use super::port::Common;
-use super::stand_in::{Observer, PortState};
 use crate::config::Config;
 use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Measure, Replacement, Retired};
 use crate::driver::Next;
+use crate::telemetry::{About, Observer, PortState};
 use fairwire_core::{Duration, NotReweighed, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,6 +26,8 @@ pub(super) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
     pub class_map: Box<[u32]>,
+    /// What telemetry tells of the configuration.
+    pub about: About,
     pub config: Arc<Config>,
     pub done: SyncSender<Replaced>,
 }
@@ -109,10 +111,10 @@ impl Engine {
     }
 
     fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
-        let Replace { ways: [download, upload], class_map, config, done } = replace;
+        let Replace { ways: [download, upload], class_map, about, config, done } = replace;
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
-        self.observer.replaced(&config);
+        self.observer.replaced_by(about);
         let replaced = Replaced {
             ways: [forward, backward],
             paused: crate::clock::now().since(now),
@@ -136,7 +138,8 @@ fn reweigh(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), Not
                 Ok(before) => done.push((is_forward, *class, before)),
                 Err(error) => {
                     for (is_forward, class, before) in done.into_iter().rev() {
-                        let direction = if is_forward { &mut datapath.forward } else { &mut datapath.backward };
+                        let direction =
+                            if is_forward { &mut datapath.forward } else { &mut datapath.backward };
                         // It had this weight a moment ago.
                         let _ = direction.reweigh(class, before);
                     }

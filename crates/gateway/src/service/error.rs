@@ -67,14 +67,18 @@ impl ServiceError {
     /// What helps.
     pub fn remedy(&self) -> String {
         match self {
-            ServiceError::Taken { .. } => "two gateways cannot share a name, a socket or an interface: stop the other one \
+            ServiceError::Taken { .. } => {
+                "two gateways cannot share a name, a socket or an interface: stop the other one \
                                            (SIGTERM), or give this one its own"
-                .into(),
+                    .into()
+            }
             ServiceError::NoInterface { .. } => "allowed: an interface that `ip link` lists here".into(),
             ServiceError::Unfit { remedy, .. } => remedy.clone(),
-            ServiceError::NoRights { .. } => "run it as root, or with the capabilities CAP_NET_ADMIN and CAP_NET_RAW and a \
+            ServiceError::NoRights { .. } => {
+                "run it as root, or with the capabilities CAP_NET_ADMIN and CAP_NET_RAW and a \
                                               folder for its socket (the systemd unit gives them)"
-                .into(),
+                    .into()
+            }
             ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
             ServiceError::Port(_) => "see `ip link` for the state of the interface".into(),
             ServiceError::System { .. } => "this is a fault of fairwire or of this machine".into(),

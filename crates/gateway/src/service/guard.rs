@@ -44,7 +44,10 @@ pub fn guard_main(charge: &str) -> i32 {
     match Guard::new(&charge).and_then(Guard::watch) {
         Ok(()) => 0,
         Err(error) => {
-            say(format_args!("the guard of the gateway `{}` ends: {error}; the link fails closed", charge.name));
+            say(format_args!(
+                "the guard of the gateway `{}` ends: {error}; the link fails closed",
+                charge.name
+            ));
             1
         }
     }
@@ -123,7 +126,8 @@ impl Guard {
         if charge.is_filtered {
             rights::filter_system_calls()?;
         }
-        write(std::io::stdout(), &[BEAT]).map_err(|error| ServiceError::system("telling the gateway", error))?;
+        write(std::io::stdout(), &[BEAT])
+            .map_err(|error| ServiceError::system("telling the gateway", error))?;
         let now = clock::now();
         Ok(Guard {
             charge: charge.clone(),
@@ -154,20 +158,20 @@ impl Guard {
     /// Waits for what comes, until the watchdog's time is over, and does it.
     fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
         let input = std::io::stdin();
-        let mut events = vec![
-            PollFd::new(&self.listener.socket, PollFlags::IN),
-            PollFd::new(&self.ends, PollFlags::IN),
-        ];
+        let mut events =
+            vec![PollFd::new(&self.listener.socket, PollFlags::IN), PollFd::new(&self.ends, PollFlags::IN)];
         if !self.is_orphan {
             events.push(PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN));
         }
-        let due = if self.bridge.is_some() { None } else { Some((self.heard + self.watchdog).max(self.try_at)) };
+        let due =
+            if self.bridge.is_some() { None } else { Some((self.heard + self.watchdog).max(self.try_at)) };
         let timeout = due.map(|due| clock::timespec(due.since(now).ns() + 100_000));
         match poll(&mut events, timeout.as_ref()) {
             Err(Errno::INTR) | Ok(0) => return Ok(Then::GoOn),
             outcome => outcome.map_err(|error| ServiceError::system("waiting", error))?,
         };
-        let has = |place: usize| events.get(place).is_some_and(|event: &PollFd<'_>| !event.revents().is_empty());
+        let has =
+            |place: usize| events.get(place).is_some_and(|event: &PollFd<'_>| !event.revents().is_empty());
         let (is_asked, is_signalled, has_input) = (has(0), has(1), has(2));
         drop(events);
         if is_asked && let Ok((stream, _)) = self.listener.socket.accept() {
@@ -216,7 +220,9 @@ impl Guard {
                 self.bridge = Some(bridge);
             }
             Err(error) => {
-                say(format_args!("the gateway `{name}` {why}, and {inside} and {outside} cannot be bridged: {error}"));
+                say(format_args!(
+                    "the gateway `{name}` {why}, and {inside} and {outside} cannot be bridged: {error}"
+                ));
                 self.try_at = now + Duration::from_secs(1);
             }
         }

@@ -31,7 +31,15 @@ pub(super) struct Heart {
 impl Heart {
     /// Beats to a guard that waits for `watchdog`, from `now` on. Both pipes must not block.
     pub fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
-        Heart { to_guard, from_guard, watchdog, latest: now, beat_at: now, is_resuming: false, is_alone: false }
+        Heart {
+            to_guard,
+            from_guard,
+            watchdog,
+            latest: now,
+            beat_at: now,
+            is_resuming: false,
+            is_alone: false,
+        }
     }
 
     /// The thread that forwards is alive at `now`. Asked before anything is taken in; may it be?

@@ -115,7 +115,9 @@ impl Holdings {
 pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        outcome => outcome.map_err(|error| ServiceError::system(format!("making {}", folder.display()), error)),
+        outcome => {
+            outcome.map_err(|error| ServiceError::system(format!("making {}", folder.display()), error))
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! A port of a running gateway: it survives the removal of its interface, and takes in nothing while the gateway may not forward.
 
 use super::heart::Heart;
-use super::stand_in::PortState;
 use crate::clock;
 use crate::io::{Port, PortError, PortHealth, Take};
+use crate::telemetry::PortState;
 use fairwire_core::{Duration, Time};
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -49,14 +49,12 @@ pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
         source: std::io::Error::other(error.to_string()),
     };
-    let arch =
-        std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
+    let arch = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
     let rules = [FRAMES, TIME, FILES, SOCKETS, MEMORY, THREADS, OLD].concat();
     let rules = rules.into_iter().map(|call| (call, Vec::new())).collect();
     let (allow, refuse) = (SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32));
     let filter = SeccompFilter::new(rules, refuse, allow, arch).map_err(|error| fail(&error))?;
-    let program: BpfProgram =
-        filter.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
+    let program: BpfProgram = filter.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
     apply_filter_all_threads(&program).map_err(|error| fail(&error))
 }
 

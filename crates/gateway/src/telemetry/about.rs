@@ -2,6 +2,8 @@
 
 use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
+use crate::classify::FlowKind;
+use crate::config::Config;
 use crate::config::spec::{BackendChoice, FlowsChoice, FlowsSpec, Spec};
 use fairwire_wire::FlowKey;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -48,6 +50,21 @@ pub struct Shaped {
     pub flows: FlowsSpec,
 }
 
+/// What a flow is, as it is typed.
+fn typed(flows: FlowKind) -> FlowsSpec {
+    FlowsSpec::Named(match flows {
+        FlowKind::FiveTuple => FlowsChoice::FiveTuple,
+        FlowKind::Source => FlowsChoice::Source,
+        FlowKind::Destination => FlowsChoice::Destination,
+        FlowKind::Inside => FlowsChoice::Inside,
+        FlowKind::Outside => FlowsChoice::Outside,
+        FlowKind::Prefix(bits) => return FlowsSpec::Prefix { ipv4: bits.ipv4, ipv6: bits.ipv6 },
+        FlowKind::Subscriber => FlowsChoice::Subscriber,
+        FlowKind::Vlan => FlowsChoice::Vlan,
+        FlowKind::Dscp => FlowsChoice::Dscp,
+    })
+}
+
 /// Flows that are counted one by one, unless told otherwise.
 pub const FLOWS: u32 = 4096;
 /// Events that the capture ring keeps, unless told otherwise.
@@ -75,6 +92,18 @@ impl About {
             is_headless: spec.wire.backend == BackendChoice::Tun,
             captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
         }
+    }
+
+    /// What telemetry knows of `config`.
+    pub fn of(config: &Config) -> Self {
+        let shaped = |way| {
+            config.shaping(way).map(|shaping| Shaped {
+                discipline: shaping.discipline.to_owned(),
+                rate_bps: shaping.rate.bps(),
+                flows: typed(shaping.flows),
+            })
+        };
+        About::new(config.spec(), config.book().clone(), Way::ALL.map(shaped))
     }
 
     /// The name of a flow of `way`, by what its first packet told.

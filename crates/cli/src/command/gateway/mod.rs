@@ -1,3 +1,33 @@
-//! `fairwire gateway`.
+//! `fairwire gateway`: a real link, and whoever asks about it.
 
-pub mod top;
+mod ask;
+mod run;
+mod status;
+mod top;
+
+use crate::args::GatewayCommand;
+use crate::failure::{Ending, Failure};
+use fairwire_gateway::control::protocol::Request;
+
+/// Does what is asked.
+pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
+    match command {
+        GatewayCommand::Run { config, no_seccomp } => run::run(&config, no_seccomp),
+        GatewayCommand::Reload { whom } => ask::tell(&whom, &Request::Reload),
+        GatewayCommand::Weigh { whom, name, weight } => {
+            ask::tell(&whom, &Request::Weigh { class: name, weight })
+        }
+        GatewayCommand::Status { whom, format, classes } => status::status(&whom, format, classes),
+        GatewayCommand::Top(args) => top::top(&args),
+        GatewayCommand::Capture { whom, out } => {
+            // The gateway's folder is another than ours.
+            let path = std::path::absolute(&out).unwrap_or(out);
+            ask::tell(&whom, &Request::Capture { path })
+        }
+    }
+}
+
+/// Watches over a gateway.
+pub fn guard(charge: &str) -> Ending {
+    Ending::Agent(fairwire_gateway::service::guard_main(charge) as u8)
+}

@@ -1,0 +1,170 @@
+//! `fairwire gateway status`.
+
+use super::ask::answer;
+use crate::args::{StatusFormat, WhomArgs};
+use crate::failure::{Ending, Failure};
+use crate::report;
+use comfy_table::{CellAlignment, Table, presets};
+use fairwire_gateway::control::protocol::{Answer, Request};
+use fairwire_gateway::telemetry::snapshot::{ClassSnapshot, Snapshot, WaySnapshot};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Prints what the gateway does.
+pub fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
+    let Answer::Snapshot(snapshot) = answer(whom, &Request::Status { classes })? else {
+        return Err(Failure::Ours("the gateway answered something else than its status".into()));
+    };
+    let text = match format {
+        StatusFormat::Table => text(&snapshot),
+        StatusFormat::Json => {
+            serde_json::to_string_pretty(&snapshot).map_err(|error| Failure::Ours(error.to_string()))? + "\n"
+        }
+    };
+    report::print(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// For people.
+fn text(snapshot: &Snapshot) -> String {
+    let mut text = format!(
+        "{}: up {}, {} reloads, {} packets in the capture ring\n\n",
+        snapshot.name,
+        seconds(snapshot.uptime_s),
+        snapshot.reloads,
+        snapshot.captured
+    );
+    let _ = writeln!(text, "{}\n", ways(&snapshot.ways));
+    for way in snapshot.ways.iter().filter(|way| !way.classes.is_empty()) {
+        let _ = writeln!(
+            text,
+            "{}: classes, worst share error {:.2} points",
+            way.way, way.worst_share_error_points
+        );
+        let _ = writeln!(text, "{}\n", classes(&way.classes));
+    }
+    for (port, end) in snapshot.ports.iter().zip(["inside", "outside"]) {
+        let state = if port.is_up { "up" } else { "DOWN" };
+        let _ = writeln!(
+            text,
+            "{end} {}: {state}, {} outages, {} frames not fetched in time, {} too long",
+            port.interface, port.outages, port.overflows, port.truncated
+        );
+    }
+    text
+}
+
+/// A row for each quantity, a column for each way.
+fn ways(ways: &[WaySnapshot]) -> Table {
+    type Row = (&'static str, fn(&WaySnapshot) -> String);
+    const ROWS: [Row; 14] = [
+        ("discipline", |way| if way.discipline.is_empty() { "none".into() } else { way.discipline.clone() }),
+        ("rate", |way| if way.rate_bps == 0 { "-".into() } else { bits(way.rate_bps as f64) }),
+        ("throughput", |way| bits(way.throughput_bps)),
+        ("utilization", |way| format!("{:.1} %", way.utilization * 100.0)),
+        ("backlog", |way| format!("{} packets, {} B", way.backlog_packets, way.backlog_bytes)),
+        ("sojourn p50", |way| seconds(way.sojourn.p50_s)),
+        ("sojourn p95", |way| seconds(way.sojourn.p95_s)),
+        ("sojourn p99", |way| seconds(way.sojourn.p99_s)),
+        ("active flows", |way| way.active_flows.to_string()),
+        ("Jain's index", |way| format!("{:.3}", way.jain)),
+        ("packets in", |way| way.totals.packets_in.to_string()),
+        ("packets out", |way| format!("{} ({} unshaped)", way.totals.packets_out, way.totals.unshaped)),
+        ("dropped", |way| causes(&way.totals.dropped)),
+        ("lost", |way| causes(&way.totals.lost)),
+    ];
+    let mut table = plain();
+    let names = ways.iter().map(|way| way.way.clone());
+    table.set_header(std::iter::once(String::new()).chain(names));
+    for (name, of) in ROWS {
+        table.add_row(std::iter::once(name.to_owned()).chain(ways.iter().map(of)));
+    }
+    table.add_row(
+        std::iter::once("marked".to_owned()).chain(ways.iter().map(|way| causes(&way.totals.marked))),
+    );
+    table
+}
+
+fn classes(classes: &[ClassSnapshot]) -> Table {
+    let mut table = plain();
+    table.set_header(["class", "under", "weight", "offered", "share", "fair share", "drops/s", "marks/s"]);
+    for class in classes {
+        table.add_row([
+            class.class.clone(),
+            class.parent.clone(),
+            class.weight.to_string(),
+            bits(class.offered_bps),
+            bits(class.throughput_bps),
+            bits(class.fair_bps),
+            format!("{:.0}", class.drops_per_s),
+            format!("{:.0}", class.marks_per_s),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+fn causes(counts: &BTreeMap<String, u64>) -> String {
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(cause, count)| format!("{count} {cause}"))
+        .collect();
+    if told.is_empty() { "0".into() } else { told.join(", ") }
+}
+
+/// Three digits and a unit.
+fn bits(bps: f64) -> String {
+    let (value, unit) = match bps {
+        bps if bps >= 1e9 => (bps / 1e9, "Gbit/s"),
+        bps if bps >= 1e6 => (bps / 1e6, "Mbit/s"),
+        bps if bps >= 1e3 => (bps / 1e3, "kbit/s"),
+        bps => (bps, "bit/s"),
+    };
+    format!("{value:.2} {unit}")
+}
+
+fn seconds(s: f64) -> String {
+    match s {
+        s if s >= 3600.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 1.0 => format!("{s:.1} s"),
+        s => format!("{:.2} ms", s * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_has_the_discipline_at_work_the_causes_of_drops_and_the_shares_of_classes() {
+        let class = ClassSnapshot {
+            class: "children".into(),
+            throughput_bps: 1.5e6,
+            fair_bps: 2e6,
+            weight: 0.5,
+            ..ClassSnapshot::default()
+        };
+        let mut download = WaySnapshot {
+            way: "download".into(),
+            discipline: "hfaba".into(),
+            rate_bps: 20_000_000,
+            classes: vec![class],
+            ..WaySnapshot::default()
+        };
+        download.totals.dropped.insert("overflow".into(), 12);
+        let snapshot = Snapshot { name: "home".into(), ways: vec![download], ..Snapshot::default() };
+        let text = text(&snapshot);
+        for part in ["hfaba", "20.00 Mbit/s", "12 overflow", "children", "1.50 Mbit/s", "2.00 Mbit/s"] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! `fairwire man`: manual pages, made of the command line as it is.
+
+use crate::args::Cli;
+use crate::failure::{Ending, Failure};
+use clap::CommandFactory;
+use std::path::Path;
+
+/// Writes the page of each command into the folder `out`.
+pub fn man(out: &Path) -> Result<Ending, Failure> {
+    let fail = |error: std::io::Error| {
+        Failure::user(
+            format!("the pages cannot be written to {}: {error}", out.display()),
+            "allowed: a folder that can be written to",
+        )
+    };
+    std::fs::create_dir_all(out).map_err(fail)?;
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::generate_to(command, out).map_err(fail)?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,182 @@
+//! The thread that answers: the control socket, signals, the service manager.
+
+use super::clients::{Clients, Reply};
+use super::engine::Shared;
+use super::notify::Notifier;
+use super::place::Listener;
+use super::reload::Present;
+use crate::clock;
+use crate::control::protocol::{Answer, Reloaded, Request};
+use crate::telemetry::Board;
+use fairwire_core::{Duration, Time};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Signals, as bytes in pipes.
+pub(super) struct Signals {
+    ends: UnixStream,
+    reloads: UnixStream,
+}
+
+impl Signals {
+    /// From now on SIGTERM and SIGINT end the gateway, and SIGHUP has it read its configuration again.
+    pub fn catch() -> std::io::Result<Self> {
+        let [ends, reloads] = [
+            catch(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?,
+            catch(&[signal_hook::consts::SIGHUP])?,
+        ];
+        Ok(Signals { ends, reloads })
+    }
+}
+
+fn catch(signals: &[i32]) -> std::io::Result<UnixStream> {
+    let (read, written) = UnixStream::pair()?;
+    read.set_nonblocking(true)?;
+    for signal in signals {
+        signal_hook::low_level::pipe::register(*signal, written.try_clone()?)?;
+    }
+    Ok(read)
+}
+
+/// Has a byte come?
+fn has_come(mut pipe: &UnixStream) -> bool {
+    let mut bytes = [0; 64];
+    pipe.read(&mut bytes).is_ok_and(|count| count > 0)
+}
+
+/// Answers until it is time to end.
+pub(super) struct Control<'a> {
+    pub listener: Listener,
+    pub signals: Signals,
+    pub notifier: Notifier,
+    pub present: Present,
+    pub board: Arc<Board>,
+    pub shared: Arc<Shared>,
+    pub stop: &'a AtomicBool,
+    /// The least time between two snapshots of a watcher.
+    pub interval: Duration,
+}
+
+/// How often `stop` and the datapath are looked at.
+const LOOK: Duration = Duration::from_ms(50);
+/// How often the service manager is told that the datapath lives: well below any sensible WatchdogSec.
+const ALIVE: Duration = Duration::from_ms(500);
+
+impl Control<'_> {
+    /// Runs until a signal, `stop`, or the end of the thread that forwards.
+    pub fn run(&mut self, is_over: &dyn Fn() -> bool) {
+        let mut clients = Clients::default();
+        let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
+        while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
+            if has_come(&self.signals.reloads) {
+                // Nobody waits for this answer but the log.
+                let _ = self.reload();
+            }
+            let now = clock::now();
+            let counted = self.shared.beats.load(Ordering::Relaxed);
+            if now >= alive_at && counted != beats {
+                (alive_at, beats) = (now + ALIVE, counted);
+                self.notifier.alive();
+            }
+            if is_guarded && self.shared.is_guard_gone.load(Ordering::Relaxed) {
+                is_guarded = false;
+                say(format_args!(
+                    "the guard is gone: from now on the link fails closed (start the gateway again for another guard)"
+                ));
+            }
+            clients.accept(&self.listener.socket, now);
+            let board = self.board.clone();
+            clients.serve(now, &mut |request| self.answer(request), &mut || {
+                Answer::Snapshot(Box::new(Arc::unwrap_or_clone(board.latest())))
+            });
+            self.wait(&clients, now);
+        }
+        clients.flush();
+    }
+
+    fn wait(&self, clients: &Clients, now: Time) {
+        let mut events = vec![
+            PollFd::new(&self.listener.socket, PollFlags::IN),
+            PollFd::new(&self.signals.ends, PollFlags::IN),
+            PollFd::new(&self.signals.reloads, PollFlags::IN),
+        ];
+        events.extend(clients.streams().map(|(stream, has_output)| {
+            let flags = if has_output { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            PollFd::from_borrowed_fd(stream, flags)
+        }));
+        let due = clients.next_due().map_or(LOOK, |due| due.since(now).min(LOOK));
+        // A signal wakes early, and anything else is found out above.
+        let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
+    }
+
+    fn answer(&mut self, request: Request) -> Reply {
+        let answer = match request {
+            Request::Watch { every_ms } => {
+                let every = Duration::from_ms(u64::from(every_ms)).max(self.interval);
+                return Reply::Every(every);
+            }
+            Request::Status { classes } => {
+                let board = &self.board;
+                let snapshot = if classes { board.latest_with_classes() } else { board.latest() };
+                Answer::Snapshot(Box::new(Arc::unwrap_or_clone(snapshot)))
+            }
+            Request::Reload => self.reload().map_or_else(refused, Answer::Reloaded),
+            Request::Weigh { class, weight } => self.weigh(&class, weight),
+            Request::Capture { path } => self.capture(&path),
+        };
+        Reply::Once(Box::new(answer))
+    }
+
+    /// Tells the asker, the log and the service manager.
+    fn reload(&mut self) -> Result<Reloaded, String> {
+        self.notifier.reloading();
+        let outcome = self.present.reload();
+        match &outcome {
+            Ok(done) => say(format_args!(
+                "reloaded: {} changes, {} packets handed over ({} ahead), paused {:.3} ms, {}",
+                done.changes.len(),
+                done.handed_over,
+                done.ahead,
+                done.paused_ms,
+                if done.is_balanced { "every packet has its place" } else { "PACKETS ARE MISSING" }
+            )),
+            Err(message) => say(format_args!("not reloaded: {message}")),
+        }
+        self.notifier.ready(if outcome.is_ok() { "reloaded" } else { "the last reload was refused" });
+        outcome
+    }
+
+    fn weigh(&mut self, class: &str, weight: f64) -> Answer {
+        match self.present.weigh(class, weight) {
+            Ok((number, before)) => {
+                self.board.reweighed(number, weight);
+                Answer::Weighed { before }
+            }
+            Err(message) => refused(message),
+        }
+    }
+
+    fn capture(&self, path: &Path) -> Answer {
+        match self.board.capture(path) {
+            Ok(packets) => Answer::Captured { packets },
+            Err(error) => refused(format!(
+                "the capture cannot be written to {}: {error}; allowed: a path that is not there yet, in a folder that the \
+                 gateway's process may write",
+                path.display()
+            )),
+        }
+    }
+}
+
+fn refused(message: String) -> Answer {
+    Answer::Refused { message }
+}
+
+pub(super) fn say(line: std::fmt::Arguments<'_>) {
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,260 @@
+//! The gateway as a service: opens its ports, gives up its rights, forwards on one thread, and answers on another.
+//!
+//! ```text
+//!   control thread                          datapath thread
+//!   socket, signals, systemd  -- orders -->  driver::run, between two packets
+//!   reads and builds          <-- answers --  swaps, weighs, observes, beats
+//!                                                  |  heartbeat (a pipe)
+//!                                              guard process: bridges when it stops
+//! ```
+
+mod bridge;
+mod client;
+mod clients;
+mod control;
+mod engine;
+mod error;
+mod guard;
+mod heart;
+mod notify;
+mod place;
+mod port;
+mod ports;
+mod reload;
+mod rights;
+
+pub use client::{AskError, ask};
+pub use error::ServiceError;
+pub use guard::{GUARD_COMMAND, guard_main};
+pub use place::{folder, socket_of, socket_path};
+
+use crate::class_book::Way;
+use crate::classify::LinkKind;
+use crate::clock;
+use crate::config::spec::{OnFailure, SafetySpec};
+use crate::config::{Config, Made};
+use crate::datapath::{Datapath, Wire};
+use crate::driver;
+use crate::io::PortError;
+use crate::telemetry::{About, Observer};
+use control::{Control, Signals, say};
+use engine::{Engine, Order, Shared};
+use fairwire_core::{Duration, Seed, Time};
+use guard::Charge;
+use heart::Heart;
+use place::{Holdings, Listener};
+use port::{Common, LivePort};
+use ports::AnyPort;
+use reload::Present;
+use rustix::io::ioctl_fionbio;
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Child;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+/// How a gateway is run, beside its configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Allow all system calls: for debuggers.
+    pub no_seccomp: bool,
+}
+
+/// Runs the gateway of `config`, which was read from `path`, until SIGTERM, SIGINT, or `stop`.
+///
+/// It gives up rights of the whole process, so there must be no other threads, and the program must hand its `gateway-guard` command over
+/// to [`guard_main`]. What cannot work is refused before anything is changed; after any end the machine is as before.
+pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let config = Arc::new(config);
+    let spec = config.spec().clone();
+    let _holdings = Holdings::take(&spec)?;
+    guard::ask_to_leave(&guard::socket_of(&spec.name))?;
+    ports::check(&spec)?;
+    let outside = ports::open(&spec.wire.outside).map_err(|error| ports::refused("outside", error))?;
+    let inside = ports::open(&spec.wire.inside).map_err(|error| ports::refused("inside", error))?;
+    let made = Made {
+        secret: secret(),
+        seed: seed(&config),
+        frame_bytes: ports::frame_bytes(&spec)?,
+        link: LinkKind::Ethernet,
+    };
+    let mut datapath = Datapath::new(config.plan(&made)?, clock::now());
+    let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
+    let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
+    let guard = start_guard(&config, options)?;
+    rights::keep_only(rights::GATEWAY)?;
+    if !options.no_seccomp {
+        rights::filter_system_calls()?;
+    }
+    let (orders, received) = channel();
+    let shared = Arc::new(Shared::default());
+    let measures = [datapath.forward.measure(), datapath.backward.measure()];
+    let observer = Observer::of(About::of(&config), clock::now());
+    observer.record(&mut datapath);
+    let board = observer.board();
+    let (beats, child) = guard.unzip();
+    let inner =
+        Inner { config: config.clone(), wire: Wire { left: outside, right: inside }, datapath, observer };
+    let forwarding = {
+        let shared = shared.clone();
+        let builder = thread::Builder::new().name("datapath".into());
+        builder
+            .spawn(move || inner.forward(received, shared, beats))
+            .map_err(|error| ServiceError::system("starting a thread", error))?
+    };
+    let weighed = Default::default();
+    let present = Present { config: config.clone(), path: path.to_owned(), made, measures, orders, weighed };
+    let notifier = notify::Notifier::from_environment();
+    say(format_args!(
+        "the gateway `{}` forwards between {} and {}",
+        spec.name, spec.wire.inside, spec.wire.outside
+    ));
+    notifier.ready("forwarding");
+    let interval = interval(&config);
+    let mut control =
+        Control { listener, signals, notifier, present, board, shared: shared.clone(), stop, interval };
+    control.run(&|| forwarding.is_finished());
+    control.notifier.stopping();
+    shared.stop.store(true, Ordering::Relaxed);
+    let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if let Some(mut child) = child {
+        // It was told goodbye, or its input ended.
+        let _ = child.wait();
+    }
+    Ok(outcome?)
+}
+
+/// What the thread that forwards begins with.
+struct Inner {
+    config: Arc<Config>,
+    wire: Wire<AnyPort>,
+    datapath: Datapath,
+    observer: Observer,
+}
+
+impl Inner {
+    fn forward(
+        self,
+        orders: Receiver<Order>,
+        shared: Arc<Shared>,
+        guard: Option<GuardPipes>,
+    ) -> Result<(), PortError> {
+        let Inner { config, wire, mut datapath, observer } = self;
+        let safety = &config.spec().safety;
+        let heart = guard.map(|(to, from)| Heart::new(to, from, watchdog(safety), clock::now()));
+        let common = Rc::new(RefCell::new(Common { heart, is_ending: false }));
+        let patience = safety.patience.map(|patience| patience.0);
+        let live = |port, name: &str| {
+            LivePort::new(name, port, Box::new(ports::open), patience, common.clone())
+                .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
+        };
+        let names = &config.spec().wire;
+        let mut wire =
+            Wire { left: live(wire.left, &names.outside)?, right: live(wire.right, &names.inside)? };
+        let mut engine = Engine {
+            orders,
+            observer,
+            shared,
+            common: common.clone(),
+            ports: [wire.right.state(), wire.left.state()],
+            interval: interval(&config),
+            patience: longest_stay(&config),
+            observe_at: Time::ZERO,
+            end_at: None,
+        };
+        let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| engine.watch(now, datapath));
+        if outcome.is_ok()
+            && let Some(heart) = &mut common.borrow_mut().heart
+        {
+            heart.say_goodbye();
+        }
+        tell_end(&datapath);
+        outcome
+    }
+}
+
+/// Where every packet went, for the log.
+fn tell_end(datapath: &Datapath) {
+    for (way, direction) in [(Way::Download, &datapath.forward), (Way::Upload, &datapath.backward)] {
+        let totals = direction.totals();
+        let lost: u64 = totals.lost.iter().sum();
+        say(format_args!(
+            "{}: {} packets in, {} out, {} dropped, {lost} lost, {} left inside{}",
+            way.name(),
+            totals.packets_in,
+            totals.packets_out,
+            totals.packets_gone() - lost,
+            direction.packets_inside(),
+            if direction.is_balanced() { "" } else { ": PACKETS ARE MISSING" }
+        ));
+    }
+}
+
+/// Our ends of the pipes: to the guard, and from it.
+type GuardPipes = (OwnedFd, OwnedFd);
+
+/// Starts the guard, where the link is to fail open.
+fn start_guard(config: &Config, options: &Options) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
+    let spec = config.spec();
+    if spec.safety.on_failure != OnFailure::Open {
+        return Ok(None);
+    }
+    let mut child = guard::start(&Charge {
+        name: spec.name.clone(),
+        inside: spec.wire.inside.clone(),
+        outside: spec.wire.outside.clone(),
+        watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,
+        socket: guard::socket_of(&spec.name),
+        is_filtered: !options.no_seccomp,
+    })?;
+    let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+        unreachable!("both were made pipes");
+    };
+    let pipes: GuardPipes = (to.into(), from.into());
+    for pipe in [&pipes.0, &pipes.1] {
+        ioctl_fionbio(pipe, true).map_err(|error| ServiceError::system("preparing a pipe", error))?;
+    }
+    Ok(Some((pipes, child)))
+}
+
+fn watchdog(safety: &SafetySpec) -> Duration {
+    safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
+}
+
+fn interval(config: &Config) -> Duration {
+    config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
+}
+
+/// How long what is inside when the end is asked for may take to leave: the buffer at the link's rate and the delay, at most 5 s.
+fn longest_stay(config: &Config) -> Duration {
+    let spec = config.spec();
+    let stay = Way::ALL.map(|way| {
+        let delay = [&spec.download, &spec.upload][way as usize].as_ref().and_then(|way| way.delay);
+        let buffer = config.shaping(way).map_or(0.0, |shaping| {
+            shaping.buffer.in_bytes(1514, shaping.rate) * 8.0 / shaping.rate.bps() as f64
+        });
+        buffer + delay.map_or(0.0, |delay| delay.0.secs())
+    });
+    Duration::from_secs_f64((stay[0].max(stay[1]) + 0.05).min(5.0))
+}
+
+/// A key of the flow hash that nobody outside can know.
+fn secret() -> [u8; 16] {
+    // Each `RandomState` has keys of its own, from the system's randomness.
+    let words = [0_u64, 1].map(|word| RandomState::new().hash_one(word));
+    let mut secret = [0; 16];
+    secret[..8].copy_from_slice(&words[0].to_ne_bytes());
+    secret[8..].copy_from_slice(&words[1].to_ne_bytes());
+    secret
+}
+
+fn seed(config: &Config) -> Seed {
+    let spec = config.spec();
+    let given = [&spec.download, &spec.upload].into_iter().flatten().find_map(|way| way.seed);
+    Seed(given.unwrap_or_else(|| RandomState::new().hash_one(2_u8)))
+}

@@ -1,0 +1,137 @@
+//! Another configuration while the gateway runs: read, checked and built here, put in place by the thread that forwards.
+
+use super::engine::{Order, Replace, Replaced};
+use super::ports;
+use crate::class_book::Way;
+use crate::config::{Config, Made};
+use crate::control::protocol::Reloaded;
+use crate::direction::{Measure, Replacement};
+use crate::telemetry::About;
+use fairwire_core::{Time, Weight};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, sync_channel};
+use std::time::Duration as StdDuration;
+
+/// The configuration in place, and how to put another one there.
+pub(super) struct Present {
+    pub config: Arc<Config>,
+    pub path: PathBuf,
+    pub made: Made,
+    pub measures: [Measure; 2],
+    pub orders: Sender<Order>,
+    /// Weights that differ from those of the file, by name.
+    pub weighed: std::collections::BTreeMap<String, f64>,
+}
+
+/// The thread that forwards answers within a few milliseconds, or it hangs.
+const ANSWER: StdDuration = StdDuration::from_secs(10);
+
+impl Present {
+    /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why.
+    pub fn reload(&mut self) -> Result<Reloaded, String> {
+        let start = crate::clock::now();
+        let next = Config::load(&self.path).map_err(|error| told(&error, &self.path))?;
+        let changes = self.config.changes(&next);
+        if !changes.needs_restart.is_empty() {
+            let keys: Vec<String> = changes.needs_restart.iter().map(|key| format!("`{key}`")).collect();
+            return Err(format!(
+                "{} cannot change while the gateway runs; stop it and start it again, or put back what was there",
+                keys.join(", ")
+            ));
+        }
+        if changes.is_empty && self.weighed.is_empty() {
+            return Ok(Reloaded { took_ms: ms_since(start), is_balanced: true, ..Reloaded::default() });
+        }
+        let next = Arc::new(next);
+        let mut lines = changes.lines;
+        lines.extend(self.weighed.keys().map(|name| format!("weight of {name}: what the file says, again")));
+        let reloaded = if changes.only_weights && self.weighed.is_empty() {
+            self.reweigh_all(&changes.reweighed)?;
+            Reloaded { is_balanced: true, ..Reloaded::default() }
+        } else {
+            self.replace(&next)?
+        };
+        (self.config, self.weighed) = (next, Default::default());
+        Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
+    }
+
+    /// Gives the class `name` another weight, and tells the one that it had.
+    pub fn weigh(&mut self, name: &str, weight: f64) -> Result<(u32, f64), String> {
+        let book = self.config.book();
+        let Some(number) = book.number(name) else {
+            let names = book.iter().map(|(_, class)| class.name.as_str());
+            let hint =
+                fairwire_document::nearest(name, names).map(|near| format!("; did you mean `{near}`?"));
+            return Err(format!("there is no class or subscriber `{name}`{}", hint.unwrap_or_default()));
+        };
+        let listed = book.class(number).map_or(1.0, |class| class.weight);
+        let before = self.weighed.get(name).copied().unwrap_or(listed);
+        self.reweigh_all(&[(number, weight)])?;
+        self.weighed.insert(name.to_owned(), weight);
+        Ok((number, before))
+    }
+
+    fn reweigh_all(&self, weights: &[(u32, f64)]) -> Result<(), String> {
+        let checked =
+            weights.iter().map(|(class, weight)| Weight::new(*weight).map(|weight| (*class, weight)));
+        let checked: Option<Vec<_>> = checked.collect();
+        let weights = checked.ok_or("a weight is from 1e-6 to 1e6")?;
+        let (done, answer) = sync_channel(1);
+        self.orders.send(Order::Reweigh(weights, done)).map_err(|_| GONE)?;
+        answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())
+    }
+
+    fn replace(&mut self, next: &Arc<Config>) -> Result<Reloaded, String> {
+        // The MTU of an interface may have changed since.
+        let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.made.frame_bytes);
+        let made = Made { frame_bytes, ..self.made };
+        let plan = next.plan(&made).map_err(|error| error.to_string())?;
+        let keeps = Way::ALL.map(|way| keeps_flows(&self.config, next, way));
+        let ways = [
+            Replacement::new(plan.forward, self.measures[0], keeps[0]),
+            Replacement::new(plan.backward, self.measures[1], keeps[1]),
+        ];
+        let class_map = self.config.class_map(next);
+        let (done, answer) = sync_channel(1);
+        let about = About::of(next);
+        let replace = Replace { ways, class_map, about, config: next.clone(), done };
+        self.orders.send(Order::Replace(Box::new(replace))).map_err(|_| GONE)?;
+        let Replaced { ways, paused, measures, .. } = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
+        (self.made, self.measures) = (made, measures);
+        Ok(Reloaded {
+            handed_over: ways.iter().map(|way| way.packets).sum(),
+            ahead: ways.iter().map(|way| way.ahead).sum(),
+            paused_ms: paused.secs() * 1e3,
+            is_balanced: ways.iter().all(|way| way.is_balanced),
+            ..Reloaded::default()
+        })
+    }
+}
+
+const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
+
+/// Is a flow of `way` the same in both?
+fn keeps_flows(present: &Config, next: &Config, way: Way) -> bool {
+    let of = |config: &Config| {
+        let spec = config.spec();
+        let direction = [&spec.download, &spec.upload][way as usize].as_ref();
+        (direction.and_then(|direction| direction.flows), spec.subscribers.is_some())
+    };
+    of(present) == of(next)
+}
+
+fn ms_since(start: Time) -> f64 {
+    crate::clock::now().since(start).secs() * 1e3
+}
+
+/// An error of the document with its place, in one line or two.
+pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> String {
+    let place = error.place.as_ref();
+    let place = place.map_or_else(
+        || path.display().to_string(),
+        |place| format!("{}:{}:{}", place.source, place.line, place.column),
+    );
+    let advice = error.problem.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
+    format!("{place}: {}{advice}; nothing was changed", error.problem)
+}
