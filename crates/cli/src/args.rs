@@ -64,10 +64,17 @@ Examples:
   fairwire run scenarios/web-beside-bulk.toml --discipline faba --seeds 1 --trace web.pcapng
   fairwire trace rates web.pcapng --format csv > rates.csv";
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fairwire gateway check /etc/fairwire/gateway.toml
+  fairwire gateway check docs/gateway/wisp.toml --offline
+  fairwire gateway check docs/gateway/wisp.toml --offline --format json";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   fairwire schema scenario > docs/schema/scenario.json
-  fairwire schema results > docs/schema/results.json";
+  fairwire schema results > docs/schema/results.json
+  fairwire schema gateway > docs/schema/gateway.json";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -113,6 +120,12 @@ pub enum Command {
         #[command(subcommand)]
         lab: LabCommand,
     },
+    /// Share a real link between subscribers, classes and flows.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Gateway {
+        #[command(subcommand)]
+        gateway: GatewayCommand,
+    },
     /// Show the product: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
@@ -122,7 +135,7 @@ pub enum Command {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files or of results.
+    /// Print the JSON Schema of scenario files, of results or of gateway configurations.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
         /// Which schema.
@@ -349,6 +362,33 @@ pub struct ShareArgs {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum GatewayCommand {
+    /// Tell what a configuration would do, and whether this machine can do it; changes nothing.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The configuration, in TOML.
+    pub config: PathBuf,
+    /// Leave out what asks this machine: interfaces, back end and rights.
+    #[arg(long)]
+    pub offline: bool,
+    /// How to tell it.
+    #[arg(long, default_value = "text")]
+    pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people; of the tree the first classes.
+    Text,
+    /// Everything, every class included.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
 pub enum TraceCommand {
     /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
     #[command(after_help = RATES_EXAMPLES)]
@@ -373,6 +413,8 @@ pub enum SchemaKind {
     Scenario,
     /// What `--format json` prints.
     Results,
+    /// Configurations of the gateway.
+    Gateway,
 }
 
 /// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing settles.

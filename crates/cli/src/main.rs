@@ -18,7 +18,7 @@ mod report;
 mod reproduction;
 mod tell;
 
-use args::{Cli, Command, LabCommand, TraceCommand};
+use args::{Cli, Command, GatewayCommand, LabCommand, TraceCommand};
 use clap::Parser;
 use failure::{Ending, Failure};
 use std::process::ExitCode;
@@ -43,6 +43,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
         Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
+        Command::Gateway { gateway: GatewayCommand::Check(args) } => command::gateway::check::check(&args),
         Command::Demo => command::demo::demo(cli.quiet),
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => command::completions::completions(shell),

@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod demo;
 pub mod describe;
+pub mod gateway;
 pub mod lab;
 pub mod list;
 pub mod reproduce;

@@ -9,6 +9,7 @@ use fairwire_metrics::record::Report;
 pub fn schema(which: SchemaKind) -> Result<Ending, Failure> {
     let schema = match which {
         SchemaKind::Scenario => fairwire_scenario::schema(),
+        SchemaKind::Gateway => fairwire_gateway::config::schema(),
         SchemaKind::Results => schemars::schema_for!(Report).to_value(),
     };
     report::print(format!("{schema:#}\n").as_bytes())?;

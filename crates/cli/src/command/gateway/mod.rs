@@ -1,0 +1,3 @@
+//! `fairwire gateway`: one file per command.
+
+pub mod check;
