@@ -33,10 +33,11 @@ house: rust ## check the house rules alone (a second)
 	@cargo xtask house
 
 .PHONY: schema
-schema: build ## write the JSON schemas of scenarios and results into docs/schema
+schema: build ## write the JSON schemas of scenarios, results and gateway configurations into docs/schema
 	@mkdir -p docs/schema
 	@$(fairwire) schema scenario > docs/schema/scenario.json
 	@$(fairwire) schema results > docs/schema/results.json
+	@$(fairwire) schema gateway > docs/schema/gateway.json
 	@git --no-pager diff --stat -- docs/schema
 
 .PHONY: reference

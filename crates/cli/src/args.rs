@@ -72,10 +72,17 @@ Examples:
 
 Keys: d u way, c classes, f flows, s order, p pause, q quit.";
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fairwire gateway check /etc/fairwire/gateway.toml
+  fairwire gateway check docs/gateway/wisp.toml --offline
+  fairwire gateway check docs/gateway/wisp.toml --offline --format json";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   fairwire schema scenario > docs/schema/scenario.json
   fairwire schema results > docs/schema/results.json
+  fairwire schema gateway > docs/schema/gateway.json
   fairwire schema snapshot > docs/schema/snapshot.json";
 
 const GATEWAY_EXAMPLES: &str = "\
@@ -141,7 +148,7 @@ pub enum Command {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files, of results, or of a gateway's snapshots.
+    /// Print the JSON Schema of scenario files, of results, of gateway configurations or of a gateway's snapshots.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
         /// Which schema.
@@ -183,6 +190,9 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum GatewayCommand {
+    /// Tell what a configuration would do, and whether this machine can do it; changes nothing.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
@@ -470,6 +480,26 @@ pub struct ShareArgs {
     pub out: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The configuration, in TOML.
+    pub config: PathBuf,
+    /// Leave out what asks this machine: interfaces, back end and rights.
+    #[arg(long)]
+    pub offline: bool,
+    /// How to tell it.
+    #[arg(long, default_value = "text")]
+    pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people; of the tree the first classes.
+    Text,
+    /// Everything, every class included.
+    Json,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
     /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
@@ -497,6 +527,8 @@ pub enum SchemaKind {
     Results,
     /// What a running gateway tells of itself over its socket.
     Snapshot,
+    /// Configurations of the gateway.
+    Gateway,
 }
 
 /// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing settles.

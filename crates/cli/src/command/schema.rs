@@ -11,6 +11,7 @@ pub fn schema(which: SchemaKind) -> Result<Ending, Failure> {
     let schema = match which {
         SchemaKind::Scenario => fairwire_scenario::schema(),
         SchemaKind::Snapshot => schemars::schema_for!(Snapshot).to_value(),
+        SchemaKind::Gateway => fairwire_gateway::config::schema(),
         SchemaKind::Results => schemars::schema_for!(Report).to_value(),
     };
     report::print(format!("{schema:#}\n").as_bytes())?;

@@ -39,11 +39,9 @@ impl Config {
         changes
     }
 
-    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone or has others below it now.
+    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
-        let leaf = |number: &u32| next.book.is_leaf(*number);
-        let number =
-            |(_, class): (u32, &Class)| next.book.number(&class.name).filter(leaf).unwrap_or(UNCLAIMED);
+        let number = |(_, class): (u32, &Class)| next.book.number(&class.name).unwrap_or(UNCLAIMED);
         self.book.iter().map(number).collect()
     }
 

@@ -1,6 +1,7 @@
 //! `fairwire gateway`: a real link, and whoever asks about it.
 
 mod ask;
+mod check;
 mod run;
 mod status;
 mod top;
@@ -12,6 +13,7 @@ use fairwire_gateway::control::protocol::Request;
 /// Does what is asked.
 pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
+        GatewayCommand::Check(args) => check::check(&args),
         GatewayCommand::Run { config, no_seccomp } => run::run(&config, no_seccomp),
         GatewayCommand::Reload { whom } => ask::tell(&whom, &Request::Reload),
         GatewayCommand::Weigh { whom, name, weight } => {

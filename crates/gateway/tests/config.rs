@@ -1,0 +1,514 @@
+//! Configurations: the examples, every refusal with its place, and the tree that comes of them.
+
+use fairwire_core::{Rate, Seed};
+use fairwire_gateway::class_book::{UNCLAIMED, Way};
+use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
+use fairwire_gateway::config::{Config, Made, Sharing, schema};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const HEAD: &str = r#"format = 1
+name = "test"
+[wire]
+inside = "in0"
+outside = "out0"
+"#;
+
+const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+
+fn text(rest: &str) -> String {
+    format!("{HEAD}{rest}")
+}
+
+fn config(rest: &str) -> Config {
+    Config::parse("gw.toml", &text(rest), None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn with_csv(rest: &str, csv: &str) -> Result<Config, String> {
+    let text = text(&format!("[subscribers]\nfile = \"s.csv\"\n{rest}"));
+    Config::parse("gw.toml", &text, Some(("s.csv", csv))).map_err(|error| error.to_string())
+}
+
+fn refusal(rest: &str) -> String {
+    match Config::parse("gw.toml", &text(rest), None) {
+        Ok(_) => panic!("this was not refused: {rest}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn csv_refusal(rest: &str, csv: &str) -> String {
+    match with_csv(rest, csv) {
+        Ok(_) => panic!("this was not refused: {csv}"),
+        Err(error) => error,
+    }
+}
+
+fn file(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name)
+}
+
+#[test]
+fn the_examples_make_sense() {
+    for name in ["home.toml", "wisp.toml"] {
+        let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
+        let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
+        assert!(plan.forward.shaper.is_some() && plan.backward.shaper.is_some());
+        assert_eq!(config.notes(), [""; 0], "{name}");
+    }
+    let wisp = Config::load(&file("wisp.toml")).unwrap();
+    assert_eq!(wisp.book().len(), 1 + 3 + 9);
+    assert_eq!(wisp.shaping(Way::Download).unwrap().discipline, "hfaba");
+    assert_eq!(wisp.shaping(Way::Upload).unwrap().flows, FlowKind::Subscriber);
+}
+
+#[test]
+fn an_example_holds_to_the_schema() {
+    let properties = schema()["properties"].as_object().unwrap().clone();
+    let table: toml::Table = toml::from_str(&std::fs::read_to_string(file("wisp.toml")).unwrap()).unwrap();
+    for key in table.keys() {
+        assert!(properties.contains_key(key), "{key}");
+    }
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let plain = config("[download]\nrate = \"10 Mbit/s\"");
+    let shaping = plain.shaping(Way::Download).unwrap();
+    assert_eq!(
+        (shaping.discipline, shaping.flows, shaping.sharing),
+        ("faba", FlowKind::FiveTuple, Sharing::Flows)
+    );
+    assert_eq!(shaping.buffer.to_string(), "50 ms");
+    assert_eq!(shaping.framing, Framing::ETHERNET);
+    assert!(plain.shaping(Way::Upload).is_none());
+    let bare = config("[download]\nrate = \"10 Mbit/s\"\nframing = { overhead_bytes = -14 }");
+    let framing = bare.shaping(Way::Download).unwrap().framing;
+    assert_eq!(framing, Framing { overhead_bytes: -14, minimum_bytes: 1, is_atm: false });
+    let classes =
+        "[download]\nrate = \"10 Mbit/s\"\n[upload]\nrate = \"1 Mbit/s\"\n[[class]]\nname = \"a\"\n";
+    assert_eq!(config(classes).shaping(Way::Upload).unwrap().discipline, "hfaba");
+    let bounded = config(&format!("{classes}upload = {{ ceiling = \"500 kbit/s\" }}\n"));
+    assert_eq!(bounded.shaping(Way::Upload).unwrap().discipline, "classful");
+    assert_eq!(bounded.shaping(Way::Download).unwrap().discipline, "hfaba");
+}
+
+#[test]
+fn faults_of_the_wire_are_told_with_their_place() {
+    let wire = |rest: &str| {
+        let text = format!("format = 1\nname = \"t\"\n[wire]\n{rest}\n");
+        Config::parse("gw.toml", &text, None).unwrap_err().to_string()
+    };
+    assert_eq!(
+        wire("inside = \"interface-number-1\"\noutside = \"o\""),
+        "gw.toml:4:10: `wire.inside` is `interface-number-1`, but that is too long for the name of an interface; \
+         allowed: 1 to 15 bytes, such as `eth0`"
+    );
+    assert_eq!(
+        wire("inside = \"a\"\noutside = \"a\""),
+        "gw.toml:5:11: `wire.outside` is `a`, but that is the interface of the other side too; allowed: two different interfaces"
+    );
+    assert_eq!(
+        wire("inside = \"a\"\noutside = \"b\"\nmtu = 1500"),
+        "gw.toml:6:7: `wire.mtu` is 1500, but the interfaces have an MTU already; allowed: with `backend = \"tun\"` only"
+    );
+    assert!(wire("inside = \"a/b\"\noutside = \"b\"").contains("no interface can have that name"));
+    assert!(
+        wire("backend = \"tun\"\ninside = \"a\"\noutside = \"b\"\nmtu = 500").contains("from 576 to 65535")
+    );
+    assert_eq!(
+        wire("inside = \"a\"\noutsid = \"b\""),
+        "gw.toml:5:1: unknown key `outsid`; allowed: `backend`, `inside`, `outside` or `mtu`; did you mean `outside`?"
+    );
+}
+
+#[test]
+fn faults_of_a_way_are_told_with_their_place() {
+    assert_eq!(
+        refusal("[download]\nrate = \"10 Mbit\""),
+        "gw.toml:7:8: `download.rate`: `10 Mbit` has the unknown unit `Mbit`; allowed: a rate above zero such as \"10 Mbit/s\" \
+         (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, also as bps; B/s, kB/s, MB/s, GB/s)"
+    );
+    let unknown = refusal("[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"fabba\"");
+    assert!(
+        unknown.starts_with("gw.toml:8:14: unknown discipline `fabba`; allowed: `tail-drop`"),
+        "{unknown}"
+    );
+    assert!(unknown.ends_with("did you mean `faba`?"), "{unknown}");
+    assert_eq!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nloss = 1.5"),
+        "gw.toml:8:8: `download.loss` is 1.5, but that is no probability; allowed: a number from 0 to 1"
+    );
+    assert_eq!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nflows = \"subscriber\""),
+        "gw.toml:8:9: `download.flows` is `subscriber`, but there are no subscribers; allowed: `inside` for each host, or a \
+         table [subscribers]"
+    );
+    assert!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nflows = { ipv4 = 33, ipv6 = 64 }")
+            .contains("`ipv4` from 1 to 32")
+    );
+    assert!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nframing = { overhead_bytes = 5000 }")
+            .contains("-1024 to 1024")
+    );
+    assert!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nframing = { minimum = \"100 kB\" }")
+            .contains("from 1 B to 65535 B")
+    );
+    assert_eq!(
+        refusal("[download]\nrate = \"10 kbit/s\""),
+        "gw.toml:6:1: `download.buffer` is 50 ms, but `faba` cannot work with that for [download]; allowed: room for one typical \
+         packet, 1538 B, or more"
+    );
+    assert_eq!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\n[discipline.faba]\nlambda1 = 2.0"),
+        "gw.toml:9:11: `discipline.faba.lambda1` is 2, but `faba` cannot work with that for [download]; allowed: a number from 0 to 1"
+    );
+    assert_eq!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\n[discipline.red]\ngentle = true"),
+        "gw.toml:8:1: `discipline.red` is there, but no way runs that discipline; allowed: parameters of `faba`"
+    );
+    assert!(refusal("[download]\nrate = \"10 Mbit/s\"\nleaf = \"codel\"").contains("`faba` has no leaves"));
+}
+
+#[test]
+fn faults_of_telemetry_and_safety_are_told_with_their_place() {
+    assert_eq!(
+        refusal("[telemetry]\nmetrics = \"0.0.0.0:9820\""),
+        "gw.toml:7:11: `telemetry.metrics` is `0.0.0.0:9820`, but others than this machine could read it; allowed: a loopback \
+         address, or a `token_file` too"
+    );
+    assert!(refusal("[telemetry]\nmetrics = \"localhost\"").contains("no address with a port"));
+    assert!(refusal("[telemetry]\ninterval = \"11 s\"").contains("from 1 ms to 10 s"));
+    assert!(refusal("[telemetry]\nflows = 0").contains("from 1 to 1048576"));
+    assert!(refusal("[safety]\nwatchdog = \"50 ms\"").contains("from 100 ms to"));
+    assert!(refusal("[safety]\nframes = 1").contains("from 16 to"));
+    let format =
+        Config::parse("gw.toml", &HEAD.replace("format = 1", "format = 2"), None).unwrap_err().to_string();
+    assert_eq!(format, "gw.toml:1:10: `format` is 2, but this fairwire reads another; allowed: 1");
+}
+
+const BOTH: &str = "[download]\nrate = \"10 Mbit/s\"\n[upload]\nrate = \"2 Mbit/s\"\n";
+
+#[test]
+fn faults_of_classes_are_told_with_their_place() {
+    let class = |rest: &str| refusal(&format!("{BOTH}[[class]]\n{rest}"));
+    assert_eq!(
+        class("name = \"a\"\nweight = 0"),
+        "gw.toml:12:10: `class.0.weight` is 0, but that is no weight; allowed: a number from 0.000001 to 1000000"
+    );
+    assert!(class("name = \"a\"\nweight = 1e7").contains("is 10000000, but that is no weight"));
+    assert!(class("name = \"a\"\nweight = nan").contains("is NaN, but that is no weight"));
+    assert_eq!(
+        class("name = \"unclaimed\""),
+        "gw.toml:11:8: `class.0.name` is `unclaimed`, but that is the class of what nobody claims; allowed: 1 to 64 bytes that can \
+         be printed"
+    );
+    assert_eq!(
+        class("name = \"a\"\n[[class]]\nname = \"a\""),
+        "gw.toml:13:8: `class.1.name` is `a`, but class 1 of the configuration has that name; allowed: a name that no other class or \
+         subscriber has"
+    );
+    assert_eq!(
+        class("name = \"gold\"\n[[class]]\nname = \"b\"\nparent = \"golf\""),
+        "gw.toml:14:10: unknown class `golf`; allowed: `gold` or `b`; did you mean `gold`?"
+    );
+    assert_eq!(
+        class("name = \"a\"\nparent = \"b\"\n[[class]]\nname = \"b\"\nparent = \"a\""),
+        "gw.toml:12:10: `class.0.parent` is `b`, but the class is then below itself; allowed: a tree of at most 8 levels"
+    );
+    assert!(class("name = \"a\"\nparent = \"a\"").contains("below itself"));
+    let mut deep = String::from("name = \"c0\"\n");
+    for level in 1..9 {
+        let _ = write!(deep, "[[class]]\nname = \"c{level}\"\nparent = \"c{}\"\n", level - 1);
+    }
+    assert!(class(&deep).contains("`class.8.parent` is `c7`, but the tree is then too deep"));
+    assert_eq!(
+        class("name = \"a\"\nmatch = { dscp = [46] }\n[[class]]\nname = \"b\"\nparent = \"a\""),
+        "gw.toml:12:9: `class.0.match` is there, of `a`, but `b` is below that class; allowed: `match` in classes without children and \
+         subscribers"
+    );
+    assert!(
+        class("name = \"a\"\nmatch = { dscp = [64] }")
+            .contains("`class.0.match.dscp.0` is 64, but that is no codepoint")
+    );
+    assert!(class("name = \"a\"\nmatch = { dscp = [\"AF44\"] }").ends_with("did you mean `AF41`?"));
+    assert!(class("name = \"a\"\nmatch = { vlan = [4095] }").contains("a whole number from 1 to 4094"));
+    assert!(
+        class("name = \"a\"\nmatch = { inside = [\"10.0.0.1/8\"] }").contains("the network is `10.0.0.0/8`")
+    );
+}
+
+#[test]
+fn promises_that_cannot_be_kept_are_refused_with_names_and_sums() {
+    let tree = "[[class]]\nname = \"a\"\nID\n[[class]]\nname = \"b\"\nparent = \"a\"\ndownload = { guaranteed = \"4 Mbit/s\" }\n\
+        [[class]]\nname = \"c\"\nparent = \"a\"\ndownload = { guaranteed = \"3 Mbit/s\" }\n";
+    let with = |own: &str| refusal(&format!("{BOTH}{}", tree.replace("ID", own)));
+    assert_eq!(
+        with("download = { guaranteed = \"6 Mbit/s\" }"),
+        "gw.toml:12:27: `class.0.download.guaranteed` is 6 Mbit/s, but the classes under it are promised 7 Mbit/s (`b` 4 Mbit/s, `c` \
+         3 Mbit/s); allowed: no less than what is promised below"
+    );
+    assert_eq!(
+        with("download = { ceiling = \"6 Mbit/s\" }"),
+        "gw.toml:12:24: `class.0.download.ceiling` is 6 Mbit/s, but the classes under it are promised 7 Mbit/s (`b` 4 Mbit/s, `c` 3 \
+         Mbit/s); allowed: no less than what is guaranteed"
+    );
+    assert_eq!(
+        with("download = { guaranteed = \"8 Mbit/s\", ceiling = \"7 Mbit/s\" }"),
+        "gw.toml:12:49: `class.0.download.ceiling` is 7 Mbit/s, but 8 Mbit/s is guaranteed; allowed: no less than what is guaranteed"
+    );
+    let more = format!("{tree}[[class]]\nname = \"d\"\ndownload = {{ guaranteed = \"4 Mbit/s\" }}\n")
+        .replace("ID", "weight = 1");
+    assert_eq!(
+        refusal(&format!("{BOTH}{more}")),
+        "gw.toml:7:8: `download.rate` is 10 Mbit/s, but the classes under the root are promised 11 Mbit/s (`a` 7 Mbit/s, `d` 4 \
+         Mbit/s); allowed: no less than what is promised"
+    );
+    let one_way =
+        "[download]\nrate = \"10 Mbit/s\"\n[[class]]\nname = \"a\"\nupload = { ceiling = \"1 Mbit/s\" }";
+    assert_eq!(
+        refusal(one_way),
+        "gw.toml:10:22: `class.0.upload.ceiling` is 1 Mbit/s, but there is no [upload], so that way is not shaped; allowed: a table \
+         [upload] with a rate, or none of this"
+    );
+}
+
+#[test]
+fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
+    let nested = "[[class]]\nname = \"a\"\n[[class]]\nname = \"b\"\nparent = \"a\"\n";
+    let flat = "[[class]]\nname = \"a\"\nweight = 2\n";
+    let with = |name: &str, rest: &str| {
+        let text = text(&format!("[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"{name}\"\n{rest}"));
+        Config::parse("gw.toml", &text, None)
+            .map(|config| config.shaping(Way::Download).unwrap().sharing)
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(
+        with("drr", nested).unwrap_err(),
+        "gw.toml:8:14: `download.discipline` is `drr`, but classes with others below them need a discipline that knows a tree; \
+         allowed: `hfaba` or `classful`"
+    );
+    let unable = with("red", flat).unwrap_err();
+    assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it knows no classes, and some have a weight other than 1; allowed: `hfaba`, `classful`, `faba`"), "{unable}");
+    for name in ["faba", "afd-nft", "drr", "sfq-start", "scfq", "fbfq", "wf2q+"] {
+        assert_eq!(with(name, flat), Ok(Sharing::Weights), "{name}");
+    }
+    assert_eq!(with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"drr\"\n")), Ok(Sharing::Weights));
+    assert!(with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"fcfs\"\n")).is_err());
+    assert_eq!(with("tail-drop", &flat.replace("weight = 2", "")), Ok(Sharing::Flows));
+    let typed = with("drr", &format!("{flat}[discipline.drr]\nweights = {{ 1 = 2.0 }}\n")).unwrap_err();
+    assert!(typed.contains("`discipline.drr.weights` is there, but the classes of this file and its subscribers are the discipline's"), "{typed}");
+    let typed = with("hfaba", &format!("{flat}[discipline.hfaba]\nclass = []\n")).unwrap_err();
+    assert!(typed.starts_with("gw.toml:13:9: `discipline.hfaba.class` is there"), "{typed}");
+    let bounded =
+        with("hfaba", "[[class]]\nname = \"a\"\ndownload = { ceiling = \"5 Mbit/s\" }\n").unwrap_err();
+    assert_eq!(
+        bounded,
+        "gw.toml:11:24: `class.0.download.ceiling` is there, but `hfaba` knows no guarantees and no ceilings; allowed: with the \
+         discipline `classful` for [download]"
+    );
+    let leaf = with("classful", "leaf = \"hfaba\"\n").unwrap_err();
+    assert!(leaf.contains("a leaf has no classes of its own"), "{leaf}");
+}
+
+#[test]
+fn faults_of_the_subscriber_file_are_told_with_line_and_column() {
+    let refused = |csv: &str| csv_refusal(BOTH, csv);
+    assert_eq!(
+        refused("name,address\n"),
+        "s.csv:1:6: unknown column `address`; allowed: `name`, `addresses`, `vlan`, `class`, `weight`, `download_guaranteed`, \
+         `download_ceiling`, `upload_guaranteed` or `upload_ceiling`; did you mean `addresses`?"
+    );
+    assert_eq!(
+        refused("addresses\n"),
+        "s.csv:1:1: `columns` is without `name`, but each subscriber has a name; allowed: `name` and others"
+    );
+    assert!(refused("name,weight\n").contains("without `addresses` and `vlan`"));
+    assert!(
+        refused("name,vlan,name\n")
+            .starts_with("s.csv:1:11: `columns` is `name`, but that column stands there already")
+    );
+    assert!(refused("").contains("it has no line of column names"));
+    assert_eq!(
+        refused("# who\nname,addresses\n\nann,10.0.0.0/24\nbob,10.0.0.0/24\n"),
+        "s.csv:5:5: `addresses` is `10.0.0.0/24`, but that is of `ann` (line 4); allowed: each address once"
+    );
+    assert_eq!(
+        refused("name,addresses\nann,10.0.0.0/25 2001:db8::/32\nbob,10.0.1.0 2001:db8:1::/48\n"),
+        "s.csv:3:5: `addresses` is `2001:db8:1::/48`, but that is in `2001:db8::/32` of `ann` (line 2); allowed: each address once"
+    );
+    assert!(
+        refused("name,addresses\nann,10.0.0.1\nbob,10.0.0.0/8\n")
+            .contains("`10.0.0.0/8`, but that contains `10.0.0.1/32` of `ann` (line 2)")
+    );
+    assert!(refused("name,addresses\nann,10.0.0.1 10.0.0.1\n").contains("that is of the same line"));
+    assert_eq!(
+        refused("name,addresses\nann,10.0.0.1/24\n"),
+        "s.csv:2:5: `addresses` is `10.0.0.1/24`, but bits of the host are set; the network is `10.0.0.0/24`; allowed: prefixes such \
+         as `10.1.0.0/16` or `2001:db8::/48`, with spaces between"
+    );
+    assert_eq!(
+        refused("name,vlan\nann,7\n\"b,ob\",7\n"),
+        "s.csv:3:8: `vlan` is 7, but line 2 has it, `ann`; allowed: a VLAN that no other subscriber has"
+    );
+    for vlan in ["0", "4095", "x", "-1"] {
+        assert!(
+            refused(&format!("name,vlan\nann,{vlan}\n")).contains("a whole number from 1 to 4094"),
+            "{vlan}"
+        );
+    }
+    assert_eq!(
+        refused("name,vlan,weight\nann,7,0\n"),
+        "s.csv:2:7: `weight` is `0`, but that is no weight; allowed: a number from 0.000001 to 1000000"
+    );
+    assert!(refused("name,vlan,weight\nann,7,1000001\n").contains("that is no weight"));
+    assert!(refused("name,vlan,weight\nann,7,NaN\n").contains("that is no weight"));
+    assert!(refused("name,vlan\n,7\n").starts_with("s.csv:2:1: `name` is ``, but a name is needed"));
+    assert!(refused("name,vlan\nunclaimed,7\n").contains("that is the class of what nobody claims"));
+    assert!(
+        refused("name,vlan\nann,7\nann,8\n")
+            .starts_with("s.csv:3:1: `name` is `ann`, but line 2 has that name")
+    );
+    assert_eq!(
+        refused("name,vlan\nann,7,9\n"),
+        "s.csv:2:1: `line` is 3 values, but the first line names 2 columns; allowed: a value for each column, empty where there is none"
+    );
+    assert!(
+        refused("name,vlan,upload_ceiling\nann,7,10 Mbits\n")
+            .starts_with("s.csv:2:7: `upload_ceiling`: `10 Mbits` has the unknown unit `Mbits`")
+    );
+    let classes = format!("{BOTH}[[class]]\nname = \"gold\"\n");
+    assert_eq!(
+        csv_refusal(&classes, "name,vlan,class\nann,7,gould\n"),
+        "s.csv:2:7: unknown class `gould`; allowed: `gold`; did you mean `gold`?"
+    );
+    assert!(
+        csv_refusal(&classes, "name,vlan\ngold,7\n").contains("class 1 of the configuration has that name")
+    );
+    let matching = format!("{classes}match = {{ vlan = [9] }}\n");
+    assert!(csv_refusal(&matching, "name,vlan,class\nann,7,gold\n").contains("`ann` is below that class"));
+    let promised = csv_refusal(BOTH, "name,vlan,upload_guaranteed\nann,7,1500 kbit/s\nbob,8,1 Mbit/s\n");
+    assert!(promised.contains("`upload.rate` is 2 Mbit/s, but the classes under the root are promised 2500 kbit/s (`ann` 1500 kbit/s, `bob` 1 Mbit/s)"), "{promised}");
+    let below =
+        csv_refusal(BOTH, "name,vlan,download_guaranteed,download_ceiling\nann,7,2 Mbit/s,1 Mbit/s\n");
+    assert!(
+        below.starts_with("s.csv:2:16: `download_ceiling` is 1 Mbit/s, but 2 Mbit/s is guaranteed"),
+        "{below}"
+    );
+}
+
+#[test]
+fn a_subscriber_file_that_is_not_there_is_told_at_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gw.toml");
+    std::fs::write(&path, text(&format!("{BOTH}[subscribers]\nfile = \"subscriber.csv\"\n"))).unwrap();
+    std::fs::write(folder.path().join("subscribers.csv"), "name,vlan\nann,7\n").unwrap();
+    let error = Config::load(&path).unwrap_err().to_string();
+    assert!(error.contains("gw.toml:11:8: there is no file"), "{error}");
+    assert!(error.contains("did you mean") && error.contains("subscribers.csv`?"), "{error}");
+    std::fs::write(&path, text(&format!("{BOTH}[subscribers]\nfile = \"subscribers.csv\"\n"))).unwrap();
+    assert_eq!(Config::load(&path).unwrap().book().len(), 2);
+}
+
+#[test]
+fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
+    let rest =
+        format!("{BOTH}[[class]]\nname = \"b\"\nparent = \"a\"\n[[class]]\nname = \"a\"\nweight = 3\n");
+    let config =
+        with_csv(&rest, "\u{feff}name,vlan,class,weight\r\n\"ann, and co\",7,b,2\r\nbob,8,,\r\n").unwrap();
+    let book = config.book();
+    let told: Vec<_> =
+        book.iter().map(|(_, class)| (class.name.as_str(), class.parent, class.weight)).collect();
+    assert_eq!(
+        told,
+        [
+            ("unclaimed", None, 1.0),
+            ("a", None, 3.0),
+            ("b", Some(1), 1.0),
+            ("ann, and co", Some(2), 2.0),
+            ("bob", None, 1.0)
+        ]
+    );
+    assert!(book.is_leaf(UNCLAIMED) && !book.is_leaf(2) && book.is_leaf(3));
+    let tree = &config.explain().ways[0].tree;
+    let busy: Vec<f64> = tree.iter().map(|class| class.busy_bps).collect();
+    assert_eq!(busy, [2e6, 6e6, 6e6, 6e6, 2e6]);
+}
+
+#[test]
+fn changes_are_told_and_weights_alone_are_known_as_such() {
+    let rest = |rate: &str| format!("[download]\nrate = \"{rate}\"\n[[class]]\nname = \"a\"\n");
+    let csv = "name,vlan,class,weight\nann,7,a,1\nbob,8,a,1\n";
+    let before = with_csv(&rest("10 Mbit/s"), csv).unwrap();
+    assert!(before.changes(&before).is_empty);
+    let heavier = with_csv(&rest("10 Mbit/s"), &csv.replace("bob,8,a,1", "bob,8,a,2.5")).unwrap();
+    let changes = before.changes(&heavier);
+    assert!(changes.only_weights && !changes.is_empty && changes.needs_restart.is_empty());
+    assert_eq!(changes.reweighed, [(3, 2.5)]);
+    assert_eq!(changes.lines, ["another weight: bob: 1 -> 2.5"]);
+    assert_eq!(*before.class_map(&heavier), [0, 1, 2, 3]);
+    let other = with_csv(&rest("20 Mbit/s"), "name,vlan,class,weight\nbob,8,a,1\ncat,9,a,1\n").unwrap();
+    let changes = before.changes(&other);
+    assert_eq!(
+        changes.lines,
+        [
+            "`download.rate`: \"10 Mbit/s\" -> \"20 Mbit/s\"",
+            "gone: ann",
+            "new: cat",
+            "addresses, VLANs or matches of classes"
+        ]
+    );
+    assert!(!changes.only_weights);
+    assert_eq!(*before.class_map(&other), [0, 1, 0, 2]);
+    let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
+    let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
+    assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
+    // Another place in the file is another number to the discipline.
+    let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
+    assert!(!before.changes(&swapped).only_weights);
+    assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
+}
+
+/// A thousand plans of twenty subscribers with two prefixes each.
+fn many(subscribers: u32, rates: bool) -> (String, String) {
+    let mut rest = String::from("[download]\nrate = \"10 Gbit/s\"\n[upload]\nrate = \"5 Gbit/s\"\n");
+    for plan in 0..subscribers / 20 {
+        let _ = write!(rest, "[[class]]\nname = \"plan {plan}\"\nweight = {}\n", 1 + plan % 5);
+    }
+    let mut csv = String::from("name,addresses,class,weight,download_guaranteed,download_ceiling\n");
+    for n in 0..subscribers {
+        let (a, b) = (n >> 8, n & 255);
+        let rate = if rates { "100 kbit/s,100 Mbit/s" } else { "," };
+        let _ = writeln!(
+            csv,
+            "s{n},100.{}.{a}.{b} 2001:db8:{:x}:{:x}00::/56,plan {},{},{rate}",
+            64 + (n >> 16),
+            n >> 8,
+            n & 255,
+            n / 20,
+            1 + n % 3
+        );
+    }
+    (rest, csv)
+}
+
+#[test]
+fn twenty_thousand_subscribers_are_checked_and_built() {
+    for (rates, discipline) in [(false, "hfaba"), (true, "classful")] {
+        let (rest, csv) = many(20_000, rates);
+        let config = with_csv(&rest, &csv).unwrap();
+        assert_eq!(config.book().len(), 1 + 1000 + 20_000);
+        assert_eq!(config.shaping(Way::Download).unwrap().discipline, discipline);
+        let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(plan.forward.classes, 21_001);
+        let busy: f64 = config.explain().ways[0]
+            .tree
+            .iter()
+            .filter(|class| class.level == 1)
+            .map(|class| class.busy_bps)
+            .sum();
+        let rate = Rate::from_bps(10_000_000_000).unwrap().bps() as f64;
+        assert!((busy / rate - 1.0).abs() < 1e-9, "{busy}"); // rounding alone
+    }
+}
