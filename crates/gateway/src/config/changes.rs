@@ -22,6 +22,18 @@ pub struct Changes {
 /// So many classes are named for each kind of change.
 const NAMED: usize = 5;
 
+/// Keys whose value is made use of once, when the gateway starts; those of the wire and its name beside.
+const OPENED_ONCE: [&str; 8] = [
+    "safety.on_failure",
+    "safety.patience",
+    "safety.watchdog",
+    "telemetry.captured",
+    "telemetry.interval",
+    "telemetry.metrics",
+    "telemetry.socket",
+    "telemetry.token_file",
+];
+
 impl Config {
     /// What `next` would change.
     pub fn changes(&self, next: &Config) -> Changes {
@@ -68,7 +80,7 @@ impl Config {
             if was == is {
                 continue;
             }
-            if path == "name" || path.starts_with("wire.") || path == "telemetry.socket" {
+            if path == "name" || path.starts_with("wire.") || OPENED_ONCE.contains(&path.as_str()) {
                 changes.needs_restart.push(path.clone());
             }
             // What nobody claims is a class like others, and is told with them.

@@ -1,7 +1,9 @@
 //! Why a gateway does not start, or cannot go on.
 
 use crate::io::PortError;
+use crate::telemetry::ServeError;
 use fairwire_disciplines::BuildError;
+use fairwire_document::DocumentError;
 
 /// Why a gateway did not start, or could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +47,17 @@ pub enum ServiceError {
     /// The discipline could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// A file that the configuration names cannot be read.
+    #[error("`{key}`: {}", error.problem)]
+    Unread {
+        /// The key of the configuration.
+        key: &'static str,
+        /// Why.
+        error: DocumentError,
+    },
+    /// Metrics cannot be served.
+    #[error(transparent)]
+    Metrics(ServeError),
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -80,6 +93,10 @@ impl ServiceError {
                     .into()
             }
             ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
+            ServiceError::Unread { error, .. } => error.problem.advice().unwrap_or_default(),
+            ServiceError::Metrics(_) => {
+                "`telemetry.metrics` takes an address of this machine and a port that is free".into()
+            }
             ServiceError::Port(_) => "see `ip link` for the state of the interface".into(),
             ServiceError::System { .. } => "this is a fault of fairwire or of this machine".into(),
         }

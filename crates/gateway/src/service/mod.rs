@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod guard;
 mod heart;
+mod metrics;
 mod notify;
 mod place;
 mod port;
@@ -42,6 +43,7 @@ use engine::{Engine, Order, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use guard::Charge;
 use heart::Heart;
+use metrics::Metrics;
 use place::{Holdings, Listener};
 use port::{Common, LivePort};
 use ports::AnyPort;
@@ -85,6 +87,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     };
     let mut datapath = Datapath::new(config.plan(&made)?, clock::now());
     let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
+    let metrics = Metrics::bind(&spec.telemetry, path)?;
     let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
     let guard = start_guard(&config, options)?;
     rights::keep_only(rights::GATEWAY)?;
@@ -97,6 +100,10 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let observer = Observer::of(About::of(&config), clock::now());
     observer.record(&mut datapath);
     let board = observer.board();
+    let is_over = Arc::new(AtomicBool::new(false));
+    if let Some(metrics) = metrics {
+        metrics.serve(board.clone(), is_over.clone())?;
+    }
     let (beats, child) = guard.unzip();
     let inner =
         Inner { config: config.clone(), wire: Wire { left: outside, right: inside }, datapath, observer };
@@ -120,6 +127,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         Control { listener, signals, notifier, present, board, shared: shared.clone(), stop, interval };
     control.run(&|| forwarding.is_finished());
     control.notifier.stopping();
+    is_over.store(true, Ordering::Relaxed);
     shared.stop.store(true, Ordering::Relaxed);
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(mut child) = child {
