@@ -37,6 +37,7 @@ schema: build ## write the JSON schemas of scenarios and results into docs/schem
 	@mkdir -p docs/schema
 	@$(fairwire) schema scenario > docs/schema/scenario.json
 	@$(fairwire) schema results > docs/schema/results.json
+	@$(fairwire) schema snapshot > docs/schema/snapshot.json
 	@git --no-pager diff --stat -- docs/schema
 
 .PHONY: reference
