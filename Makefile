@@ -38,6 +38,7 @@ schema: build ## write the JSON schemas of scenarios, results and gateway config
 	@$(fairwire) schema scenario > docs/schema/scenario.json
 	@$(fairwire) schema results > docs/schema/results.json
 	@$(fairwire) schema gateway > docs/schema/gateway.json
+	@$(fairwire) schema snapshot > docs/schema/snapshot.json
 	@git --no-pager diff --stat -- docs/schema
 
 .PHONY: reference

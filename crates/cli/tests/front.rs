@@ -19,6 +19,7 @@ fn every_command_has_help_with_examples() {
         &["lab", "share", "--help"],
         &["demo", "--help"],
         &["schema", "--help"],
+        &["gateway", "top", "--help"],
         &["completions", "--help"],
     ] {
         let output = run(command);
@@ -103,6 +104,26 @@ fn the_committed_schema_of_results_is_current() {
         include_str!("../../../docs/schema/results.json") == stdout(&output),
         "docs/schema/results.json is stale; renew it with: cargo run -p fairwire -- schema results > docs/schema/results.json"
     );
+}
+
+#[test]
+fn the_committed_schema_of_snapshots_is_current() {
+    let output = run(&["schema", "snapshot"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        include_str!("../../../docs/schema/snapshot.json") == stdout(&output),
+        "docs/schema/snapshot.json is stale; renew it with: cargo run -p fairwire -- schema snapshot > docs/schema/snapshot.json"
+    );
+}
+
+#[test]
+fn top_tells_where_no_gateway_is() {
+    let output = run(&["gateway", "top", "--socket", "none.sock"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("no gateway at none.sock"), "{}", stderr(&output));
+    let output = run(&["gateway", "top", "none.toml"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("none.toml"), "{}", stderr(&output));
 }
 
 #[test]

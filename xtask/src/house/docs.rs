@@ -16,6 +16,7 @@ pub const FIELDS: &str = "fields";
 const DESCRIBED: &[(&str, &str, Option<&str>)] = &[
     ("docs/schema/results.json", "docs/results-schema.md", None),
     ("docs/schema/scenario.json", "docs/scenario.md", Some("docs/reference/")),
+    ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", None),
 ];
 
 const QUOTE: &str = "<!-- quote: ";

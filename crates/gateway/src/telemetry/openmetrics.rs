@@ -50,11 +50,14 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     page.sample("fairwire_capture_missed_total", &[], snapshot.capture_missed);
 }
 
+/// A family: its name, what it is, and its value.
+type Told<'a, From, Value> = (&'a str, &'a str, &'a dyn Fn(&From) -> Value);
+
 /// The words of node_exporter. Its device is the interface that the queue stands before: a download leaves by the inside.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
-    let counters: [(&str, &str, &dyn Fn(&WaySnapshot) -> u64); 4] = [
+    let counters: [Told<'_, WaySnapshot, u64>; 4] = [
         ("node_qdisc_bytes", "Bytes sent, as counted on the link.", &|way| way.totals.bytes_out),
         ("node_qdisc_packets", "Packets sent.", &|way| way.totals.packets_out),
         ("node_qdisc_drops", "Packets dropped or lost.", &dropped),
@@ -72,7 +75,7 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
             );
         }
     }
-    let gauges: [(&str, &str, &dyn Fn(&WaySnapshot) -> u64); 2] = [
+    let gauges: [Told<'_, WaySnapshot, u64>; 2] = [
         ("node_qdisc_current_queue_length", "Packets that wait.", &|way| way.backlog_packets),
         ("node_qdisc_backlog", "Bytes that wait, as counted on the link.", &|way| way.backlog_bytes),
     ];
@@ -176,7 +179,7 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn totals(page: &mut Page, snapshot: &Snapshot) {
-    let counters: [(&str, &str, &dyn Fn(&WaySnapshot) -> u64); 4] = [
+    let counters: [Told<'_, WaySnapshot, u64>; 4] = [
         ("fairwire_received_packets", "Packets that came in, wire-size.", &|way| way.totals.packets_in),
         ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", &|way| {
             way.totals.bytes_in
@@ -225,13 +228,15 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         [("way", way), ("class", class.class.as_str())]
             .map(|(name, value): (&'static str, &str)| (name, value.to_owned()))
     };
-    let counters: [(&str, &str, fn(&ClassSnapshot) -> u64); 2] = [
+    let counters: [Told<'_, ClassSnapshot, u64>; 2] = [
         (
             "fairwire_class_bytes",
             "Bytes of the class sent on, as counted on the link; of a class with members only what is its own.",
-            |class| class.bytes_out,
+            &|class: &ClassSnapshot| class.bytes_out,
         ),
-        ("fairwire_class_dropped_packets", "Packets of the class dropped.", |class| class.dropped),
+        ("fairwire_class_dropped_packets", "Packets of the class dropped.", &|class: &ClassSnapshot| {
+            class.dropped
+        }),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, "", help);
@@ -240,11 +245,17 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
             page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
         }
     }
-    let gauges: [(&str, &str, fn(&ClassSnapshot) -> f64); 4] = [
-        ("fairwire_class_weight", "The weight among its siblings.", |class| class.weight),
-        ("fairwire_class_offered_bits_per_second", "What it offered.", |class| class.offered_bps),
-        ("fairwire_class_throughput_bits_per_second", "What it got.", |class| class.throughput_bps),
-        ("fairwire_class_fair_bits_per_second", "What it ought to have got.", |class| class.fair_bps),
+    let gauges: [Told<'_, ClassSnapshot, f64>; 4] = [
+        ("fairwire_class_weight", "The weight among its siblings.", &|class: &ClassSnapshot| class.weight),
+        ("fairwire_class_offered_bits_per_second", "What it offered.", &|class: &ClassSnapshot| {
+            class.offered_bps
+        }),
+        ("fairwire_class_throughput_bits_per_second", "What it got.", &|class: &ClassSnapshot| {
+            class.throughput_bps
+        }),
+        ("fairwire_class_fair_bits_per_second", "What it ought to have got.", &|class: &ClassSnapshot| {
+            class.fair_bps
+        }),
     ];
     for (name, help, value) in gauges {
         page.family(name, Kind::Gauge, "", help);

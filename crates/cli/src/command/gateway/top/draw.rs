@@ -80,17 +80,17 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
         return [Line::from(vec![name, Span::raw(text)]), Line::default()];
     }
     let first = format!(
-        "{:<10} {} of {}  {:5.1} %   waiting {} packets, {}",
+        "{:<9} {} of {}  {:.1} %  waiting {} ({})",
         way.discipline,
         rate(way.throughput_bps),
-        rate(way.rate_bps as f64).trim_start(),
+        rate(way.rate_bps as f64),
         way.utilization * 100.0,
         way.backlog_packets,
         bytes(way.backlog_bytes),
     );
     let sojourn = &way.sojourn;
     let second = format!(
-        "         p50 {} p95 {} p99 {}  Jain {:.4}  worst share {:.2} points",
+        "         p50 {} p95 {} p99 {} ms  Jain {:.4}  worst share {:.2} points",
         time(sojourn.p50_s),
         time(sojourn.p95_s),
         time(sojourn.p99_s),
@@ -123,15 +123,9 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
     };
-    draw_picture(
-        frame,
-        left,
-        format!("sent, to {}", rate(most as f64).trim_start()),
-        &past.throughput_bps,
-        most,
-    );
+    draw_picture(frame, left, format!("sent, up to {}", rate(most as f64)), &past.throughput_bps, most);
     let most = past.backlog_packets.iter().max().copied().unwrap_or(0);
-    draw_picture(frame, right, format!("waiting, to {most} packets"), &past.backlog_packets, most);
+    draw_picture(frame, right, format!("waiting, up to {most} packets"), &past.backlog_packets, most);
 }
 
 fn draw_picture(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<u64>, most: u64) {
@@ -154,9 +148,9 @@ fn classes<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
         Row::new([
             Cell::from(name),
             right(format!("{}", class.weight)),
-            right(rate(class.offered_bps)),
-            right(rate(class.throughput_bps)),
-            right(rate(class.fair_bps)),
+            right(short(class.offered_bps)),
+            right(short(class.throughput_bps)),
+            right(short(class.fair_bps)),
             Cell::from(bar(class.throughput_bps / all, class.fair_bps / all)),
             right(format!("{:.0}", class.drops_per_s)),
         ])
@@ -166,13 +160,13 @@ fn classes<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
     let widths = [
         Constraint::Fill(1),
         Constraint::Length(6),
-        Constraint::Length(10),
-        Constraint::Length(10),
-        Constraint::Length(10),
+        Constraint::Length(8),
+        Constraint::Length(8),
+        Constraint::Length(8),
         Constraint::Length(BAR as u16),
         Constraint::Length(6),
     ];
-    let head = ["class", "weight", "offered", "got", "fair", "share (| fair)", "drop/s"];
+    let head = ["class (bit/s)", "weight", "offered", "got", "fair", "share (| fair)", "drop/s"];
     Table::new(rows.collect::<Vec<_>>(), widths).column_spacing(1).header(header(head, 5))
 }
 
@@ -181,20 +175,20 @@ fn flows<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
     let shown = rows.iter().skip(first(view, rows.len(), area)).map(|flow| {
         Row::new([
             Cell::from(flow.flow.clone()),
-            right(rate(flow.offered_bps)),
-            right(rate(flow.throughput_bps)),
+            right(short(flow.offered_bps)),
+            right(short(flow.throughput_bps)),
             right(format!("{:.0}", flow.drops_per_s)),
             right(format!("{:.0}", flow.marks_per_s)),
         ])
     });
     let widths = [
         Constraint::Fill(1),
-        Constraint::Length(10),
-        Constraint::Length(10),
+        Constraint::Length(8),
+        Constraint::Length(8),
         Constraint::Length(6),
         Constraint::Length(6),
     ];
-    let title = format!("flow ({} of {} that send)", rows.len(), way.active_flows);
+    let title = format!("flow ({} of {} that send; bit/s)", rows.len(), way.active_flows);
     let head = [title.as_str(), "offered", "got", "drop/s", "mark/s"];
     Table::new(shown.collect::<Vec<_>>(), widths).column_spacing(1).header(header(head, 0))
 }
@@ -230,10 +224,16 @@ fn bar(share: f64, fair: f64) -> String {
     (0..BAR).map(cell).collect()
 }
 
-/// Three digits and the unit, eleven wide at most.
+/// Three digits and the unit.
 fn rate(bps: f64) -> String {
     let (value, unit) = scaled(bps, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
     format!("{value} {unit}")
+}
+
+/// The same without the unit.
+fn short(bps: f64) -> String {
+    let (value, prefix) = scaled(bps, ["", " k", " M", " G"]);
+    format!("{value}{prefix}")
 }
 
 fn bytes(bytes: u64) -> String {
@@ -257,11 +257,12 @@ fn scaled(value: f64, units: [&'static str; 4]) -> (String, &'static str) {
     (text, units[at])
 }
 
+/// Milliseconds, three digits.
 fn time(seconds: f64) -> String {
     match seconds * 1e3 {
-        ms @ ..9.995 => format!("{ms:.2} ms"),
-        ms @ ..99.95 => format!("{ms:.1} ms"),
-        ms => format!("{ms:.0} ms"),
+        ms @ ..9.995 => format!("{ms:.2}"),
+        ms @ ..99.95 => format!("{ms:.1}"),
+        ms => format!("{ms:.0}"),
     }
 }
 

@@ -15,7 +15,7 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::{Frame, Terminal};
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Order, Table, View};
@@ -92,7 +92,7 @@ fn once(socket: &Path) -> Result<Ending, Failure> {
             "is the gateway running? `fairwire gateway run CONFIG` starts it, and only who owns it may ask",
         )
     })?;
-    report::print(as_text(snapshot, &socket.to_path_buf()).as_bytes())?;
+    report::print(as_text(snapshot, socket).as_bytes())?;
     Ok(Ending::Done)
 }
 
@@ -102,7 +102,7 @@ const COLUMNS: u16 = 100;
 const LINES: u16 = 12;
 
 /// Both ways and both tables, one picture after the other.
-fn as_text(snapshot: Snapshot, socket: &PathBuf) -> String {
+fn as_text(snapshot: Snapshot, socket: &Path) -> String {
     let mut view = View::new(socket);
     view.is_still = true;
     let ways = snapshot.ways.len();
@@ -112,7 +112,7 @@ fn as_text(snapshot: Snapshot, socket: &PathBuf) -> String {
         for table in [Table::Classes, Table::Flows] {
             (view.way, view.table, view.order) = (way, table, Order::Got);
             let rows = view.rows().min(200) as u16;
-            if table == Table::Flows && rows == 0 {
+            if rows == 0 {
                 continue;
             }
             text += &picture(COLUMNS, LINES + rows, &|frame| draw::draw(frame, &view));
