@@ -2,7 +2,7 @@
 
 use fairwire_core::{Ecn, FlowHash};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey};
-use fairwire_wire::headers::parse;
+use fairwire_wire::headers::{Headers, parse};
 
 /// Reads headers and names flows.
 #[derive(Clone, Debug)]
@@ -43,11 +43,17 @@ impl Classifier {
 
     /// The facts of `frame`, which starts at its Ethernet header. No bytes make it fail.
     pub fn classify(&self, frame: &[u8]) -> Facts {
-        let headers = parse(frame);
+        self.facts(frame, &parse(frame), frame.len())
+    }
+
+    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the Ethernet header on: where the
+    /// link has none, as if there were one.
+    #[inline]
+    pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
         Facts {
             flow: self.hasher.hash(&headers.flow_key(frame)),
-            len: self.wire_bytes(frame.len()),
+            len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
             dscp: network.map_or(0, |network| network.dscp),
             is_ip: network.is_some(),

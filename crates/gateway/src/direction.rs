@@ -6,7 +6,7 @@
 use crate::account::Accounts;
 use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
-use crate::io::Port;
+use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Port};
 use crate::ledger::{Loss, Totals};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use fairwire_core::{
@@ -15,8 +15,8 @@ use fairwire_core::{
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::set_ecn;
-use fairwire_wire::headers::parse;
-use fairwire_wire::split::split;
+use fairwire_wire::headers::Headers;
+use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
 /// What one direction is made of.
@@ -55,6 +55,13 @@ pub struct Direction {
     scratch: Vec<u8>,
 }
 
+/// A frame that is to be sent out now.
+#[derive(Clone, Copy, Default)]
+struct Due {
+    frame: u32,
+    is_shaped: bool,
+}
+
 struct Link {
     server: Server,
     meter: LinkMeter,
@@ -79,10 +86,32 @@ impl Direction {
 
     /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
     /// still to be made.
-    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, now: Time) {
+    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, kind: LinkKind, now: Time) {
         self.totals.frames_received += 1;
+        let headers = kind.parse(frame);
+        if !vnet.is_gso() {
+            // One packet: its headers are the frame's, whether or not a checksum is still to be made.
+            return match vnet.partial() {
+                None => self.arrive(frame, &headers, kind, now),
+                Some(_) => self.receive_parts(frame, &headers, vnet, &mut |this, packet| {
+                    this.arrive(packet, &headers, kind, now);
+                }),
+            };
+        }
+        self.receive_parts(frame, &headers, vnet, &mut |this, packet| {
+            this.arrive(packet, &kind.parse(packet), kind, now);
+        });
+    }
+
+    fn receive_parts(
+        &mut self,
+        frame: &[u8],
+        headers: &Headers,
+        vnet: &VnetHeader,
+        arrive: &mut dyn FnMut(&mut Self, &[u8]),
+    ) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let outcome = split(frame, vnet, &mut scratch, &mut |packet| self.arrive(packet, now));
+        let outcome = split_parsed(frame, headers, vnet, &mut scratch, &mut |packet| arrive(self, packet));
         self.scratch = scratch;
         if let Err(error) = outcome {
             self.totals.packets_in += 1;
@@ -95,12 +124,7 @@ impl Direction {
         while self.link.as_ref().is_some_and(|link| link.server.asks_at() <= now) {
             self.ask(now);
         }
-        while let Some(frame) = self.unshaped.pop(now) {
-            self.totals.unshaped += u64::from(self.transmit(frame, port));
-        }
-        while let Some(frame) = self.shaped.pop(now) {
-            self.transmit(frame, port);
-        }
+        while self.transmit_due(now, port) {}
     }
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
@@ -151,12 +175,12 @@ impl Direction {
     }
 
     /// A wire-size packet arrives.
-    fn arrive(&mut self, frame: &[u8], now: Time) {
+    fn arrive(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind, now: Time) {
         self.totals.packets_in += 1;
-        let facts = self.classifier.classify(frame);
+        let facts = self.classifier.facts(frame, headers, frame.len() + kind.missing_bytes());
         let account = self.accounts.open(facts.flow);
         self.accounts.entry(account).packets_in += 1;
-        let note = Note { len: 0, account, ecn: facts.ecn };
+        let note = Note { len: 0, account, ecn: facts.ecn, kind };
         match self.pool.put(frame, note) {
             Ok(id) => self.admit(id, &facts, now),
             Err(reason) => {
@@ -196,7 +220,7 @@ impl Direction {
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
             let bytes = self.pool.bytes_mut(packet.frame);
-            let headers = parse(bytes);
+            let headers = note.kind.parse(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
         let count = self.accounts.entry(note.account);
@@ -204,15 +228,33 @@ impl Direction {
         count.bytes_out += u64::from(packet.len);
     }
 
-    /// Sends a frame out and gives its buffer back. False when the port refused it.
-    fn transmit(&mut self, frame: u32, port: &mut dyn Port) -> bool {
-        let is_sent = port.transmit(self.pool.bytes(frame));
-        match is_sent {
-            true => self.totals.packets_out += 1,
-            false => self.lose(Loss::Refused),
+    /// Sends out a batch of what is due and gives its buffers back. False when nothing was.
+    fn transmit_due(&mut self, now: Time, port: &mut dyn Port) -> bool {
+        let mut batch = [Due::default(); MOST_FRAMES_AT_ONCE];
+        let mut frames: [&[u8]; MOST_FRAMES_AT_ONCE] = [&[]; MOST_FRAMES_AT_ONCE];
+        let unshaped = std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
+        let shaped = std::iter::from_fn(|| self.shaped.pop(now)).map(|frame| Due { frame, is_shaped: true });
+        let mut count = 0;
+        // The places first: what has been popped must find one.
+        for ((place, bytes), due) in batch.iter_mut().zip(&mut frames).zip(unshaped.chain(shaped)) {
+            *place = due;
+            *bytes = self.pool.bytes(due.frame);
+            count += 1;
         }
-        self.pool.release(frame);
-        is_sent
+        if count == 0 {
+            return false;
+        }
+        let refused = port.transmit_all(&frames[..count]);
+        for (place, due) in batch[..count].iter().enumerate() {
+            if refused.has(place) {
+                self.lose(Loss::Refused);
+            } else {
+                self.totals.packets_out += 1;
+                self.totals.unshaped += u64::from(!due.is_shaped);
+            }
+            self.pool.release(due.frame);
+        }
+        true
     }
 
     fn lose(&mut self, loss: Loss) {

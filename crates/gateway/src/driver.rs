@@ -9,6 +9,9 @@ use rustix::io::Errno;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 
+/// To fall asleep and wake up again takes about as long.
+const SHORTEST_SLEEP: Duration = Duration::from_us(5);
+
 /// What a watcher answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -21,7 +24,7 @@ pub enum Next {
 /// Drives `datapath` between the ports of `wire` until `watch` says stop. `watch` is asked first of all, and again at the
 /// times that it names.
 ///
-/// The thread sleeps whenever nothing is due; it never spins.
+/// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep takes.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -31,15 +34,21 @@ pub fn run<P: Port + AsFd>(
     let mut ask_at = Time::ZERO;
     loop {
         let now = clock::now();
-        datapath.step(wire, now)?;
+        let arrived = datapath.step(wire, now)?;
         if now >= ask_at {
             match watch(now, datapath) {
                 Next::AskAt(time) => ask_at = time,
                 Next::Stop => return Ok(()),
             }
         }
+        if arrived > 0 {
+            continue; // more may be there already
+        }
         let due = datapath.next_wakeup().map_or(ask_at, |due| due.min(ask_at));
-        wait(wire, due.since(clock::now()))?;
+        let idle = due.since(clock::now());
+        if idle > SHORTEST_SLEEP {
+            wait(wire, idle)?;
+        }
     }
 }
 

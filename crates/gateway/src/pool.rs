@@ -1,5 +1,6 @@
 //! The frames that are inside the gateway: a fixed number of buffers, all taken at construction.
 
+use crate::io::LinkKind;
 use fairwire_core::Ecn;
 
 /// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
@@ -20,6 +21,8 @@ pub struct Note {
     pub account: u32,
     /// The ECN field that it came with.
     pub ecn: Ecn,
+    /// How it begins.
+    pub kind: LinkKind,
 }
 
 /// How large a pool is.

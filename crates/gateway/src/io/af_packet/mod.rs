@@ -5,12 +5,15 @@
 //! changes, and (version 3) delays frames by its block timer. The socket queue holds frames at their own size, wakes us
 //! at once, and survives an interface that goes down and comes back.
 
-use super::{Port, PortError, PortHealth, Take};
+mod send;
+
+use super::{Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with, sockopt};
+use send::send_all;
 use std::ffi::c_int;
-use std::io::{self, IoSlice};
+use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -81,12 +84,13 @@ impl Port for AfPacket {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        let plain = [0; vnet::LEN]; // nothing left to do to the frame
-        let sent = rustix::io::writev(&self.socket, &[IoSlice::new(&plain), IoSlice::new(frame)]);
-        if sent == Err(Errno::NXIO) || sent == Err(Errno::NODEV) {
-            self.is_gone = true;
-        }
-        sent.is_ok()
+        self.transmit_all(&[frame]) == Refused::NONE
+    }
+
+    fn transmit_all(&mut self, frames: &[&[u8]]) -> Refused {
+        send_all(self.socket.as_fd(), frames, &mut |error| {
+            self.is_gone |= matches!(error, Errno::NXIO | Errno::NODEV);
+        })
     }
 
     fn health(&mut self) -> PortHealth {
