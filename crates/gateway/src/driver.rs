@@ -36,6 +36,9 @@ pub fn run<P: Port + AsFd>(
         let now = clock::now();
         let arrived = datapath.step(wire, now)?;
         if now >= ask_at {
+            // On a port that is never waited for, nobody else would notice.
+            wire.left.check()?;
+            wire.right.check()?;
             match watch(now, datapath) {
                 Next::AskAt(time) => ask_at = time,
                 Next::Stop => return Ok(()),
@@ -58,11 +61,18 @@ fn wake_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-fn wait<P: Port + AsFd>(wire: &Wire<P>, timeout: Duration) -> Result<(), PortError> {
+fn wait<P: Port + AsFd>(wire: &mut Wire<P>, timeout: Duration) -> Result<(), PortError> {
     let mut ports = [PollFd::new(&wire.left, PollFlags::IN), PollFd::new(&wire.right, PollFlags::IN)];
-    match poll(&mut ports, Some(&clock::timespec(timeout.ns()))) {
+    let outcome = poll(&mut ports, Some(&clock::timespec(timeout.ns())));
+    let [left, right] = ports.map(|port| port.revents().contains(PollFlags::ERR));
+    match outcome {
+        Ok(0) => Ok(()),
+        Ok(_) => {
+            let left = if left { wire.left.check() } else { Ok(()) };
+            left.and_then(|()| if right { wire.right.check() } else { Ok(()) })
+        }
         // A signal is no trouble: the watcher is asked soon whether to stop.
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(Errno::INTR) => Ok(()),
         Err(error) => Err(PortError::System {
             operation: "waiting",
             name: "left or right".to_owned(),

@@ -39,6 +39,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackEnd {
     AfPacket,
+    AfPacketQueue,
 }
 
 const fn ours(name: &'static str, back_end: BackEnd, discipline: Option<&'static str>) -> Contestant {
@@ -52,6 +53,7 @@ pub const ALL: &[Contestant] = &[
     ours("af-packet, forward only", BackEnd::AfPacket, None),
     ours("af-packet, tail-drop", BackEnd::AfPacket, Some("tail-drop")),
     ours("af-packet, faba", BackEnd::AfPacket, Some("faba")),
+    ours("af-packet-queue, faba", BackEnd::AfPacketQueue, Some("faba")),
 ];
 
 /// Faster than anything that is offered: what is measured is the work, not the shaping.
@@ -91,6 +93,9 @@ impl Contestant {
         let Kind::Ours { back_end, discipline } = self.kind else { return Ok(()) };
         pin(Core::Gateway);
         match back_end {
+            BackEnd::AfPacketQueue => {
+                carry(Side::BOTH.map(|side| AfPacket::open_without_ring(side.name())), discipline, watch)
+            }
             BackEnd::AfPacket => carry(Side::BOTH.map(|side| AfPacket::open(side.name())), discipline, watch),
         }
     }

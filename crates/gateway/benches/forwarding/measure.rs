@@ -185,11 +185,15 @@ fn idle(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
             }
             times
         });
-        pin(Core::Source);
-        for _ in 0..PINGS {
-            here.send_to(&clock::now().ns().to_ne_bytes(), (sink, PORT))?;
-            clock::sleep_until(clock::now() + Duration::from_us(900));
-        }
+        let sender = scope.spawn(|| {
+            pin(Core::Source);
+            for _ in 0..PINGS {
+                here.send_to(&clock::now().ns().to_ne_bytes(), (sink, PORT))?;
+                clock::sleep_until(clock::now() + Duration::from_us(900));
+            }
+            Ok::<_, std::io::Error>(())
+        });
+        sender.join().map_err(|_| "the sender panicked")??;
         Ok(receiver.join().map_err(|_| "the receiver panicked")?)
     })?;
     times.sort_unstable();

@@ -5,6 +5,7 @@ use fairwire_gateway::lab::bed::{Bed, HOST_INTERFACE, Place, SINK_ADDRESS, SOURC
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::net::Ipv4Addr;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The source, where the kernel routes.
 pub const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
@@ -95,7 +96,9 @@ pub fn run(line: &str) -> Result<(), Failure> {
 
 /// Keeps this thread on one processor, or on the last one where there are fewer.
 pub fn pin(core: Core) {
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    // Of a thread that is pinned already it would be one.
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     let mut set = CpuSet::new();
     set.set((core as usize).min(count - 1));
     // Where it is refused the numbers are noisier.

@@ -38,6 +38,11 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
+    /// Asked when the port's descriptor reports an error, and now and then: is the port still there?
+    fn check(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+
     /// Troubles so far.
     fn health(&mut self) -> PortHealth;
 }

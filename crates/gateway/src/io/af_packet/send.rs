@@ -1,6 +1,6 @@
 //! Sending many frames with one system call.
 
-use super::last_error;
+use super::socket::last_error;
 use crate::io::{MOST_FRAMES_AT_ONCE, Refused};
 use fairwire_wire::vnet;
 use rustix::io::Errno;
