@@ -60,8 +60,9 @@ impl Classifier {
         }
     }
 
-    /// At least one byte, however negative the overhead: a packet that takes no time would be served for nothing.
-    fn wire_bytes(&self, frame: usize) -> u32 {
+    /// Bytes that a frame of `frame` bytes takes on the shaped link. At least one byte, however negative the overhead: a packet that takes no time would be served for nothing.
+    #[inline]
+    pub fn wire_bytes(&self, frame: usize) -> u32 {
         (frame as i64 + i64::from(self.overhead_bytes)).clamp(1, i64::from(u32::MAX)) as u32
     }
 }

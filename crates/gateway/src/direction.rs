@@ -6,7 +6,7 @@
 use crate::account::Accounts;
 use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
-use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Port};
+use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use fairwire_core::{
@@ -15,7 +15,7 @@ use fairwire_core::{
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::set_ecn;
-use fairwire_wire::headers::Headers;
+use fairwire_wire::join::Seam;
 use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
@@ -88,30 +88,19 @@ impl Direction {
     /// still to be made.
     pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, kind: LinkKind, now: Time) {
         self.totals.frames_received += 1;
+        // One pass, one flow and one account for all parts of a super-packet: they differ in nothing that is asked here.
         let headers = kind.parse(frame);
-        if !vnet.is_gso() {
-            // One packet: its headers are the frame's, whether or not a checksum is still to be made.
-            return match vnet.partial() {
-                None => self.arrive(frame, &headers, kind, now),
-                Some(_) => self.receive_parts(frame, &headers, vnet, &mut |this, packet| {
-                    this.arrive(packet, &headers, kind, now);
-                }),
-            };
+        let facts = self.classifier.facts(frame, &headers, 0);
+        let account = self.accounts.open(facts.flow);
+        let seam = if vnet.is_gso() { Seam::of(&headers) } else { None };
+        let note = Note { len: 0, account, ecn: facts.ecn, kind, seam };
+        if !vnet.is_gso() && vnet.partial().is_none() {
+            return self.arrive(frame, &facts, note, now);
         }
-        self.receive_parts(frame, &headers, vnet, &mut |this, packet| {
-            this.arrive(packet, &kind.parse(packet), kind, now);
-        });
-    }
-
-    fn receive_parts(
-        &mut self,
-        frame: &[u8],
-        headers: &Headers,
-        vnet: &VnetHeader,
-        arrive: &mut dyn FnMut(&mut Self, &[u8]),
-    ) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let outcome = split_parsed(frame, headers, vnet, &mut scratch, &mut |packet| arrive(self, packet));
+        let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
+            self.arrive(packet, &facts, note, now);
+        });
         self.scratch = scratch;
         if let Err(error) = outcome {
             self.totals.packets_in += 1;
@@ -174,17 +163,15 @@ impl Direction {
         inside == self.pool.in_use() && self.totals.is_balanced(inside)
     }
 
-    /// A wire-size packet arrives.
-    fn arrive(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind, now: Time) {
+    /// A wire-size packet arrives; `facts` are its own but for its length.
+    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: Note, now: Time) {
         self.totals.packets_in += 1;
-        let facts = self.classifier.facts(frame, headers, frame.len() + kind.missing_bytes());
-        let account = self.accounts.open(facts.flow);
-        self.accounts.entry(account).packets_in += 1;
-        let note = Note { len: 0, account, ecn: facts.ecn, kind };
+        self.accounts.entry(note.account).packets_in += 1;
+        let len = self.classifier.wire_bytes(frame.len() + note.kind.missing_bytes());
         match self.pool.put(frame, note) {
-            Ok(id) => self.admit(id, &facts, now),
+            Ok(id) => self.admit(id, &Facts { len, ..*facts }, now),
             Err(reason) => {
-                self.accounts.entry(account).dropped += 1;
+                self.accounts.entry(note.account).dropped += 1;
                 self.lose(no_room(reason));
             }
         }
@@ -231,14 +218,14 @@ impl Direction {
     /// Sends out a batch of what is due and gives its buffers back. False when nothing was.
     fn transmit_due(&mut self, now: Time, port: &mut dyn Port) -> bool {
         let mut batch = [Due::default(); MOST_FRAMES_AT_ONCE];
-        let mut frames: [&[u8]; MOST_FRAMES_AT_ONCE] = [&[]; MOST_FRAMES_AT_ONCE];
+        let mut frames = [Outgoing::default(); MOST_FRAMES_AT_ONCE];
         let unshaped = std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
         let shaped = std::iter::from_fn(|| self.shaped.pop(now)).map(|frame| Due { frame, is_shaped: true });
         let mut count = 0;
         // The places first: what has been popped must find one.
-        for ((place, bytes), due) in batch.iter_mut().zip(&mut frames).zip(unshaped.chain(shaped)) {
+        for ((place, frame), due) in batch.iter_mut().zip(&mut frames).zip(unshaped.chain(shaped)) {
             *place = due;
-            *bytes = self.pool.bytes(due.frame);
+            *frame = Outgoing { bytes: self.pool.bytes(due.frame), seam: self.pool.note(due.frame).seam };
             count += 1;
         }
         if count == 0 {

@@ -2,6 +2,7 @@
 
 use crate::io::LinkKind;
 use fairwire_core::Ecn;
+use fairwire_wire::join::Seam;
 
 /// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Note {
     pub ecn: Ecn,
     /// How it begins.
     pub kind: LinkKind,
+    /// Its seam, when it is a part of a super-packet.
+    pub seam: Option<Seam>,
 }
 
 /// How large a pool is.

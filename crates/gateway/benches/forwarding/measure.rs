@@ -7,7 +7,7 @@ use super::stage::{Core, NOBODY, NOBODYS_MAC, Stage, Way, pin};
 use fairwire_core::Duration;
 use fairwire_gateway::clock;
 use fairwire_gateway::io::af_packet::AfPacket;
-use fairwire_gateway::io::{MOST_FRAMES_AT_ONCE, Port};
+use fairwire_gateway::io::{MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_gateway::lab::bed::{HOST_INTERFACE, Place};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -78,7 +78,7 @@ fn blast(stage: &Stage, way: Way, bytes: FrameBytes, gap: Option<Duration>, is_o
     let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
     let frames: Vec<_> =
         (0..MOST_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, NOBODY.octets(), 1000 + flow as u16)).collect();
-    let batch: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, seam: None }).collect();
     let mut due = clock::now();
     let mut turn = batch.iter().cycle();
     while !is_over.load(Ordering::Relaxed) {
@@ -88,7 +88,7 @@ fn blast(stage: &Stage, way: Way, bytes: FrameBytes, gap: Option<Duration>, is_o
             }
             Some(gap) if clock::now() >= due => {
                 due += gap;
-                port.transmit(turn.next().ok_or("no frames")?);
+                port.transmit(turn.next().ok_or("no frames")?.bytes);
             }
             Some(_) => std::hint::spin_loop(),
         }

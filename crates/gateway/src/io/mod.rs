@@ -4,6 +4,7 @@ pub mod af_packet;
 pub mod memory;
 
 use fairwire_wire::headers::{self, Headers};
+use fairwire_wire::join::Seam;
 use fairwire_wire::vnet::VnetHeader;
 
 /// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the virtio-net header says of it.
@@ -23,10 +24,10 @@ pub trait Port {
 
     /// Sends frames in order, with as few system calls as the port can, and tells which of them it refused. At most
     /// [`MOST_FRAMES_AT_ONCE`].
-    fn transmit_all(&mut self, frames: &[&[u8]]) -> Refused {
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         let mut refused = Refused::NONE;
         for (place, frame) in frames.iter().enumerate() {
-            if !self.transmit(frame) {
+            if !self.transmit(frame.bytes) {
                 refused.add(place);
             }
         }
@@ -49,6 +50,15 @@ pub trait Port {
 
 /// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
 pub const MOST_FRAMES_AT_ONCE: usize = 64;
+
+/// A frame to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing<'a> {
+    /// Its bytes, checksums complete.
+    pub bytes: &'a [u8],
+    /// Its seam, when it was part of a super-packet: with others that leave together it may be told to the kernel as one again.
+    pub seam: Option<Seam>,
+}
 
 /// Which frames of a batch were not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

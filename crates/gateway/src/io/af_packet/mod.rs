@@ -15,7 +15,7 @@ mod ring;
 mod send;
 mod socket;
 
-use super::{Port, PortError, PortHealth, Refused, Take};
+use super::{Outgoing, Port, PortError, PortHealth, Refused, Take};
 use queue::{BATCH, Queue, unpack};
 use ring::{Ring, Slot};
 use rustix::io::Errno;
@@ -132,10 +132,10 @@ impl Port for AfPacket {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.transmit_all(&[frame]) == Refused::NONE
+        self.transmit_all(&[Outgoing { bytes: frame, seam: None }]) == Refused::NONE
     }
 
-    fn transmit_all(&mut self, frames: &[&[u8]]) -> Refused {
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         send_all(self.socket.as_fd(), frames, &mut |error| {
             self.is_gone |= matches!(error, Errno::NXIO | Errno::NODEV);
         })
