@@ -10,13 +10,14 @@ use fairwire_gateway::clock;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::driver::{self, Next};
-use fairwire_gateway::io::Port;
 use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_gateway::io::tun::Tun;
+use fairwire_gateway::io::{Port, PortError, PortHealth, Take};
 use fairwire_gateway::lab::bed::Side;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 use rustix::time::{ClockId, clock_gettime};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One line of the table.
@@ -30,6 +31,8 @@ pub struct Contestant {
 pub enum Kind {
     /// The kernel routes.
     Kernel,
+    /// The kernel routes on the gateway's processor instead of the source's (receive packet steering).
+    KernelOnItsOwnCore,
     /// The kernel routes, and shapes by its HTB.
     KernelHtb,
     /// We carry frames through a discipline, or only carry them.
@@ -40,6 +43,9 @@ pub enum Kind {
 pub enum BackEnd {
     AfPacket,
     AfPacketQueue,
+    /// The same with one system call per frame: what batches are worth.
+    OneByOne,
+    Tun,
 }
 
 const fn ours(name: &'static str, back_end: BackEnd, discipline: Option<&'static str>) -> Contestant {
@@ -49,11 +55,14 @@ const fn ours(name: &'static str, back_end: BackEnd, discipline: Option<&'static
 /// All of them; the first is what the others are compared with.
 pub const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
+    Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
     Contestant { name: "kernel routing, htb", kind: Kind::KernelHtb },
     ours("af-packet, forward only", BackEnd::AfPacket, None),
     ours("af-packet, tail-drop", BackEnd::AfPacket, Some("tail-drop")),
     ours("af-packet, faba", BackEnd::AfPacket, Some("faba")),
     ours("af-packet-queue, faba", BackEnd::AfPacketQueue, Some("faba")),
+    ours("one by one, faba", BackEnd::OneByOne, Some("faba")),
+    ours("tun, faba", BackEnd::Tun, Some("faba")),
 ];
 
 /// Faster than anything that is offered: what is measured is the work, not the shaping.
@@ -62,27 +71,41 @@ const RATE_BPS: u64 = 20_000_000_000;
 impl Contestant {
     pub fn way(&self) -> Way {
         match self.kind {
-            Kind::Kernel | Kind::KernelHtb => Way::Routed,
-            Kind::Ours { .. } => Way::Bridged,
+            Kind::Ours { back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, .. } => Way::Bridged,
+            _ => Way::Routed,
         }
+    }
+
+    /// Is it ours, rather than the kernel's?
+    pub fn is_ours(&self) -> bool {
+        matches!(self.kind, Kind::Ours { .. })
     }
 
     /// Sets the kernel up for it. This thread is at the gateway.
     pub fn prepare(&self) -> Result<(), Failure> {
-        if self.kind != Kind::KernelHtb {
-            return Ok(());
-        }
         let interface = Side::Right.name();
-        run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;
-        run(&format!(
-            "tc class add dev {interface} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst 1mb cburst 1mb quantum 60000"
-        ))
+        match self.kind {
+            Kind::KernelOnItsOwnCore => steer(1 << Core::Gateway as u32),
+            Kind::KernelHtb => {
+                run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;
+                run(&format!(
+                    "tc class add dev {interface} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst 1mb cburst 1mb quantum 60000"
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Undoes [`prepare`](Contestant::prepare).
     pub fn clean_up(&self) -> Result<(), Failure> {
         match self.kind {
+            Kind::KernelOnItsOwnCore => steer(0),
             Kind::KernelHtb => run(&format!("tc qdisc del dev {} root", Side::Right.name())),
+            Kind::Ours { back_end: BackEnd::Tun, .. } => {
+                // The routes went with their devices.
+                run(&format!("ip rule del iif {}", Side::Left.name()))?;
+                run(&format!("ip rule del iif {}", Side::Right.name()))
+            }
             _ => Ok(()),
         }
     }
@@ -93,11 +116,71 @@ impl Contestant {
         let Kind::Ours { back_end, discipline } = self.kind else { return Ok(()) };
         pin(Core::Gateway);
         match back_end {
+            BackEnd::OneByOne => {
+                let open = |side: Side| AfPacket::open_without_ring(side.name()).map(OneByOne);
+                carry(Side::BOTH.map(open), discipline, watch)
+            }
+            BackEnd::Tun => {
+                let ports = [INSIDE, OUTSIDE].map(|name| Tun::create(name, 1500));
+                route_through()?;
+                carry(ports, discipline, watch)
+            }
             BackEnd::AfPacketQueue => {
                 carry(Side::BOTH.map(|side| AfPacket::open_without_ring(side.name())), discipline, watch)
             }
             BackEnd::AfPacket => carry(Side::BOTH.map(|side| AfPacket::open(side.name())), discipline, watch),
         }
+    }
+}
+
+const INSIDE: &str = "inside";
+const OUTSIDE: &str = "outside";
+
+/// Routes what comes from the source into the one device and what comes from the sink into the other; what comes out of them
+/// goes where it always went.
+fn route_through() -> Result<(), Failure> {
+    for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
+        run(&format!("ip route add default dev {device} table {table}"))?;
+        run(&format!("ip rule add iif {} lookup {table}", side.name()))?;
+        std::fs::write(format!("/proc/sys/net/ipv4/conf/{device}/rp_filter"), "0")?;
+    }
+    Ok(())
+}
+
+/// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0, those that the frames come from.
+fn steer(mask: u32) -> Result<(), Failure> {
+    for side in Side::BOTH {
+        let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
+        // The network that /sys shows is the one in which it was mounted.
+        run(&format!("unshare --mount sh -c 'mount -t sysfs sysfs /sys && echo {mask:x} > {queue}'"))?;
+    }
+    Ok(())
+}
+
+/// Sends with a system call for each frame.
+struct OneByOne(AfPacket);
+
+impl Port for OneByOne {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.0.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.0.transmit(frame)
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.0.check()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.0.health()
+    }
+}
+
+impl AsFd for OneByOne {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

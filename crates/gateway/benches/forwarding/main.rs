@@ -26,9 +26,6 @@ struct Options {
     /// Only small, large, tcp, idle or cpu; may be given again
     #[arg(long)]
     question: Vec<String>,
-    /// Let the gateway's processor do all work of its interfaces, also what the kernel does (receive packet steering)
-    #[arg(long)]
-    steered: bool,
     /// Write what was measured to bench/results/gateway.json
     #[arg(long)]
     record: bool,
@@ -64,7 +61,7 @@ fn compare(options: &Options) -> Result<(), Failure> {
     let is_wanted = |only: &[String], name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let contestants: Vec<&Contestant> = ALL.iter().filter(|c| is_wanted(&options.only, c.name)).collect();
     let _ = rustix::process::setpriority_process(None, -10);
-    let stage = Stage::new(options.steered)?;
+    let stage = Stage::new()?;
     std::thread::sleep(std::time::Duration::from_millis(1500));
     for round in 0..options.rounds {
         for contestant in &contestants {

@@ -1,7 +1,9 @@
 //! The seam between the datapath and what carries frames.
 
 pub mod af_packet;
+mod gather;
 pub mod memory;
+pub mod tun;
 
 use fairwire_wire::headers::{self, Headers};
 use fairwire_wire::join::Seam;
