@@ -8,6 +8,7 @@ use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
 use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
+use crate::loss::RandomLoss;
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, Packet, Rate, Server, Service, Signals, Time, Transmitter,
@@ -48,6 +49,7 @@ pub struct Direction {
     classifier: Classifier,
     pool: FramePool,
     link: Option<Link>,
+    loss: Option<RandomLoss>,
     shaped: DelayLine,
     unshaped: DelayLine,
     totals: Totals,
@@ -75,6 +77,7 @@ impl Direction {
             classifier: plan.classifier,
             pool: FramePool::new(plan.pool),
             link: plan.shaper.map(|shaper| Link::new(shaper, start)),
+            loss: None,
             shaped: DelayLine::new(plan.delay, frames),
             unshaped: DelayLine::new(plan.delay, frames),
             totals: Totals::default(),
@@ -82,6 +85,12 @@ impl Direction {
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }
+    }
+
+    /// The same with random loss after the link, before the delay.
+    #[must_use]
+    pub fn with_loss(self, loss: RandomLoss) -> Self {
+        Direction { loss: Some(loss), ..self }
     }
 
     /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
@@ -179,7 +188,10 @@ impl Direction {
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
         let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
-            return self.unshaped.push(id, now);
+            if !self.is_lost_on_the_way(id) {
+                self.unshaped.push(id, now);
+            }
+            return;
         };
         let packet =
             Packet { ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, facts.flow, now) };
@@ -203,6 +215,9 @@ impl Direction {
         meter.waiting(server.backlog(), now);
         let Some(Service { packet, sent }) = service else { return };
         meter.started(&packet, now, sent);
+        if self.is_lost_on_the_way(packet.frame) {
+            return;
+        }
         self.shaped.push(packet.frame, sent);
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
@@ -242,6 +257,17 @@ impl Direction {
             self.pool.release(due.frame);
         }
         true
+    }
+
+    /// Does the lab's loss take this frame? Then its buffer is given back.
+    fn is_lost_on_the_way(&mut self, frame: u32) -> bool {
+        let is_lost = self.loss.as_mut().is_some_and(RandomLoss::is_next_lost);
+        if is_lost {
+            self.accounts.entry(self.pool.note(frame).account).dropped += 1;
+            self.lose(Loss::Lab);
+            self.pool.release(frame);
+        }
+        is_lost
     }
 
     fn lose(&mut self, loss: Loss) {

@@ -15,4 +15,5 @@ pub mod driver;
 pub mod io;
 pub mod lab;
 pub mod ledger;
+pub mod loss;
 pub mod pool;

@@ -3,13 +3,15 @@
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Seed, Time,
+    Verdict,
 };
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::ledger::Loss;
+use fairwire_gateway::loss::RandomLoss;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
@@ -237,6 +239,21 @@ fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
 }
 
 #[test]
+fn what_the_lab_loses_has_been_sent_by_the_link_and_is_counted() {
+    let loss = |probability| RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
+    for (probability, sent) in [(0.0, 200..=200), (0.25, 116..=184), (1.0, 0..=0)] {
+        let mut datapath = datapath_of(tail_drop(1000), ONE_BYTE_PER_US, ROOMY);
+        datapath.forward = datapath.forward.with_loss(loss(probability));
+        let frames = (0..199).map(|us| at_us(us, udp(1, 100, Ecn::NotEct))).chain([at_us(200, arp())]);
+        let count = through(&mut datapath, frames.collect()).len();
+        assert!(sent.contains(&count), "{count}"); // at 0.25: 150 +- 5.5 sd of 6.1
+        let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
+        assert_eq!(record.packets_out, 199, "lost behind the link");
+        assert_eq!(datapath.forward.totals().lost[Loss::Lab as usize], 200 - count as u64);
+    }
+}
+
+#[test]
 fn nothing_is_shaped_on_the_way_back_only_delayed() {
     let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
     let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
@@ -292,10 +309,13 @@ proptest! {
         capacity in 1u32..20,
         frames in 1u32..40,
         stops in prop::collection::vec(0u64..200_000, 0..4),
+        probability in 0.0f64..=1.0,
     ) {
         let pool = PoolSize { frames, frame_bytes: 1518 };
         let queue = Queue::new(Limit::packets(capacity), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
         let mut datapath = datapath_of(Box::new(queue), 8 * ONE_BYTE_PER_US, pool);
+        let loss = RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
+        datapath.forward = datapath.forward.with_loss(loss);
         let mut at = Time::ZERO;
         let arrivals: Vec<_> = arrivals.into_iter().map(|(gap_us, frame, vnet)| {
             at += Duration::from_us(gap_us);
