@@ -9,6 +9,7 @@ use fairwire_core::{
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::io::{LinkKind, Port, PortError, PortHealth, Take};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::ledger::Loss;
 use fairwire_gateway::loss::RandomLoss;
@@ -236,6 +237,72 @@ fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
     let lost = |loss| datapath.forward.totals().lost[loss as usize];
     assert_eq!((lost(Loss::TooLong), lost(Loss::NoBuffer), lost(Loss::Refused)), (1, 1, 2));
     assert!(datapath.forward.is_balanced());
+}
+
+#[test]
+fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_one_with() {
+    let queue = || Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut train = super_packet(4, 460);
+    let headers = fairwire_wire::parse(&train.frame);
+    fairwire_wire::set_ecn(&mut train.frame, &headers, Ecn::Ect1);
+    let arrivals = vec![train, at_us(0, udp(1, 100, Ecn::Ect0)), at_us(0, arp())];
+    let bare = |arrival: &Arrival| {
+        let (frame, mut vnet) = (arrival.frame[14..].to_vec(), arrival.vnet);
+        vnet.csum_start = vnet.csum_start.saturating_sub(14);
+        vnet.hdr_len = vnet.hdr_len.saturating_sub(14);
+        Arrival { frame, vnet, at: arrival.at }
+    };
+    let mut ethernet = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let expected = through(&mut ethernet, arrivals.clone());
+    let mut ip = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let port = |arrivals| MemoryPort::new(arrivals).of_kind(LinkKind::Ip);
+    let mut wire = Wire { left: port(arrivals.iter().map(bare).collect()), right: port(vec![]) };
+    run(&mut ip, &mut wire, Time::MAX);
+    let given: Vec<_> = wire.right.sent().iter().map(|departure| (departure.at, departure.frame.clone())).collect();
+    let expected: Vec<_> = expected.iter().map(|departure| (departure.at, departure.frame[14..].to_vec())).collect();
+    assert_eq!((given.len(), given), (6, expected));
+    assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
+}
+
+/// Refuses each third frame.
+#[derive(Default)]
+struct Fussy {
+    asked: u64,
+    sent: u64,
+}
+
+impl Port for Fussy {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        if self.asked == 0 {
+            (0..200).for_each(|flow| take(&udp(flow, 100, Ecn::NotEct), &VnetHeader::PLAIN));
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, _: &[u8]) -> bool {
+        self.asked += 1;
+        self.sent += u64::from(!self.asked.is_multiple_of(3));
+        !self.asked.is_multiple_of(3)
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+#[test]
+fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let mut wire = Wire { left: Fussy { asked: 1, ..Fussy::default() }, right: Fussy::default() };
+    // Nothing is shaped from right to left: after the delay all are due at once, in batches of 64.
+    assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
+    wire.right.asked = 1;
+    datapath.step(&mut wire, Time::ZERO + DELAY).expect("it does not fail");
+    let totals = datapath.backward.totals();
+    assert_eq!((wire.left.asked - 1, wire.left.sent), (200, 133));
+    assert_eq!((totals.packets_out, totals.unshaped), (133, 133));
+    assert_eq!(totals.lost[Loss::Refused as usize], 67);
+    assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
 }
 
 #[test]

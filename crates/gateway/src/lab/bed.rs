@@ -2,9 +2,11 @@
 //!
 //! Only root can have one: a user namespace is for a process with a single thread.
 
-use super::error::LabError;
+use super::error::{During, LabError, Trouble};
 use super::host::{GATEWAY, HOST, Host, Hosts};
+use super::netlink::Address;
 use super::plan;
+use rustix::net::{AddressFamily, SocketType, netdevice, socket};
 use std::net::Ipv4Addr;
 
 /// Source, gateway and sink, each in a network namespace of its own, which ends with this.
@@ -86,6 +88,17 @@ impl Bed {
             .and_then(|()| change(gateway, Side::Left.index()))
             .and_then(|()| change(gateway, Side::Right.index()))
             .map_err(|trouble| trouble.into_error("network"))
+    }
+
+    /// Gives the interface `name` of a host an address in a network of 24 bits. This thread is at that host from now on.
+    pub fn add_address(&self, place: Place, name: &str, ip: Ipv4Addr) -> Result<(), LabError> {
+        self.enter(place)?;
+        let add = || -> Result<(), Trouble> {
+            let socket = socket(AddressFamily::INET, SocketType::DGRAM, None).during("opening a socket")?;
+            let index = netdevice::name_to_index(&socket, name).during("looking for an interface")?;
+            self.host(place).netlink.add_address(index, Address { ip, prefix_bits: plan::PREFIX_BITS })
+        };
+        add().map_err(|trouble| trouble.into_error("network"))
     }
 
     fn host(&self, place: Place) -> &Host {
