@@ -234,7 +234,8 @@ impl Direction {
     fn transmit_due(&mut self, now: Time, port: &mut dyn Port) -> bool {
         let mut batch = [Due::default(); MOST_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MOST_FRAMES_AT_ONCE];
-        let unshaped = std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
+        let unshaped =
+            std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
         let shaped = std::iter::from_fn(|| self.shaped.pop(now)).map(|frame| Due { frame, is_shaped: true });
         let mut count = 0;
         // The places first: what has been popped must find one.

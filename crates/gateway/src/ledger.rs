@@ -20,8 +20,7 @@ pub enum Loss {
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 5] =
-        [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused, Loss::Lab];
+    pub const ALL: [Loss; 5] = [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused, Loss::Lab];
 
     /// The name in results.
     pub const fn name(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Random loss, as on a bad wire: what a lab without netem puts beside the [delay line](crate::delay_line).
 
-use fairwire_core::rng::Rng;
 use fairwire_core::Seed;
+use fairwire_core::rng::Rng;
 
 /// Loses each packet with the same probability, independent of the others.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use fairwire_core::{
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
-use fairwire_gateway::io::{LinkKind, Port, PortError, PortHealth, Take};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_gateway::io::{LinkKind, Port, PortError, PortHealth, Take};
 use fairwire_gateway::ledger::Loss;
 use fairwire_gateway::loss::RandomLoss;
 use fairwire_gateway::pool::PoolSize;
@@ -258,8 +258,10 @@ fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_
     let port = |arrivals| MemoryPort::new(arrivals).of_kind(LinkKind::Ip);
     let mut wire = Wire { left: port(arrivals.iter().map(bare).collect()), right: port(vec![]) };
     run(&mut ip, &mut wire, Time::MAX);
-    let given: Vec<_> = wire.right.sent().iter().map(|departure| (departure.at, departure.frame.clone())).collect();
-    let expected: Vec<_> = expected.iter().map(|departure| (departure.at, departure.frame[14..].to_vec())).collect();
+    let given: Vec<_> =
+        wire.right.sent().iter().map(|departure| (departure.at, departure.frame.clone())).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|departure| (departure.at, departure.frame[14..].to_vec())).collect();
     assert_eq!((given.len(), given), (6, expected));
     assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
 }

@@ -53,7 +53,11 @@ fn wire(open: Open) -> Wire<AfPacket> {
 }
 
 /// Runs `traffic` beside a gateway on `wire` that takes frames of `frame_bytes`.
-fn beside<T, P: Port + AsFd + Send>(wire: Wire<P>, frame_bytes: u32, traffic: impl FnOnce() -> T) -> (T, Seen) {
+fn beside<T, P: Port + AsFd + Send>(
+    wire: Wire<P>,
+    frame_bytes: u32,
+    traffic: impl FnOnce() -> T,
+) -> (T, Seen) {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let gateway = scope.spawn(|| forward(wire, frame_bytes, &is_over));
@@ -150,7 +154,8 @@ fn a_removed_interface_is_named() {
                     // Nothing else tells of it: the gateway is given time to notice.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
-                let is_named = matches!(seen.outcome, Err(PortError::Gone { ref name }) if name == side.name());
+                let is_named =
+                    matches!(seen.outcome, Err(PortError::Gone { ref name }) if name == side.name());
                 assert!(is_named, "{way}: {:?}", seen.outcome);
             });
         }
@@ -247,11 +252,26 @@ fn await_carrier(source: &mut AfPacket, left: &mut AfPacket) {
 #[test]
 fn what_a_full_device_queue_refuses_is_counted_frame_by_frame() {
     on_a_bed(|bed| {
-        let queue = ["qdisc", "add", "dev", Side::Right.name(), "root", "tbf", "rate", "8kbit", "burst", "1600", "limit", "1600"];
+        let queue = [
+            "qdisc",
+            "add",
+            "dev",
+            Side::Right.name(),
+            "root",
+            "tbf",
+            "rate",
+            "8kbit",
+            "burst",
+            "1600",
+            "limit",
+            "1600",
+        ];
         match Command::new("tc").args(queue).output() {
             Ok(output) if output.status.success() => {}
             outcome => {
-                return fairwire_testing::skipped(format_args!("a full device queue: no tbf from tc: {outcome:?}"));
+                return fairwire_testing::skipped(format_args!(
+                    "a full device queue: no tbf from tc: {outcome:?}"
+                ));
             }
         }
         let (mut source, mut sink) = (port_at(bed, Place::Source), port_at(bed, Place::Sink));
@@ -277,12 +297,12 @@ fn runts_and_nonsense_pass_as_they_are() {
         let (mut source, mut sink) = (port_at(bed, Place::Source), port_at(bed, Place::Sink));
         let addresses = &frame(0)[..12];
         let nonsense: Vec<Vec<u8>> = [
-            &[0x08, 0x00][..],                   // nothing after the header
-            &[0x08, 0x00, 0x45],                 // an IP header of one octet
-            &[0x08, 0x00, 0xff, 0xff, 0xff],     // no version of IP
-            &[0x86, 0xdd, 0x60, 0, 0, 0, 0xff],  // a truncated IPv6 header
+            &[0x08, 0x00][..],                                    // nothing after the header
+            &[0x08, 0x00, 0x45],                                  // an IP header of one octet
+            &[0x08, 0x00, 0xff, 0xff, 0xff],                      // no version of IP
+            &[0x86, 0xdd, 0x60, 0, 0, 0, 0xff],                   // a truncated IPv6 header
             &[0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3, 8, 0], // tags upon tags
-            &[0x00, 0x05, 1, 2, 3, 4, 5],        // a length in place of a type
+            &[0x00, 0x05, 1, 2, 3, 4, 5],                         // a length in place of a type
         ]
         .map(|rest| [addresses, rest].concat())
         .into();
@@ -319,12 +339,13 @@ const OUTSIDE: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 2);
 
 /// A wire of two TUN devices, the one at the source and the other at the sink.
 fn tuns(bed: &Bed) -> Wire<Tun> {
-    let [left, right] = [("inside", Place::Source, INSIDE), ("outside", Place::Sink, OUTSIDE)].map(|(name, place, ip)| {
-        bed.enter(place).expect("a host of ours");
-        let tun = Tun::create(name, 1400).expect("a TUN device");
-        bed.add_address(place, name, ip).expect("root may");
-        tun
-    });
+    let [left, right] =
+        [("inside", Place::Source, INSIDE), ("outside", Place::Sink, OUTSIDE)].map(|(name, place, ip)| {
+            bed.enter(place).expect("a host of ours");
+            let tun = Tun::create(name, 1400).expect("a TUN device");
+            bed.add_address(place, name, ip).expect("root may");
+            tun
+        });
     Wire { left, right }
 }
 
@@ -369,12 +390,16 @@ fn what_a_tun_device_that_is_down_refuses_is_counted() {
         bed.enter(Place::Sink).expect("a host of ours");
         match down("outside") {
             Ok(output) if output.status.success() => {}
-            outcome => return fairwire_testing::skipped(format_args!("a TUN device down: no ip: {outcome:?}")),
+            outcome => {
+                return fairwire_testing::skipped(format_args!("a TUN device down: no ip: {outcome:?}"));
+            }
         }
         assert!(!wire.right.transmit(packet) && !wire.right.transmit(packet));
         assert_eq!(wire.right.health().outages, 1, "down once");
         assert!(wire.right.check().is_ok(), "down is not gone");
-        assert!(Command::new("ip").args(["link", "del", "outside"]).status().is_ok_and(|status| status.success()));
+        assert!(
+            Command::new("ip").args(["link", "del", "outside"]).status().is_ok_and(|status| status.success())
+        );
         let is_named = |error| matches!(error, PortError::Gone { ref name } if name == "outside");
         assert!(wire.right.check().is_err_and(is_named));
         let mut datapath = Datapath::new(plan(), Time::ZERO);

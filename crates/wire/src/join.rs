@@ -32,7 +32,8 @@ impl Seam {
     pub fn of(headers: &Headers) -> Option<Seam> {
         let (network, transport) = (headers.network?, headers.transport?);
         let flags = transport.tcp_flags?.without(TcpFlags::PSH);
-        let is_plain = network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
+        let is_plain =
+            network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
         if !is_plain || has_extensions || flags != TcpFlags::ACK {
             return None;

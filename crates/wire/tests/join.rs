@@ -31,7 +31,8 @@ fn super_packet(is_v4: bool, payload: usize, size: u16, is_pushed: bool) -> (Vec
 
 fn parts(frame: &[u8], vnet: &VnetHeader) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
-    split(frame, vnet, &mut vec![0; MOST_FRAME_BYTES], &mut |part| frames.push(part.to_vec())).expect("it splits");
+    split(frame, vnet, &mut vec![0; MOST_FRAME_BYTES], &mut |part| frames.push(part.to_vec()))
+        .expect("it splits");
     frames
 }
 
@@ -85,7 +86,8 @@ fn what_does_not_go_on_where_the_last_ended_is_not_joined() {
     let mut pushed = frames[0].clone();
     pushed[14 + 20 + 13] |= 8;
     assert!(!pair(&pushed, &frames[1]), "pushed data ends a super-packet");
-    for (what, at) in [("address", 30), ("port", 35), ("acknowledgement", 45), ("window", 49), ("option", 60)] {
+    for (what, at) in [("address", 30), ("port", 35), ("acknowledgement", 45), ("window", 49), ("option", 60)]
+    {
         let mut other = frames[1].clone();
         other[at] ^= 1;
         assert!(!pair(&frames[0], &other), "another {what}");

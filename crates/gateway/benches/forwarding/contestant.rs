@@ -71,7 +71,9 @@ const RATE_BPS: u64 = 20_000_000_000;
 impl Contestant {
     pub fn way(&self) -> Way {
         match self.kind {
-            Kind::Ours { back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, .. } => Way::Bridged,
+            Kind::Ours {
+                back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, ..
+            } => Way::Bridged,
             _ => Way::Routed,
         }
     }
@@ -212,15 +214,13 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
         if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
     });
     assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet is nobody's");
-    if std::env::var_os("FORWARDING_DEBUG").is_some() {
-        eprintln!("{:?} {:?} {:?}", datapath.forward.totals(), wire.left.health(), datapath.backward.totals());
-    }
     Ok(outcome?)
 }
 
 fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
     let rate = Rate::from_bps(RATE_BPS).ok_or("the rate is zero")?;
-    let site = Site { rate, buffer: Amount::Packets(1000), packet_bytes: 1500, seed: Seed(1), stream: "bench" };
+    let site =
+        Site { rate, buffer: Amount::Packets(1000), packet_bytes: 1500, seed: Seed(1), stream: "bench" };
     let shaper = |name: &str| -> Result<ShaperPlan, Failure> {
         let discipline = build(name, &Parameters::default(), &site)?;
         Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10) })

@@ -29,6 +29,22 @@ pub enum Question {
     Cpu,
 }
 
+/// All of them, by name.
+pub const QUESTIONS: [(&str, Question); 5] = [
+    ("small", Question::Small),
+    ("large", Question::Large),
+    ("tcp", Question::Tcp),
+    ("idle", Question::Idle),
+    ("cpu", Question::Cpu),
+];
+
+impl Question {
+    /// Is it asked of our contestants only? The kernel works in whoever's time.
+    pub fn is_of_ours(self) -> bool {
+        self == Question::Cpu
+    }
+}
+
 /// Before anything is counted.
 const WARM_UP: Duration = Duration::from_ms(200);
 const WINDOW: Duration = Duration::from_ms(700);
@@ -71,7 +87,13 @@ pub fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result
 }
 
 /// Sends frames of 64 flows from the source until `is_over`: as many as it can, or one every `gap`.
-fn blast(stage: &Stage, way: Way, bytes: FrameBytes, gap: Option<Duration>, is_over: &AtomicBool) -> Result<(), String> {
+fn blast(
+    stage: &Stage,
+    way: Way,
+    bytes: FrameBytes,
+    gap: Option<Duration>,
+    is_over: &AtomicBool,
+) -> Result<(), String> {
     stage.bed.enter(Place::Source).map_err(|error| error.to_string())?;
     pin(Core::Source);
     let mut port = AfPacket::open(HOST_INTERFACE).map_err(|error| error.to_string())?;
@@ -111,9 +133,6 @@ fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result
 }
 
 fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
-    if !contestant.is_ours() {
-        return Ok([f64::NAN, 0.0]); // the kernel works in whoever's time
-    }
     let is_over = AtomicBool::new(false);
     let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
     thread::scope(|scope| {
@@ -143,7 +162,9 @@ fn tcp(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
                 let mut stream = TcpStream::connect((sink, PORT)).ok()?;
                 rustix::net::sockopt::set_tcp_congestion(&stream, "cubic").ok();
                 let data = vec![0; 256 << 10];
-                while !is_over.load(Ordering::Relaxed) && stream.write_all(&data).is_ok() {}
+                while !is_over.load(Ordering::Relaxed) {
+                    stream.write_all(&data).ok()?;
+                }
                 Some(())
             });
             let (mut stream, _) = listener.accept()?;

@@ -74,7 +74,9 @@ impl Stage {
     pub fn frames_at_sink(&self) -> Result<u64, Failure> {
         self.bed.enter(Place::Sink)?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
-        let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{HOST_INTERFACE}:")).map(str::to_owned));
+        let line = table
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(&format!("{HOST_INTERFACE}:")).map(str::to_owned));
         let line = line.ok_or("the sink has no interface")?;
         Ok(line.split_whitespace().nth(1).ok_or("the kernel's table has no second column")?.parse()?)
     }
@@ -103,7 +105,11 @@ pub fn pin(core: Core) {
 fn mac_of(interface: &str) -> Result<[u8; 6], Failure> {
     let output = Command::new("ip").args(["-o", "link", "show", interface]).output()?;
     let text = String::from_utf8(output.stdout)?;
-    let mac = text.split("link/ether ").nth(1).and_then(|rest| rest.split(' ').next()).ok_or("no Ethernet address")?;
+    let mac = text
+        .split("link/ether ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .ok_or("no Ethernet address")?;
     let octets: Result<Vec<u8>, _> = mac.split(':').map(|octet| u8::from_str_radix(octet, 16)).collect();
     octets?.try_into().map_err(|_| "an odd Ethernet address".into())
 }

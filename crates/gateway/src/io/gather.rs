@@ -58,7 +58,8 @@ impl<'a> Gathered<'a> {
         while from < frames.len() {
             let first_vector = gathered.used;
             let to = from + gathered.add(&frames[from..], &mut heads);
-            gathered.messages[gathered.count] = Message { from, to, first_vector, last_vector: gathered.used };
+            gathered.messages[gathered.count] =
+                Message { from, to, first_vector, last_vector: gathered.used };
             gathered.count += 1;
             from = to;
         }
@@ -101,7 +102,8 @@ impl<'a> Gathered<'a> {
 fn together<'a>(frames: &[Outgoing<'a>]) -> Option<(Joint<'a>, usize)> {
     let (first, rest) = frames.split_first()?;
     let mut joint = Joint::new(first.bytes, first.seam?);
-    let more = rest.iter().take_while(|next| next.seam.is_some_and(|seam| joint.add(next.bytes, seam))).count();
+    let more =
+        rest.iter().take_while(|next| next.seam.is_some_and(|seam| joint.add(next.bytes, seam))).count();
     (more > 0).then_some((joint, more + 1))
 }
 

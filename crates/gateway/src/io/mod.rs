@@ -2,6 +2,7 @@
 
 pub mod af_packet;
 mod gather;
+pub mod interface;
 pub mod memory;
 pub mod tun;
 

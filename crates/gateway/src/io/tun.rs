@@ -7,14 +7,14 @@
 //! super-packets come and go whole. It needs no second interface and works on a host that is itself an end.
 
 use super::gather::{Gathered, Heads};
+use super::interface::{control, request, with_flags, with_mtu};
 use super::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-use std::ffi::{c_char, c_int, c_ulong};
+use std::ffi::c_ulong;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -36,22 +36,22 @@ const PACKET_BYTES: usize = vnet::LEN + 65_536;
 impl Tun {
     /// Makes the device `name` in this network namespace and brings it up with `mtu` bytes.
     pub fn create(name: &str, mtu: u32) -> Result<Self, PortError> {
-        let fail = |operation| {
-            move |source| PortError::System { operation, name: name.to_owned(), source }
-        };
+        let fail = |operation| move |source| PortError::System { operation, name: name.to_owned(), source };
         let mut open = OpenOptions::new();
         open.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
         let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
         let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
         // No second queue: the name must be free, or belong to a device that somebody made for us.
         let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
-        control(device.as_fd(), libc::TUNSETIFF as c_ulong, with_flags(request, flags)).map_err(fail("making a TUN device"))?;
+        control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
+            .map_err(fail("making a TUN device"))?;
         offload(&device).map_err(fail("asking for super-packets"))?;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
         let socket = socket.map_err(|error| fail("opening a socket")(error.into()))?;
-        control(socket.as_fd(), libc::SIOCSIFMTU as c_ulong, with_mtu(request, mtu)).map_err(fail("setting the MTU"))?;
-        let up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
-        control(socket.as_fd(), libc::SIOCSIFFLAGS as c_ulong, up).map_err(fail("bringing up"))?;
+        control(socket.as_fd(), libc::SIOCSIFMTU as c_ulong, &mut with_mtu(request, mtu))
+            .map_err(fail("setting the MTU"))?;
+        let mut up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
+        control(socket.as_fd(), libc::SIOCSIFFLAGS as c_ulong, &mut up).map_err(fail("bringing up"))?;
         let packet = vec![0; PACKET_BYTES].into();
         Ok(Tun { device, name: name.to_owned(), packet, health: PortHealth::default(), is_down: false })
     }
@@ -115,7 +115,8 @@ impl Port for Tun {
     }
 
     fn check(&mut self) -> Result<(), PortError> {
-        let asked = request(&self.name).map(|request| control(self.device.as_fd(), libc::TUNGETIFF as c_ulong, request));
+        let asked = request(&self.name)
+            .map(|mut request| control(self.device.as_fd(), libc::TUNGETIFF as c_ulong, &mut request));
         match asked {
             Some(Err(_)) => Err(self.gone()), // it answers as long as there is a device behind the descriptor
             _ => Ok(()),
@@ -148,40 +149,11 @@ fn offload(device: &File) -> io::Result<()> {
     let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
     let ask = |offloads: u32| {
         // SAFETY: the request takes a number in place of a pointer.
-        let outcome = unsafe {
-            libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD as _, c_ulong::from(offloads))
-        };
+        let outcome =
+            unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD as _, c_ulong::from(offloads)) };
         if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     };
     ask(tcp | TUN_F_USO4 | TUN_F_USO6).or_else(|_| ask(tcp))
-}
-
-/// A request about the interface `name`; `None` when no interface can be called so.
-fn request(name: &str) -> Option<libc::ifreq> {
-    // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros are a valid value.
-    let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
-    // The last character stays zero.
-    let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
-    for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *place = octet as c_char;
-    }
-    (!is_long).then_some(request)
-}
-
-fn with_flags(mut request: libc::ifreq, flags: i16) -> libc::ifreq {
-    request.ifr_ifru.ifru_flags = flags;
-    request
-}
-
-fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
-    request.ifr_ifru.ifru_mtu = mtu as c_int;
-    request
-}
-
-fn control(descriptor: BorrowedFd<'_>, operation: c_ulong, mut request: libc::ifreq) -> io::Result<()> {
-    // SAFETY: every operation that this file names reads or writes one `ifreq`, which outlives the call.
-    let outcome = unsafe { libc::ioctl(descriptor.as_raw_fd(), operation as _, &raw mut request) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

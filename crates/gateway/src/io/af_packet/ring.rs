@@ -115,12 +115,9 @@ unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
     let is_set = |flag| flags & flag != 0;
     let protocol =
         if is_set(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
-    let vlan =
-        is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: header.tp_vlan_tci });
+    let vlan = is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: header.tp_vlan_tci });
     // SAFETY: the range has just been found to lie inside the slot and after the header, and nothing else refers to it.
-    let bytes = unsafe {
-        std::slice::from_raw_parts_mut(slot.add(start - BEFORE).as_ptr(), BEFORE + len)
-    };
+    let bytes = unsafe { std::slice::from_raw_parts_mut(slot.add(start - BEFORE).as_ptr(), BEFORE + len) };
     Slot::Whole { bytes, vlan }
 }
 

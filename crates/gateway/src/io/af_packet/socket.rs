@@ -50,7 +50,11 @@ fn promiscuous(index: u32) -> libc::packet_mreq {
     }
 }
 
-pub(super) fn set_option<T: Copy + 'static>(socket: BorrowedFd<'_>, option: c_int, value: &T) -> io::Result<()> {
+pub(super) fn set_option<T: Copy + 'static>(
+    socket: BorrowedFd<'_>,
+    option: c_int,
+    value: &T,
+) -> io::Result<()> {
     // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only reads it.
     let outcome = unsafe {
         libc::setsockopt(
@@ -118,4 +122,3 @@ fn link_address(index: c_int) -> libc::sockaddr_ll {
 pub(super) fn last_error() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
-
