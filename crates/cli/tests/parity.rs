@@ -139,6 +139,7 @@ fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
         pool: PoolSize { frames: 4096, frame_bytes: 2048 },
         flows: 64,
         classes: 1,
+        loss: None,
     };
     let shaper =
         ShaperPlan { discipline: discipline(name, ecn), rate: rate(), catch_up: Duration::from_ms(1) };

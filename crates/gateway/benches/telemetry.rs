@@ -7,6 +7,7 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Time};
 use fairwire_gateway::class_book::{Bounds, Class, ClassBook, ClassKind};
 use fairwire_gateway::classify::Classifier;
+use fairwire_gateway::classify::LinkKind;
 use fairwire_gateway::clock;
 use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan};
@@ -60,6 +61,7 @@ fn main() {
         pool: PoolSize { frames: 256, frame_bytes: 1518 },
         flows: FLOWS,
         classes: CLASSES,
+        loss: None,
     };
     let mut datapath =
         Datapath::new(DatapathPlan { forward: direction(), backward: direction() }, Time::ZERO);
@@ -72,8 +74,8 @@ fn main() {
         let now = Time::ZERO + Duration::from_ms(10) * step;
         for sender in 0..FLOWS as u32 {
             frame[6..10].copy_from_slice(&sender.to_be_bytes());
-            datapath.forward.receive(&frame, &VnetHeader::PLAIN, now);
-            datapath.backward.receive(&frame, &VnetHeader::PLAIN, now);
+            datapath.forward.receive(&frame, &VnetHeader::PLAIN, LinkKind::Ethernet, now);
+            datapath.backward.receive(&frame, &VnetHeader::PLAIN, LinkKind::Ethernet, now);
         }
         let before = clock::now();
         observer.observe(now, &datapath, [PortState::default(); 2]);

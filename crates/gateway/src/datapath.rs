@@ -38,13 +38,22 @@ impl Datapath {
         }
     }
 
-    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due.
-    pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<(), PortError> {
+    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due. Tells how many
+    /// frames had arrived: after none, it pays to wait.
+    pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
+        let kind = wire.left.link_kind();
+        let mut arrived = 0;
         self.advance(wire, now);
-        wire.left.receive(&mut |frame, vnet| self.forward.receive(frame, vnet, now))?;
-        wire.right.receive(&mut |frame, vnet| self.backward.receive(frame, vnet, now))?;
+        wire.left.receive(&mut |frame, vnet| {
+            arrived += 1;
+            self.forward.receive(frame, vnet, kind, now);
+        })?;
+        wire.right.receive(&mut |frame, vnet| {
+            arrived += 1;
+            self.backward.receive(frame, vnet, kind, now);
+        })?;
         self.advance(wire, now);
-        Ok(())
+        Ok(arrived)
     }
 
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.

@@ -11,8 +11,9 @@ use crate::account::{Accounts, ClassCounts, Opened};
 use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Facts};
 use crate::delay_line::DelayLine;
-use crate::io::Port;
+use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
+use crate::loss::RandomLoss;
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use crate::telemetry::capture::{Event, Fate, Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
@@ -22,7 +23,9 @@ use fairwire_core::{
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::set_ecn;
-use fairwire_wire::split::split;
+use fairwire_wire::headers::Headers;
+use fairwire_wire::join::Seam;
+use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
 /// What one direction is made of.
@@ -39,6 +42,8 @@ pub struct DirectionPlan {
     pub flows: usize,
     /// Classes that the classifier may name: numbers below this.
     pub classes: usize,
+    /// For labs: what is lost after the link, before the delay.
+    pub loss: Option<RandomLoss>,
 }
 
 /// A link and what shares it.
@@ -56,6 +61,7 @@ pub struct Direction {
     classifier: Classifier,
     pool: FramePool,
     link: Option<Link>,
+    loss: Option<RandomLoss>,
     shaped: DelayLine,
     unshaped: DelayLine,
     totals: Totals,
@@ -65,6 +71,13 @@ pub struct Direction {
     recorder: Recorder,
     flows: usize,
     scratch: Vec<u8>,
+}
+
+/// A frame that is to be sent out now.
+#[derive(Clone, Copy, Default)]
+struct Due {
+    frame: u32,
+    is_shaped: bool,
 }
 
 struct Link {
@@ -80,6 +93,7 @@ impl Direction {
             classifier: plan.classifier,
             pool: FramePool::new(plan.pool),
             link: plan.shaper.map(|shaper| Link::new(shaper, start)),
+            loss: plan.loss,
             shaped: DelayLine::new(plan.delay, frames),
             unshaped: DelayLine::new(plan.delay, frames),
             totals: Totals::default(),
@@ -93,12 +107,29 @@ impl Direction {
         }
     }
 
+    /// The same with random loss after the link, before the delay.
+    #[must_use]
+    pub fn with_loss(self, loss: RandomLoss) -> Self {
+        Direction { loss: Some(loss), ..self }
+    }
+
     /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
     /// still to be made.
-    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, now: Time) {
+    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, kind: LinkKind, now: Time) {
         self.totals.frames_received += 1;
+        // One pass, one flow and one account for all parts of a super-packet: they differ in nothing that is asked here.
+        let headers = kind.parse(frame);
+        let facts = self.classifier.facts(frame, &headers, 0);
+        let account = self.accounts.open(facts.flow, now, || opened(&headers, frame, &facts));
+        let seam = if vnet.is_gso() { Seam::of(&headers) } else { None };
+        let note = Note { len: 0, account, ecn: facts.ecn, kind, seam };
+        if !vnet.is_gso() && vnet.partial().is_none() {
+            return self.arrive(frame, &facts, note, now);
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let outcome = split(frame, vnet, &mut scratch, &mut |packet| self.arrive(packet, now));
+        let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
+            self.arrive(packet, &facts, note, now);
+        });
         self.scratch = scratch;
         if let Err(error) = outcome {
             self.totals.packets_in += 1;
@@ -111,12 +142,7 @@ impl Direction {
         while self.link.as_ref().is_some_and(|link| link.server.asks_at() <= now) {
             self.ask(now);
         }
-        while let Some(frame) = self.unshaped.pop(now) {
-            self.totals.unshaped += u64::from(self.transmit(frame, now, port));
-        }
-        while let Some(frame) = self.shaped.pop(now) {
-            self.transmit(frame, now, port);
-        }
+        while self.transmit_due(now, port) {}
     }
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
@@ -198,23 +224,22 @@ impl Direction {
         inside == self.pool.in_use() && self.totals.is_balanced(inside)
     }
 
-    /// A wire-size packet arrives.
-    fn arrive(&mut self, frame: &[u8], now: Time) {
+    /// A wire-size packet arrives; `facts` are its own but for its length.
+    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: Note, now: Time) {
         self.totals.packets_in += 1;
-        let facts = self.classifier.classify(frame);
-        let account = self.accounts.open(facts.flow, now, || opened(&self.classifier, frame, &facts));
-        self.totals.bytes_in += u64::from(facts.len);
+        let len = self.classifier.wire_bytes(frame.len() + note.kind.missing_bytes());
+        let facts = &Facts { len, ..*facts };
+        self.totals.bytes_in += u64::from(len);
         // What is not IP is of no class: it has a count of its own, `unshaped`.
         let class = facts.is_ip.then(|| self.classes.entry(facts.class));
-        for count in [self.accounts.entry(account)].into_iter().chain(class) {
+        for count in [self.accounts.entry(note.account)].into_iter().chain(class) {
             count.packets_in += 1;
-            count.bytes_in += u64::from(facts.len);
+            count.bytes_in += u64::from(len);
         }
-        let note = Note { len: 0, account, ecn: facts.ecn };
         match self.pool.put(frame, note) {
-            Ok(id) => self.admit(id, &facts, now),
+            Ok(id) => self.admit(id, facts, now),
             Err(reason) => {
-                self.accounts.entry(account).dropped += 1;
+                self.accounts.entry(note.account).dropped += 1;
                 if facts.is_ip {
                     self.classes.entry(facts.class).dropped += 1;
                 }
@@ -225,6 +250,9 @@ impl Direction {
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
         let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
+            if self.is_lost_on_the_way(id, facts.class, now) {
+                return;
+            }
             self.unshaped.push(id, now);
             let class = facts.is_ip.then_some(facts.class);
             return self.count_out(self.pool.note(id).account, class, facts.len);
@@ -259,11 +287,14 @@ impl Direction {
         let Some(Service { packet, sent }) = service else { return };
         meter.started(&packet, now, sent);
         self.sojourns.record(now, now.since(packet.arrived));
+        if self.is_lost_on_the_way(packet.frame, packet.class, now) {
+            return;
+        }
         self.shaped.push(packet.frame, sent);
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
             let bytes = self.pool.bytes_mut(packet.frame);
-            let headers = self.classifier.headers(bytes);
+            let headers = note.kind.parse(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
         self.count_out(note.account, Some(packet.class), packet.len);
@@ -279,18 +310,48 @@ impl Direction {
         }
     }
 
-    /// Sends a frame out and gives its buffer back. False when the port refused it.
-    fn transmit(&mut self, frame: u32, now: Time, port: &mut dyn Port) -> bool {
-        let is_sent = port.transmit(self.pool.bytes(frame));
-        match is_sent {
-            true => self.totals.packets_out += 1,
-            false => {
-                self.totals.lost[Loss::Refused as usize] += 1;
-                self.recorder.record(loss_of(Loss::Refused, UNCLAIMED, now), self.pool.bytes(frame));
-            }
+    /// Sends out a batch of what is due and gives its buffers back. False when nothing was.
+    fn transmit_due(&mut self, now: Time, port: &mut dyn Port) -> bool {
+        let mut batch = [Due::default(); MOST_FRAMES_AT_ONCE];
+        let mut frames = [Outgoing::default(); MOST_FRAMES_AT_ONCE];
+        let unshaped =
+            std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
+        let shaped = std::iter::from_fn(|| self.shaped.pop(now)).map(|frame| Due { frame, is_shaped: true });
+        let mut count = 0;
+        // The places first: what has been popped must find one.
+        for ((place, frame), due) in batch.iter_mut().zip(&mut frames).zip(unshaped.chain(shaped)) {
+            *place = due;
+            *frame = Outgoing { bytes: self.pool.bytes(due.frame), seam: self.pool.note(due.frame).seam };
+            count += 1;
         }
-        self.pool.release(frame);
-        is_sent
+        if count == 0 {
+            return false;
+        }
+        let refused = port.transmit_all(&frames[..count]);
+        for (place, due) in batch[..count].iter().enumerate() {
+            if refused.has(place) {
+                self.totals.lost[Loss::Refused as usize] += 1;
+                self.recorder.record(loss_of(Loss::Refused, UNCLAIMED, now), self.pool.bytes(due.frame));
+            } else {
+                self.totals.packets_out += 1;
+                self.totals.unshaped += u64::from(!due.is_shaped);
+            }
+            self.pool.release(due.frame);
+        }
+        true
+    }
+
+    /// Does the lab's loss take this frame? Then its buffer is given back.
+    fn is_lost_on_the_way(&mut self, frame: u32, class: u32, now: Time) -> bool {
+        let is_lost = self.loss.as_mut().is_some_and(RandomLoss::is_next_lost);
+        if is_lost {
+            self.accounts.entry(self.pool.note(frame).account).dropped += 1;
+            self.classes.entry(class).dropped += 1;
+            self.totals.lost[Loss::Lab as usize] += 1;
+            self.recorder.record(loss_of(Loss::Lab, class, now), self.pool.bytes(frame));
+            self.pool.release(frame);
+        }
+        is_lost
     }
 
     /// Loses `frame`, which has no buffer.
@@ -350,10 +411,9 @@ fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
     Event { at: now, fate: Fate::Lost(loss), class, waited: Duration::ZERO }
 }
 
-/// What the first packet of a flow tells of it. Headers are read again: it happens once for each flow.
+/// What the first packet of a flow tells of it.
 #[cold]
-fn opened(classifier: &Classifier, frame: &[u8], facts: &Facts) -> Opened {
-    let headers = classifier.headers(frame);
+fn opened(headers: &Headers, frame: &[u8], facts: &Facts) -> Opened {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));
     Opened { key, class: facts.class, vlan, dscp: facts.dscp }
 }

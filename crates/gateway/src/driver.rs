@@ -9,6 +9,9 @@ use rustix::io::Errno;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 
+/// To fall asleep and wake up again takes about as long.
+const SHORTEST_SLEEP: Duration = Duration::from_us(5);
+
 /// What a watcher answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -21,7 +24,7 @@ pub enum Next {
 /// Drives `datapath` between the ports of `wire` until `watch` says stop. `watch` is asked first of all, and again at the
 /// times that it names.
 ///
-/// The thread sleeps whenever nothing is due; it never spins.
+/// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep takes.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -31,15 +34,24 @@ pub fn run<P: Port + AsFd>(
     let mut ask_at = Time::ZERO;
     loop {
         let now = clock::now();
-        datapath.step(wire, now)?;
+        let arrived = datapath.step(wire, now)?;
         if now >= ask_at {
+            // On a port that is never waited for, nobody else would notice.
+            wire.left.check()?;
+            wire.right.check()?;
             match watch(now, datapath) {
                 Next::AskAt(time) => ask_at = time,
                 Next::Stop => return Ok(()),
             }
         }
+        if arrived > 0 {
+            continue; // more may be there already
+        }
         let due = datapath.next_wakeup().map_or(ask_at, |due| due.min(ask_at));
-        wait(wire, due.since(clock::now()))?;
+        let idle = due.since(clock::now());
+        if idle > SHORTEST_SLEEP {
+            wait(wire, idle)?;
+        }
     }
 }
 
@@ -49,11 +61,18 @@ fn wake_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-fn wait<P: Port + AsFd>(wire: &Wire<P>, timeout: Duration) -> Result<(), PortError> {
+fn wait<P: Port + AsFd>(wire: &mut Wire<P>, timeout: Duration) -> Result<(), PortError> {
     let mut ports = [PollFd::new(&wire.left, PollFlags::IN), PollFd::new(&wire.right, PollFlags::IN)];
-    match poll(&mut ports, Some(&clock::timespec(timeout.ns()))) {
+    let outcome = poll(&mut ports, Some(&clock::timespec(timeout.ns())));
+    let [left, right] = ports.map(|port| port.revents().contains(PollFlags::ERR));
+    match outcome {
+        Ok(0) => Ok(()),
+        Ok(_) => {
+            let left = if left { wire.left.check() } else { Ok(()) };
+            left.and_then(|()| if right { wire.right.check() } else { Ok(()) })
+        }
         // A signal is no trouble: the watcher is asked soon whether to stop.
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(Errno::INTR) => Ok(()),
         Err(error) => Err(PortError::System {
             operation: "waiting",
             name: "left or right".to_owned(),

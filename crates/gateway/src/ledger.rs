@@ -14,11 +14,13 @@ pub enum Loss {
     NoBuffer,
     /// The outgoing interface refused it: it is down, or its own queue is full.
     Refused,
+    /// The lab's own random loss took it.
+    Lab,
 }
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 4] = [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused];
+    pub const ALL: [Loss; 5] = [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused, Loss::Lab];
 
     /// The name in results.
     pub const fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Loss {
             Loss::TooLong => "too-long",
             Loss::NoBuffer => "no-buffer",
             Loss::Refused => "refused",
+            Loss::Lab => "lab",
         }
     }
 }

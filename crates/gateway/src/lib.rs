@@ -19,6 +19,7 @@ pub mod hand_over;
 pub mod io;
 pub mod lab;
 pub mod ledger;
+pub mod loss;
 pub mod pool;
 pub mod service;
 pub mod telemetry;

@@ -1,6 +1,8 @@
 //! The frames that are inside the gateway: a fixed number of buffers, all taken at construction.
 
+use crate::io::LinkKind;
 use fairwire_core::Ecn;
+use fairwire_wire::join::Seam;
 
 /// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
 #[derive(Debug)]
@@ -20,6 +22,10 @@ pub struct Note {
     pub account: u32,
     /// The ECN field that it came with.
     pub ecn: Ecn,
+    /// How it begins.
+    pub kind: LinkKind,
+    /// Its seam, when it is a part of a super-packet.
+    pub seam: Option<Seam>,
 }
 
 /// How large a pool is.
@@ -30,6 +36,20 @@ pub struct PoolSize {
     /// Bytes of the longest frame, Ethernet header included.
     pub frame_bytes: u32,
 }
+
+impl PoolSize {
+    /// Room for `frames` frames of a link of this MTU, with an Ethernet header and two VLAN tags; and for those of a somewhat
+    /// larger MTU, since an interface's may change while the gateway runs. What is longer still is counted as too long.
+    pub const fn for_mtu(frames: u32, mtu: u32) -> Self {
+        const HEADERS: u32 = 14 + 2 * 4;
+        const LONGEST: u32 = 65_536; // of an IP packet; the loopback interface has it
+        let whole = (if mtu < LONGEST { mtu } else { LONGEST } + HEADERS).next_multiple_of(64);
+        PoolSize { frames, frame_bytes: if whole < LEAST_FRAME_BYTES { LEAST_FRAME_BYTES } else { whole } }
+    }
+}
+
+/// Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what tunnels and "baby jumbo" frames add to it.
+const LEAST_FRAME_BYTES: u32 = 2048;
 
 /// Why a frame was not taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +167,15 @@ mod tests {
         pool.release(first);
         assert_eq!(pool.in_use(), 1);
         assert!(pool.put(b"3", Note::default()).is_ok());
+    }
+
+    #[test]
+    fn a_pool_for_an_mtu_takes_its_frames_with_two_tags_and_the_next_larger() {
+        for (mtu, frame_bytes) in [(1280, 2048), (1500, 2048), (2026, 2048), (2027, 2112), (9000, 9024)] {
+            assert_eq!(PoolSize::for_mtu(8, mtu), PoolSize { frames: 8, frame_bytes }, "{mtu}");
+        }
+        assert!(PoolSize::for_mtu(8, 65_535).frame_bytes >= 65_535 + 22);
+        assert_eq!(PoolSize::for_mtu(8, u32::MAX), PoolSize::for_mtu(8, 65_536));
     }
 
     #[test]

@@ -3,13 +3,16 @@
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Seed, Time,
+    Verdict,
 };
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_gateway::io::{LinkKind, Port, PortError, PortHealth, Take};
 use fairwire_gateway::ledger::Loss;
+use fairwire_gateway::loss::RandomLoss;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
@@ -53,6 +56,7 @@ fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
         pool,
         flows: 16,
         classes: 1,
+        loss: None,
     };
     let plan = DatapathPlan { forward: direction(Some(link)), backward: direction(None) };
     Datapath::new(plan, Time::ZERO)
@@ -238,6 +242,89 @@ fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
 }
 
 #[test]
+fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_one_with() {
+    let queue = || Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut train = super_packet(4, 460);
+    let headers = fairwire_wire::parse(&train.frame);
+    fairwire_wire::set_ecn(&mut train.frame, &headers, Ecn::Ect1);
+    let arrivals = vec![train, at_us(0, udp(1, 100, Ecn::Ect0)), at_us(0, arp())];
+    let bare = |arrival: &Arrival| {
+        let (frame, mut vnet) = (arrival.frame[14..].to_vec(), arrival.vnet);
+        vnet.csum_start = vnet.csum_start.saturating_sub(14);
+        vnet.hdr_len = vnet.hdr_len.saturating_sub(14);
+        Arrival { frame, vnet, at: arrival.at }
+    };
+    let mut ethernet = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let expected = through(&mut ethernet, arrivals.clone());
+    let mut ip = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let port = |arrivals| MemoryPort::new(arrivals).of_kind(LinkKind::Ip);
+    let mut wire = Wire { left: port(arrivals.iter().map(bare).collect()), right: port(vec![]) };
+    run(&mut ip, &mut wire, Time::MAX);
+    let given: Vec<_> =
+        wire.right.sent().iter().map(|departure| (departure.at, departure.frame.clone())).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|departure| (departure.at, departure.frame[14..].to_vec())).collect();
+    assert_eq!((given.len(), given), (6, expected));
+    assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
+}
+
+/// Refuses each third frame.
+#[derive(Default)]
+struct Fussy {
+    asked: u64,
+    sent: u64,
+}
+
+impl Port for Fussy {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        if self.asked == 0 {
+            (0..200).for_each(|flow| take(&udp(flow, 100, Ecn::NotEct), &VnetHeader::PLAIN));
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, _: &[u8]) -> bool {
+        self.asked += 1;
+        self.sent += u64::from(!self.asked.is_multiple_of(3));
+        !self.asked.is_multiple_of(3)
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+#[test]
+fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let mut wire = Wire { left: Fussy { asked: 1, ..Fussy::default() }, right: Fussy::default() };
+    // Nothing is shaped from right to left: after the delay all are due at once, in batches of 64.
+    assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
+    wire.right.asked = 1;
+    datapath.step(&mut wire, Time::ZERO + DELAY).expect("it does not fail");
+    let totals = datapath.backward.totals();
+    assert_eq!((wire.left.asked - 1, wire.left.sent), (200, 133));
+    assert_eq!((totals.packets_out, totals.unshaped), (133, 133));
+    assert_eq!(totals.lost[Loss::Refused as usize], 67);
+    assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
+}
+
+#[test]
+fn what_the_lab_loses_has_been_sent_by_the_link_and_is_counted() {
+    let loss = |probability| RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
+    for (probability, sent) in [(0.0, 200..=200), (0.25, 116..=184), (1.0, 0..=0)] {
+        let mut datapath = datapath_of(tail_drop(1000), ONE_BYTE_PER_US, ROOMY);
+        datapath.forward = datapath.forward.with_loss(loss(probability));
+        let frames = (0..199).map(|us| at_us(us, udp(1, 100, Ecn::NotEct))).chain([at_us(200, arp())]);
+        let count = through(&mut datapath, frames.collect()).len();
+        assert!(sent.contains(&count), "{count}"); // at 0.25: 150 +- 5.5 sd of 6.1
+        let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
+        assert_eq!(record.packets_out, 199, "lost behind the link");
+        assert_eq!(datapath.forward.totals().lost[Loss::Lab as usize], 200 - count as u64);
+    }
+}
+
+#[test]
 fn nothing_is_shaped_on_the_way_back_only_delayed() {
     let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
     let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
@@ -293,10 +380,13 @@ proptest! {
         capacity in 1u32..20,
         frames in 1u32..40,
         stops in prop::collection::vec(0u64..200_000, 0..4),
+        probability in 0.0f64..=1.0,
     ) {
         let pool = PoolSize { frames, frame_bytes: 1518 };
         let queue = Queue::new(Limit::packets(capacity), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
         let mut datapath = datapath_of(Box::new(queue), 8 * ONE_BYTE_PER_US, pool);
+        let loss = RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
+        datapath.forward = datapath.forward.with_loss(loss);
         let mut at = Time::ZERO;
         let arrivals: Vec<_> = arrivals.into_iter().map(|(gap_us, frame, vnet)| {
             at += Duration::from_us(gap_us);

@@ -64,6 +64,7 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
         pool: PoolSize { frames, frame_bytes: dice.one_of(&[700, 1518]) },
         flows: dice.one_of(&[8, 64]),
         classes: 1,
+        loss: None,
     }
 }
 

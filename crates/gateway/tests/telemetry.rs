@@ -54,6 +54,7 @@ fn datapath() -> Datapath {
         pool: PoolSize { frames: 256, frame_bytes: 1518 },
         flows: 64,
         classes: 1,
+        loss: None,
     };
     let shaper = ShaperPlan {
         discipline: Box::new(Queue::new(Limit::packets(20), Fcfs, TailDrop)),

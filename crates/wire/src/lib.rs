@@ -38,6 +38,7 @@ mod crc32c;
 pub mod ecn;
 pub mod flow_key;
 pub mod headers;
+pub mod join;
 pub mod pcap;
 pub mod pcapng;
 mod segment;

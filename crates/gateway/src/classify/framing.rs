@@ -1,14 +1,6 @@
 //! What a frame counts as on the shaped link.
 
-/// Which header a frame begins with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkKind {
-    /// Ethernet.
-    #[default]
-    Ethernet,
-    /// IP: what a TUN device gives.
-    Ip,
-}
+use crate::io::LinkKind;
 
 /// Bytes of an Ethernet header: less this, a frame counts as its IP packet.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;

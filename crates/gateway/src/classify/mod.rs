@@ -9,7 +9,8 @@ mod prefix;
 mod rules;
 mod table;
 
-pub use framing::{ETHERNET_HEADER_BYTES, Framing, LinkKind};
+pub use crate::io::LinkKind;
+pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
 pub use rules::{Claims, Looks, Rule};
 pub use table::PrefixTable;
@@ -17,7 +18,7 @@ pub use table::PrefixTable;
 use crate::class_book::{UNCLAIMED, Way};
 use fairwire_core::{Ecn, FlowHash};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
-use fairwire_wire::headers::{Headers, parse, parse_ip};
+use fairwire_wire::headers::Headers;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -139,28 +140,37 @@ impl Classifier {
     /// The headers of `frame`, which begins with the header of this classifier's link.
     #[inline]
     pub fn headers(&self, frame: &[u8]) -> Headers {
-        match self.link {
-            LinkKind::Ethernet => parse(frame),
-            LinkKind::Ip => parse_ip(frame),
-        }
+        self.link.parse(frame)
     }
 
     /// The facts of `frame`. No bytes make it fail.
     pub fn classify(&self, frame: &[u8]) -> Facts {
-        let headers = self.headers(frame);
+        self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
+    }
+
+    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the Ethernet header on: where the
+    /// link has none, as if there were one.
+    #[inline]
+    pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
         let key = headers.flow_key(frame);
-        let looks = self.looks(&headers, &key, frame);
+        let looks = self.looks(headers, &key, frame);
         let subscriber = looks.as_ref().and_then(|looks| self.claims.subscriber(looks));
         let matched = || self.claims.matched(looks.as_ref()?);
         Facts {
             flow: self.flow_of(&key, looks.as_ref(), subscriber),
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
-            len: self.framing.wire_bytes(frame.len(), self.link),
+            len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
             dscp: network.map_or(0, |network| network.dscp),
             is_ip: network.is_some(),
         }
+    }
+
+    /// Bytes that a frame of `bytes`, from its Ethernet header on, takes on the shaped link.
+    #[inline]
+    pub fn wire_bytes(&self, bytes: usize) -> u32 {
+        self.framing.wire_bytes(bytes, LinkKind::Ethernet)
     }
 
     /// What claims are decided by; `None` for what is not IP.

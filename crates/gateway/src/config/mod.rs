@@ -26,6 +26,7 @@ use crate::class_book::{ClassBook, Way};
 use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind};
 use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
+use crate::loss::RandomLoss;
 use crate::pool::PoolSize;
 use discipline::Making;
 use fairwire_core::{Duration, Seed};
@@ -184,7 +185,15 @@ impl Config {
             pool: PoolSize { frames: self.frames(way, made.frame_bytes), frame_bytes: made.frame_bytes },
             flows: self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize,
             classes: self.book.len(),
+            loss: shaping.and_then(|shaping| self.loss(shaping, way, made.seed)),
         })
+    }
+
+    /// A stream of its own for each way, so that the same packets are lost under the same seed.
+    fn loss(&self, shaping: &Shaping, way: Way, seed: Seed) -> Option<RandomLoss> {
+        let seed = shaping.seed.map_or(seed, Seed);
+        let loss = RandomLoss::new(shaping.loss, seed, &format!("{}/loss", way.name()));
+        (shaping.loss > 0.0).then(|| loss.expect("the probability was checked"))
     }
 
     /// Frames that may be inside at once: as typed, or enough for the buffer and the delay.

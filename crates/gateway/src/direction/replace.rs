@@ -83,7 +83,8 @@ impl Direction {
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
         let Replacement { plan, pool, accounts, classes } = replacement;
-        let DirectionPlan { shaper, delay, classifier, flows, .. } = plan;
+        let DirectionPlan { shaper, delay, classifier, flows, loss, .. } = plan;
+        self.loss = loss;
         let classes = self.replace_classes(classes, class_map);
         let mut old_pool = pool.filter(|pool| pool.holds(&self.pool));
         let scratch = vec![0; old_pool.as_ref().unwrap_or(&self.pool).size().frame_bytes as usize];
@@ -193,8 +194,9 @@ impl Direction {
         let facts = self.classifier.classify(self.pool.bytes(packet.frame));
         if renaming.reopens {
             let frame = self.pool.bytes(packet.frame);
-            let account =
-                self.accounts.open(facts.flow, renaming.now, || opened(&self.classifier, frame, &facts));
+            let account = self
+                .accounts
+                .open(facts.flow, renaming.now, || opened(&self.classifier.headers(frame), frame, &facts));
             self.accounts.entry(account).packets_in += 1;
             self.accounts.entry(account).bytes_in += u64::from(facts.len);
             self.pool.note_mut(packet.frame).account = account;

@@ -1,6 +1,6 @@
 //! A port in memory, driven by a virtual clock: for tests, and for parity with the simulator.
 
-use super::{Port, PortError, PortHealth, Take};
+use super::{LinkKind, Port, PortError, PortHealth, Take};
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::Time;
 use fairwire_wire::vnet::VnetHeader;
@@ -13,6 +13,7 @@ pub struct MemoryPort {
     arrivals: VecDeque<Arrival>,
     sent: Vec<Departure>,
     refuses: bool,
+    kind: LinkKind,
 }
 
 /// A frame that is to arrive.
@@ -50,6 +51,12 @@ impl MemoryPort {
         MemoryPort { refuses: true, ..MemoryPort::default() }
     }
 
+    /// The same port on another kind of link.
+    #[must_use]
+    pub fn of_kind(self, kind: LinkKind) -> Self {
+        MemoryPort { kind, ..self }
+    }
+
     /// What was sent, in order.
     pub fn sent(&self) -> &[Departure] {
         &self.sent
@@ -74,6 +81,10 @@ impl Port for MemoryPort {
             self.sent.push(Departure { at: self.now, frame: frame.to_vec() });
         }
         !self.refuses
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.kind
     }
 
     fn health(&mut self) -> PortHealth {

@@ -1,11 +1,16 @@
 //! The seam between the datapath and what carries frames.
 
 pub mod af_packet;
+mod gather;
+pub mod interface;
 pub mod memory;
+pub mod tun;
 
+use fairwire_wire::headers::{self, Headers};
+use fairwire_wire::join::Seam;
 use fairwire_wire::vnet::VnetHeader;
 
-/// Takes one received frame: its bytes from the Ethernet header on, and what the virtio-net header says of it.
+/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the virtio-net header says of it.
 pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
@@ -20,8 +25,95 @@ pub trait Port {
     /// frame is lost, as on a wire that is pulled.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
+    /// Sends frames in order, with as few system calls as the port can, and tells which of them it refused. At most
+    /// [`MOST_FRAMES_AT_ONCE`].
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        let mut refused = Refused::NONE;
+        for (place, frame) in frames.iter().enumerate() {
+            if !self.transmit(frame.bytes) {
+                refused.add(place);
+            }
+        }
+        refused
+    }
+
+    /// How a frame of this port begins; both ports of a wire are alike.
+    fn link_kind(&self) -> LinkKind {
+        LinkKind::Ethernet
+    }
+
+    /// Asked when the port's descriptor reports an error, and now and then: is the port still there?
+    fn check(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+
     /// Troubles so far.
     fn health(&mut self) -> PortHealth;
+}
+
+/// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
+pub const MOST_FRAMES_AT_ONCE: usize = 64;
+
+/// A frame to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing<'a> {
+    /// Its bytes, checksums complete.
+    pub bytes: &'a [u8],
+    /// Its seam, when it was part of a super-packet: with others that leave together it may be told to the kernel as one again.
+    pub seam: Option<Seam>,
+}
+
+/// Which frames of a batch were not sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused(u64);
+
+impl Refused {
+    /// All were sent.
+    pub const NONE: Refused = Refused(0);
+
+    /// Counts the frame at `place` of the batch among them.
+    pub fn add(&mut self, place: usize) {
+        self.0 |= 1 << place;
+    }
+
+    /// Is the frame at `place` of the batch among them?
+    pub fn has(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    /// How many they are.
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+}
+
+/// How frames begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkKind {
+    /// With an Ethernet header.
+    #[default]
+    Ethernet,
+    /// With the IP header, as on a TUN device.
+    Ip,
+}
+
+impl LinkKind {
+    /// The headers of `frame`.
+    #[inline]
+    pub fn parse(self, frame: &[u8]) -> Headers {
+        match self {
+            LinkKind::Ethernet => headers::parse(frame),
+            LinkKind::Ip => headers::parse_ip(frame),
+        }
+    }
+
+    /// Bytes that a frame lacks for an Ethernet frame.
+    pub const fn missing_bytes(self) -> usize {
+        match self {
+            LinkKind::Ethernet => 0,
+            LinkKind::Ip => 14,
+        }
+    }
 }
 
 /// Troubles of a port since it was opened.

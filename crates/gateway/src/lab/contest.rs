@@ -100,6 +100,7 @@ fn gateway(contest: &Contest, classifier: &Classifier, discipline: Box<dyn Disci
         pool: pool_size(contest),
         flows: contest.tcp_flows as usize + 1 + OTHER_FLOWS,
         classes: 1,
+        loss: None,
     };
     let link = ShaperPlan { discipline, rate: contest.rate, catch_up: CATCH_UP };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 /// The interface of both hosts.
-const HOST: End<'static> = End { name: "eth0", index: 100 };
+pub(super) const HOST: End<'static> = End { name: "eth0", index: 100 };
 /// The gateway's interfaces towards source and sink.
 pub(super) const GATEWAY: [End<'static>; 2] =
     [End { name: "g0", index: 100 }, End { name: "g1", index: 101 }];
@@ -35,7 +35,7 @@ impl Hosts {
 /// One host of the lab.
 pub(super) struct Host {
     namespace: Namespace,
-    netlink: Netlink,
+    pub netlink: Netlink,
 }
 
 impl Host {
@@ -124,6 +124,7 @@ mod tests {
             pool: PoolSize { frames: 4096, frame_bytes: 1518 },
             flows: 16,
             classes: 1,
+            loss: None,
         };
         let plan = DatapathPlan { forward: plan(), backward: plan() };
         let mut datapath = Datapath::new(plan, clock::now());

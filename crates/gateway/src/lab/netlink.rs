@@ -1,4 +1,4 @@
-//! Interfaces and addresses through the kernel's routing netlink (rtnetlink(7)): the four requests that a lab needs.
+//! Interfaces and addresses through the kernel's routing netlink (rtnetlink(7)): the few requests that a lab needs.
 
 use super::error::{During, Trouble};
 use rustix::io::{Errno, read, write};
@@ -80,17 +80,23 @@ impl Netlink {
     }
 
     /// Takes an interface down.
-    #[cfg(test)]
     pub fn take_down(&self, index: u32) -> Result<(), Trouble> {
         self.change(Link { index, flags: 0, changed: IS_UP }).during("taking an interface down")
     }
 
     /// Removes an interface, and with it the other end of its pair.
-    #[cfg(test)]
     pub fn remove(&self, index: u32) -> Result<(), Trouble> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));
         self.ask(request).during("removing an interface")
+    }
+
+    /// Changes an interface's MTU.
+    pub fn set_mtu(&self, index: u32, mtu: u32) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_MTU, mtu);
+        self.ask(request).during("changing the MTU of an interface")
     }
 
     /// Gives an interface an address.

@@ -1,0 +1,242 @@
+//! What is compared: the kernel's own ways, and ours.
+
+use super::Failure;
+use super::stage::{Core, Way, pin, run};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate, Seed};
+use fairwire_disciplines::{Parameters, Site, build};
+use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::clock;
+use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::driver::{self, Next};
+use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_gateway::io::tun::Tun;
+use fairwire_gateway::io::{Port, PortError, PortHealth, Take};
+use fairwire_gateway::lab::bed::Side;
+use fairwire_gateway::pool::PoolSize;
+use fairwire_wire::flow_key::FlowHasher;
+use rustix::time::{ClockId, clock_gettime};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contestant {
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The kernel routes.
+    Kernel,
+    /// The kernel routes on the gateway's processor instead of the source's (receive packet steering).
+    KernelOnItsOwnCore,
+    /// The kernel routes, and shapes by its HTB.
+    KernelHtb,
+    /// We carry frames through a discipline, or only carry them.
+    Ours { back_end: BackEnd, discipline: Option<&'static str> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackEnd {
+    AfPacket,
+    AfPacketQueue,
+    /// The same with one system call per frame: what batches are worth.
+    OneByOne,
+    Tun,
+}
+
+const fn ours(name: &'static str, back_end: BackEnd, discipline: Option<&'static str>) -> Contestant {
+    Contestant { name, kind: Kind::Ours { back_end, discipline } }
+}
+
+/// All of them; the first is what the others are compared with.
+pub const ALL: &[Contestant] = &[
+    Contestant { name: "kernel routing", kind: Kind::Kernel },
+    Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
+    Contestant { name: "kernel routing, htb", kind: Kind::KernelHtb },
+    ours("af-packet, forward only", BackEnd::AfPacket, None),
+    ours("af-packet, tail-drop", BackEnd::AfPacket, Some("tail-drop")),
+    ours("af-packet, faba", BackEnd::AfPacket, Some("faba")),
+    ours("af-packet-queue, faba", BackEnd::AfPacketQueue, Some("faba")),
+    ours("one by one, faba", BackEnd::OneByOne, Some("faba")),
+    ours("tun, faba", BackEnd::Tun, Some("faba")),
+];
+
+/// Faster than anything that is offered: what is measured is the work, not the shaping.
+const RATE_BPS: u64 = 20_000_000_000;
+
+impl Contestant {
+    pub fn way(&self) -> Way {
+        match self.kind {
+            Kind::Ours {
+                back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, ..
+            } => Way::Bridged,
+            _ => Way::Routed,
+        }
+    }
+
+    /// Is it ours, rather than the kernel's?
+    pub fn is_ours(&self) -> bool {
+        matches!(self.kind, Kind::Ours { .. })
+    }
+
+    /// Sets the kernel up for it. This thread is at the gateway.
+    pub fn prepare(&self) -> Result<(), Failure> {
+        let interface = Side::Right.name();
+        match self.kind {
+            Kind::KernelOnItsOwnCore => steer(1 << Core::Gateway as u32),
+            Kind::KernelHtb => {
+                run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;
+                run(&format!(
+                    "tc class add dev {interface} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst 1mb cburst 1mb quantum 60000"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Undoes [`prepare`](Contestant::prepare).
+    pub fn clean_up(&self) -> Result<(), Failure> {
+        match self.kind {
+            Kind::KernelOnItsOwnCore => steer(0),
+            Kind::KernelHtb => run(&format!("tc qdisc del dev {} root", Side::Right.name())),
+            Kind::Ours { back_end: BackEnd::Tun, .. } => {
+                // The routes went with their devices.
+                run(&format!("ip rule del iif {}", Side::Left.name()))?;
+                run(&format!("ip rule del iif {}", Side::Right.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs our gateway until `watch` is told to stop; returns at once where the kernel does the work. This thread is at the
+    /// gateway.
+    pub fn run(&self, watch: &Watch) -> Result<(), Failure> {
+        let Kind::Ours { back_end, discipline } = self.kind else { return Ok(()) };
+        pin(Core::Gateway);
+        match back_end {
+            BackEnd::OneByOne => {
+                let open = |side: Side| AfPacket::open_without_ring(side.name()).map(OneByOne);
+                carry(Side::BOTH.map(open), discipline, watch)
+            }
+            BackEnd::Tun => {
+                let ports = [INSIDE, OUTSIDE].map(|name| Tun::create(name, 1500));
+                route_through()?;
+                carry(ports, discipline, watch)
+            }
+            BackEnd::AfPacketQueue => {
+                carry(Side::BOTH.map(|side| AfPacket::open_without_ring(side.name())), discipline, watch)
+            }
+            BackEnd::AfPacket => carry(Side::BOTH.map(|side| AfPacket::open(side.name())), discipline, watch),
+        }
+    }
+}
+
+const INSIDE: &str = "inside";
+const OUTSIDE: &str = "outside";
+
+/// Routes what comes from the source into the one device and what comes from the sink into the other; what comes out of them
+/// goes where it always went.
+fn route_through() -> Result<(), Failure> {
+    for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
+        run(&format!("ip route add default dev {device} table {table}"))?;
+        run(&format!("ip rule add iif {} lookup {table}", side.name()))?;
+        std::fs::write(format!("/proc/sys/net/ipv4/conf/{device}/rp_filter"), "0")?;
+    }
+    Ok(())
+}
+
+/// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0, those that the frames come from.
+fn steer(mask: u32) -> Result<(), Failure> {
+    for side in Side::BOTH {
+        let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
+        // The network that /sys shows is the one in which it was mounted.
+        run(&format!("unshare --mount sh -c 'mount -t sysfs sysfs /sys && echo {mask:x} > {queue}'"))?;
+    }
+    Ok(())
+}
+
+/// Sends with a system call for each frame.
+struct OneByOne(AfPacket);
+
+impl Port for OneByOne {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.0.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.0.transmit(frame)
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.0.check()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.0.health()
+    }
+}
+
+impl AsFd for OneByOne {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// How the threads of a measurement speak with the gateway's.
+#[derive(Debug, Default)]
+pub struct Watch {
+    pub is_over: AtomicBool,
+    pub is_ready: AtomicBool,
+    /// CPU time of the gateway's thread, nanoseconds.
+    pub cpu_ns: AtomicU64,
+    /// Packets that left.
+    pub packets_out: AtomicU64,
+}
+
+fn carry<P: Port + AsFd, E: Into<Failure>>(
+    ports: [Result<P, E>; 2],
+    discipline: Option<&str>,
+    watch: &Watch,
+) -> Result<(), Failure> {
+    let [left, right] = ports;
+    let mut wire = Wire { left: left.map_err(Into::into)?, right: right.map_err(Into::into)? };
+    let mut datapath = datapath(discipline)?;
+    let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        watch.cpu_ns.store(cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64, Ordering::Relaxed);
+        watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
+        watch.is_ready.store(true, Ordering::Relaxed);
+        let is_over = watch.is_over.load(Ordering::Relaxed);
+        if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
+    });
+    assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet is nobody's");
+    Ok(outcome?)
+}
+
+fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
+    let rate = Rate::from_bps(RATE_BPS).ok_or("the rate is zero")?;
+    let site =
+        Site { rate, buffer: Amount::Packets(1000), packet_bytes: 1500, seed: Seed(1), stream: "bench" };
+    let shaper = |name: &str| -> Result<ShaperPlan, Failure> {
+        let discipline = build(name, &Parameters::default(), &site)?;
+        Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10) })
+    };
+    let direction = |shaper| DirectionPlan {
+        shaper,
+        delay: Duration::ZERO,
+        classifier: Classifier::new(FlowHasher::new([1; 16]), -ETHERNET_HEADER_BYTES),
+        pool: PoolSize { frames: 4096, frame_bytes: 1518 },
+        flows: 1024,
+        classes: 1,
+        loss: None,
+    };
+    let plan = DatapathPlan {
+        forward: direction(discipline.map(shaper).transpose()?),
+        backward: direction(discipline.map(shaper).transpose()?),
+    };
+    Ok(Datapath::new(plan, clock::now()))
+}

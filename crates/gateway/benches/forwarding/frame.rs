@@ -1,0 +1,33 @@
+//! The frames of the blaster.
+
+use fairwire_wire::checksum::checksum;
+
+/// Bytes of a frame as people count them, with its check sequence, which the software never sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameBytes(pub usize);
+
+const CHECK_SEQUENCE_BYTES: usize = 4;
+const ETHERNET_BYTES: usize = 14;
+/// Discard (RFC 863).
+const PORT: u16 = 9;
+
+/// A UDP frame of `bytes` to the host `destination` at the Ethernet address `mac`; `flow` is the sender's port.
+pub fn udp(bytes: FrameBytes, mac: [u8; 6], destination: [u8; 4], flow: u16) -> Vec<u8> {
+    let mut frame = vec![0; bytes.0 - CHECK_SEQUENCE_BYTES];
+    let ip_bytes = (frame.len() - ETHERNET_BYTES) as u16;
+    frame[..6].copy_from_slice(&mac);
+    frame[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 0x77, 0x08, 0x00]);
+    let ip = &mut frame[ETHERNET_BYTES..];
+    ip[0] = 0x45;
+    ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
+    ip[8] = 64;
+    ip[9] = 17;
+    ip[12..16].copy_from_slice(&super::stage::ROUTED_SOURCE.octets());
+    ip[16..20].copy_from_slice(&destination);
+    let sum = checksum(&ip[..20]);
+    ip[10..12].copy_from_slice(&sum.to_be_bytes());
+    ip[20..22].copy_from_slice(&flow.to_be_bytes());
+    ip[22..24].copy_from_slice(&PORT.to_be_bytes());
+    ip[24..26].copy_from_slice(&(ip_bytes - 20).to_be_bytes());
+    frame
+}

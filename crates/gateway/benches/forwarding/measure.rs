@@ -1,0 +1,223 @@
+//! One measurement of one contestant.
+
+use super::Failure;
+use super::contestant::{Contestant, Watch};
+use super::frame::{FrameBytes, udp};
+use super::stage::{Core, NOBODY, NOBODYS_MAC, Stage, Way, pin};
+use fairwire_core::Duration;
+use fairwire_gateway::clock;
+use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_gateway::io::{MOST_FRAMES_AT_ONCE, Outgoing, Port};
+use fairwire_gateway::lab::bed::{HOST_INTERFACE, Place};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Frames of 64 bytes per second at saturation.
+    Small,
+    /// Frames of 1518 bytes per second at saturation.
+    Large,
+    /// Bits of TCP payload per second.
+    Tcp,
+    /// One-way time of a small datagram when nothing else is sent: nanoseconds, median and 99th percentile.
+    Idle,
+    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate.
+    Cpu,
+}
+
+/// All of them, by name.
+pub const QUESTIONS: [(&str, Question); 5] = [
+    ("small", Question::Small),
+    ("large", Question::Large),
+    ("tcp", Question::Tcp),
+    ("idle", Question::Idle),
+    ("cpu", Question::Cpu),
+];
+
+impl Question {
+    /// Is it asked of our contestants only? The kernel works in whoever's time.
+    pub fn is_of_ours(self) -> bool {
+        self == Question::Cpu
+    }
+}
+
+/// Before anything is counted.
+const WARM_UP: Duration = Duration::from_ms(200);
+const WINDOW: Duration = Duration::from_ms(700);
+const TCP_WINDOW: Duration = Duration::from_ms(1500);
+const TCP_STREAMS: usize = 4;
+const PINGS: usize = 400;
+/// Frames per second where CPU time is measured: every contestant can do it.
+pub const FIXED_RATE: u64 = 100_000;
+const PORT: u16 = 5001;
+
+/// Asks `contestant`. The second number is the 99th percentile of [`Question::Idle`], and nothing elsewhere.
+pub fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result<[f64; 2], Failure> {
+    stage.bed.enter(Place::Gateway)?;
+    contestant.prepare()?;
+    let watch = Watch::default();
+    let answer = thread::scope(|scope| -> Result<[f64; 2], Failure> {
+        let gateway = scope.spawn(|| -> Result<(), String> {
+            stage.bed.enter(Place::Gateway).map_err(|error| error.to_string())?;
+            contestant.run(&watch).map_err(|error| error.to_string())
+        });
+        if contestant.is_ours() {
+            while !watch.is_ready.load(Ordering::Relaxed) && !gateway.is_finished() {
+                thread::yield_now();
+            }
+        }
+        let answer = match question {
+            Question::Small => saturate(stage, contestant, FrameBytes(64)),
+            Question::Large => saturate(stage, contestant, FrameBytes(1518)),
+            Question::Tcp => tcp(stage, contestant.way()),
+            Question::Idle => idle(stage, contestant.way()),
+            Question::Cpu => cpu(stage, contestant, &watch),
+        };
+        watch.is_over.store(true, Ordering::Relaxed);
+        gateway.join().map_err(|_| "the gateway panicked")??;
+        answer
+    });
+    stage.bed.enter(Place::Gateway)?;
+    contestant.clean_up()?;
+    answer
+}
+
+/// Sends frames of 64 flows from the source until `is_over`: as many as it can, or one every `gap`.
+fn blast(
+    stage: &Stage,
+    way: Way,
+    bytes: FrameBytes,
+    gap: Option<Duration>,
+    is_over: &AtomicBool,
+) -> Result<(), String> {
+    stage.bed.enter(Place::Source).map_err(|error| error.to_string())?;
+    pin(Core::Source);
+    let mut port = AfPacket::open(HOST_INTERFACE).map_err(|error| error.to_string())?;
+    let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
+    let frames: Vec<_> =
+        (0..MOST_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, NOBODY.octets(), 1000 + flow as u16)).collect();
+    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, seam: None }).collect();
+    let mut due = clock::now();
+    let mut turn = batch.iter().cycle();
+    while !is_over.load(Ordering::Relaxed) {
+        match gap {
+            None => {
+                port.transmit_all(&batch);
+            }
+            Some(gap) if clock::now() >= due => {
+                due += gap;
+                port.transmit(turn.next().ok_or("no frames")?.bytes);
+            }
+            Some(_) => std::hint::spin_loop(),
+        }
+    }
+    Ok(())
+}
+
+fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result<[f64; 2], Failure> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let blaster = scope.spawn(|| blast(stage, contestant.way(), bytes, None, &is_over));
+        clock::sleep_until(clock::now() + WARM_UP);
+        let (from, before) = (clock::now(), stage.frames_at_sink()?);
+        clock::sleep_until(from + WINDOW);
+        let (to, after) = (clock::now(), stage.frames_at_sink()?);
+        is_over.store(true, Ordering::Relaxed);
+        blaster.join().map_err(|_| "the blaster panicked")??;
+        Ok([(after - before) as f64 / to.since(from).secs(), 0.0])
+    })
+}
+
+fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
+    let is_over = AtomicBool::new(false);
+    let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
+    thread::scope(|scope| {
+        let blaster = scope.spawn(|| blast(stage, contestant.way(), FrameBytes(64), gap, &is_over));
+        let now = || (watch.cpu_ns.load(Ordering::Relaxed), watch.packets_out.load(Ordering::Relaxed));
+        clock::sleep_until(clock::now() + WARM_UP);
+        let before = now();
+        clock::sleep_until(clock::now() + WINDOW);
+        let after = now();
+        is_over.store(true, Ordering::Relaxed);
+        blaster.join().map_err(|_| "the blaster panicked")??;
+        Ok([(after.0 - before.0) as f64 / (after.1 - before.1) as f64, 0.0])
+    })
+}
+
+fn tcp(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
+    let (_, sink) = way.addresses();
+    let received = AtomicU64::new(0);
+    let is_over = AtomicBool::new(false);
+    stage.bed.enter(Place::Sink)?;
+    let listener = TcpListener::bind((sink, PORT))?;
+    thread::scope(|scope| {
+        for _ in 0..TCP_STREAMS {
+            scope.spawn(|| {
+                pin(Core::Source);
+                stage.bed.enter(Place::Source).ok()?;
+                let mut stream = TcpStream::connect((sink, PORT)).ok()?;
+                rustix::net::sockopt::set_tcp_congestion(&stream, "cubic").ok();
+                let data = vec![0; 256 << 10];
+                while !is_over.load(Ordering::Relaxed) {
+                    stream.write_all(&data).ok()?;
+                }
+                Some(())
+            });
+            let (mut stream, _) = listener.accept()?;
+            let received = &received;
+            scope.spawn(move || {
+                pin(Core::Sink);
+                let mut data = vec![0; 256 << 10];
+                while let Ok(count) = stream.read(&mut data) {
+                    if count == 0 {
+                        break;
+                    }
+                    received.fetch_add(count as u64, Ordering::Relaxed);
+                }
+            });
+        }
+        clock::sleep_until(clock::now() + WARM_UP * 2);
+        let (from, before) = (clock::now(), received.load(Ordering::Relaxed));
+        clock::sleep_until(from + TCP_WINDOW);
+        let (to, after) = (clock::now(), received.load(Ordering::Relaxed));
+        is_over.store(true, Ordering::Relaxed);
+        Ok([(after - before) as f64 * 8.0 / to.since(from).secs(), 0.0])
+    })
+}
+
+fn idle(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
+    let (source, sink) = way.addresses();
+    stage.bed.enter(Place::Sink)?;
+    let there = UdpSocket::bind((sink, PORT))?;
+    there.set_read_timeout(Some(std::time::Duration::from_millis(300)))?;
+    stage.bed.enter(Place::Source)?;
+    let here = UdpSocket::bind((source, 0))?;
+    let mut times = thread::scope(|scope| -> Result<Vec<u64>, Failure> {
+        let receiver = scope.spawn(|| {
+            pin(Core::Sink);
+            let mut times = Vec::with_capacity(PINGS);
+            let mut data = [0; 8];
+            while let Ok(8) = there.recv(&mut data) {
+                times.push(clock::now().ns() - u64::from_ne_bytes(data));
+            }
+            times
+        });
+        let sender = scope.spawn(|| {
+            pin(Core::Source);
+            for _ in 0..PINGS {
+                here.send_to(&clock::now().ns().to_ne_bytes(), (sink, PORT))?;
+                clock::sleep_until(clock::now() + Duration::from_us(900));
+            }
+            Ok::<_, std::io::Error>(())
+        });
+        sender.join().map_err(|_| "the sender panicked")??;
+        Ok(receiver.join().map_err(|_| "the receiver panicked")?)
+    })?;
+    times.sort_unstable();
+    let part = |percent: usize| times.get(times.len() * percent / 100).map_or(f64::NAN, |ns| *ns as f64);
+    Ok([part(50), part(99)])
+}

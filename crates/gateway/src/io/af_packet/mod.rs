@@ -1,0 +1,185 @@
+//! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame (packet(7)).
+//!
+//! Frames come through a mapped ring, without a system call for each; super-packets, which are longer than its slots, through the
+//! socket's queue. Where the kernel refuses a ring, everything comes through that queue, many frames per
+//! `recvmmsg`. Frames leave by `sendmmsg`. Either way the kernel shows a frame at once, and an interface may go down and come
+//! back, or change its MTU.
+//!
+//! The ring is of version 2. Version 3 shows frames a whole block at a time, after a millisecond at the soonest when few
+//! come, where the idle delay is to stay under 100 us. A ring for sending (`PACKET_TX_RING`) is not used: its frames are lent, not
+//! copied, and the kernel calls a slot free when the receiving socket takes the packet over, although its data, on
+//! virtual interfaces, is still to be read from there.
+
+mod queue;
+mod ring;
+mod send;
+mod socket;
+
+use super::{Outgoing, Port, PortError, PortHealth, Refused, Take};
+use queue::{BATCH, Queue, unpack};
+use ring::{Ring, Slot};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use send::send_all;
+use socket::{is_bound, take_overflows};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+pub use socket::open_socket;
+
+/// A port on a network interface.
+#[derive(Debug)]
+pub struct AfPacket {
+    socket: OwnedFd,
+    name: String,
+    ring: Option<Ring>,
+    queue: Queue,
+    health: PortHealth,
+    /// Did the interface go down, and has nothing come since?
+    is_down: bool,
+    is_gone: bool,
+}
+
+/// Frames taken out of the ring at once.
+const MOST_AT_ONCE: usize = 64;
+
+impl AfPacket {
+    /// Opens a port on the interface `name` of this network namespace.
+    pub fn open(name: &str) -> Result<Self, PortError> {
+        Ok(Self::from_socket(open_socket(name)?, name))
+    }
+
+    /// The same without a ring.
+    pub fn open_without_ring(name: &str) -> Result<Self, PortError> {
+        Ok(Self::new(open_socket(name)?, None, name))
+    }
+
+    /// A port on a socket that [`open_socket`] made, perhaps in another process and namespace.
+    pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
+        // Where there is none, the queue does.
+        let ring = Ring::new(socket.as_fd()).ok();
+        Self::new(socket, ring, name)
+    }
+
+    fn new(socket: OwnedFd, ring: Option<Ring>, name: &str) -> Self {
+        AfPacket {
+            socket,
+            name: name.to_owned(),
+            ring,
+            queue: Queue::new(),
+            health: PortHealth::default(),
+            is_down: false,
+            is_gone: false,
+        }
+    }
+
+    /// Do frames come through a ring?
+    pub fn has_ring(&self) -> bool {
+        self.ring.is_some()
+    }
+
+    fn gone(&self) -> PortError {
+        PortError::Gone { name: self.name.clone() }
+    }
+
+    fn receive_from_queue(&mut self, most: usize, take: &mut Take<'_>) -> Result<usize, PortError> {
+        match self.queue.take(self.socket.as_fd(), most, &mut self.health, take) {
+            Ok(count) => Ok(count),
+            Err(error) => self.judge(error).map(|()| 0),
+        }
+    }
+
+    fn receive_from_ring(&mut self, ring: &mut Ring, take: &mut Take<'_>) -> Result<(), PortError> {
+        for _ in 0..MOST_AT_ONCE {
+            let is_queued = ring.take_next(|slot| match slot {
+                Slot::Whole { bytes, vlan } => {
+                    if let Some((frame, vnet)) = unpack(bytes, vlan) {
+                        take(frame, &vnet);
+                    }
+                    false
+                }
+                Slot::Queued => true,
+                Slot::Lost => {
+                    self.health.truncated += 1;
+                    false
+                }
+            });
+            match is_queued {
+                None => return Ok(()),
+                Some(false) => {}
+                Some(true) => {
+                    self.receive_from_queue(1, take)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Port for AfPacket {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        if self.is_gone {
+            return Err(self.gone());
+        }
+        let Some(mut ring) = self.ring.take() else {
+            let count = self.receive_from_queue(BATCH, take)?;
+            self.is_down &= count == 0;
+            return Ok(());
+        };
+        let outcome = self.receive_from_ring(&mut ring, take);
+        self.ring = Some(ring);
+        outcome
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.transmit_all(&[Outgoing { bytes: frame, seam: None }]) == Refused::NONE
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        send_all(self.socket.as_fd(), frames, &mut |error| {
+            self.is_gone |= matches!(error, Errno::NXIO | Errno::NODEV);
+        })
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        match sockopt::socket_error(&self.socket) {
+            Ok(Err(error)) => self.judge(error),
+            // As after a look at an empty queue.
+            Ok(Ok(())) => self.judge(Errno::AGAIN),
+            Err(error) => Err(system("asking for errors", &self.name, error.into())),
+        }
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.health.overflows += u64::from(take_overflows(self.socket.as_fd()));
+        self.health
+    }
+}
+
+impl AfPacket {
+    /// Is this error part of life?
+    fn judge(&mut self, error: Errno) -> Result<(), PortError> {
+        match error {
+            Errno::NETDOWN => {
+                self.health.outages += 1;
+                self.is_down = true;
+                Ok(())
+            }
+            // An interface that goes down may come back. When it is removed instead, only its number tells.
+            Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
+            Errno::AGAIN | Errno::INTR => Ok(()),
+            Errno::NXIO | Errno::NODEV => Err(self.gone()),
+            other => Err(system("receiving", &self.name, other.into())),
+        }
+    }
+}
+
+impl AsFd for AfPacket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn system(operation: &'static str, name: &str, source: io::Error) -> PortError {
+    PortError::System { operation, name: name.to_owned(), source }
+}

@@ -1,0 +1,194 @@
+//! Frames from the socket's own queue: as long as they are, many with one system call.
+
+use super::socket::last_error;
+use crate::io::{PortHealth, Take};
+use fairwire_wire::vnet::{self, VnetHeader};
+use rustix::io::Errno;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Buffers for what one system call fetches.
+#[derive(Debug)]
+pub(super) struct Queue(Box<[u8]>);
+
+/// Frames fetched by one system call.
+pub(super) const BATCH: usize = 32;
+/// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to whole cache lines.
+const LONGEST_FRAME: usize = 65_536 + 64;
+/// Room for a VLAN tag that has to be put back.
+pub(super) const HEADROOM: usize = 4;
+const SLOT: usize = HEADROOM + vnet::LEN + LONGEST_FRAME;
+
+impl Queue {
+    /// Buffers.
+    pub fn new() -> Self {
+        Queue(vec![0; BATCH * SLOT].into())
+    }
+
+    /// Gives `take` up to `most` frames that are there, at most [`BATCH`], and tells how many came.
+    pub fn take(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        most: usize,
+        health: &mut PortHealth,
+        take: &mut Take<'_>,
+    ) -> Result<usize, Errno> {
+        let mut heads = [Received::default(); BATCH];
+        let count = receive_batch(socket, &mut self.0, &mut heads, most)?;
+        for (slot, head) in self.0.chunks_exact_mut(SLOT).zip(&heads[..count]) {
+            if head.is_truncated {
+                health.truncated += 1;
+            } else if let Some((frame, vnet)) = unpack(&mut slot[..HEADROOM + head.bytes], head.vlan) {
+                take(frame, &vnet);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// What came beside a frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    bytes: usize,
+    is_truncated: bool,
+    vlan: Option<Tag>,
+}
+
+/// A VLAN tag that the kernel took out of the frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag {
+    pub protocol: u16,
+    pub control: u16,
+}
+
+/// The frame in `slot`, whole again, with what the kernel says of it. The slot begins with [`HEADROOM`], in which a tag
+/// that was taken out finds room.
+pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
+    let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
+    let (start, end) = (HEADROOM + vnet::LEN, slot.len());
+    let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
+        return Some((&slot[start..], vnet));
+    };
+    // The addresses move forward by a tag's length, over the virtio-net header that has been read.
+    let tagged = start - TAG_BYTES;
+    slot.copy_within(start..start + ADDRESSES, tagged);
+    let [a, b] = tag.protocol.to_be_bytes();
+    let [c, d] = tag.control.to_be_bytes();
+    slot[tagged + ADDRESSES..start + ADDRESSES].copy_from_slice(&[a, b, c, d]);
+    vnet.csum_start = vnet.csum_start.saturating_add(TAG_BYTES as u16);
+    Some((&slot[tagged..end], vnet))
+}
+
+/// Bytes of the two Ethernet addresses.
+const ADDRESSES: usize = 12;
+const TAG_BYTES: usize = 4;
+
+/// Room for one `PACKET_AUXDATA` message, aligned as control messages are.
+type Control = [u64; 6];
+const _: () =
+    assert!(size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() <= size_of::<Control>());
+
+/// Fetches up to `most` frames into the slots of `batch`, without waiting.
+fn receive_batch(
+    socket: BorrowedFd<'_>,
+    batch: &mut [u8],
+    heads: &mut [Received; BATCH],
+    most: usize,
+) -> Result<usize, Errno> {
+    let mut controls: [Control; BATCH] = [[0; 6]; BATCH];
+    let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
+    // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a valid value.
+    let mut messages: [libc::mmsghdr; BATCH] = unsafe { MaybeUninit::zeroed().assume_init() };
+    let slots = batch.chunks_exact_mut(SLOT);
+    for (((message, slot), vector), control) in
+        messages.iter_mut().zip(slots).zip(&mut vectors).zip(&mut controls)
+    {
+        let place = &mut slot[HEADROOM..];
+        let vector = vector.write(libc::iovec { iov_base: place.as_mut_ptr().cast(), iov_len: place.len() });
+        message.msg_hdr.msg_iov = vector;
+        message.msg_hdr.msg_iovlen = 1;
+        message.msg_hdr.msg_control = control.as_mut_ptr().cast();
+        message.msg_hdr.msg_controllen = size_of::<Control>() as _;
+    }
+    // SAFETY: each message points to one vector over its own slot of `batch` and to its own control buffer, with their
+    // true lengths; all of them outlive the call, and nothing else refers to them during it.
+    let count = unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            messages.as_mut_ptr(),
+            most.min(BATCH) as _,
+            libc::MSG_DONTWAIT as _,
+            std::ptr::null_mut(),
+        )
+    };
+    if count < 0 {
+        return Err(last_error());
+    }
+    for (head, message) in heads.iter_mut().zip(&messages[..count as usize]) {
+        *head = Received {
+            bytes: message.msg_len as usize,
+            is_truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
+            // SAFETY: the kernel has just filled this message's control buffer, which is alive, and set its length.
+            vlan: unsafe { vlan_tag(&message.msg_hdr) },
+        };
+    }
+    Ok(count as usize)
+}
+
+/// The tag in the control messages of a received message.
+///
+/// # Safety
+/// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long as `message` says.
+unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
+    // SAFETY: the macro gives null or a header inside the control buffer, of which the caller vouches.
+    let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
+    // SAFETY: this is arithmetic on a length.
+    let whole = unsafe { libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) } as usize;
+    let is_auxdata = (header.cmsg_level, header.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA);
+    if !is_auxdata || (header.cmsg_len as usize) < whole {
+        return None;
+    }
+    // SAFETY: the header says that a whole `tpacket_auxdata` follows it in the buffer; it may be unaligned.
+    let aux = unsafe { libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned() };
+    let is_set = |flag| aux.tp_status & flag != 0;
+    let protocol =
+        if is_set(libc::TP_STATUS_VLAN_TPID_VALID) { aux.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: aux.tp_vlan_tci })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(frame: &[u8], vnet: VnetHeader) -> Vec<u8> {
+        let mut slot = vec![0; HEADROOM + vnet::LEN + frame.len()];
+        vnet.write(&mut slot[HEADROOM..]).unwrap();
+        let start = HEADROOM + vnet::LEN;
+        slot[start..].copy_from_slice(frame);
+        slot
+    }
+
+    #[test]
+    fn a_frame_without_a_tag_comes_as_it_is() {
+        let mut slot = slot(b"addresses-12type", VnetHeader::PLAIN);
+        let (frame, vnet) = unpack(&mut slot, None).unwrap();
+        assert_eq!((frame, vnet), (&b"addresses-12type"[..], VnetHeader::PLAIN));
+    }
+
+    #[test]
+    fn a_tag_that_the_kernel_took_out_is_put_back_and_offsets_follow() {
+        let vnet =
+            VnetHeader { csum_start: 34, csum_offset: 16, flags: vnet::NEEDS_CSUM, ..VnetHeader::PLAIN };
+        let mut slot = slot(b"addresses-12type", vnet);
+        let tag = Tag { protocol: 0x8100, control: 0x2007 };
+        let (frame, vnet) = unpack(&mut slot, Some(tag)).unwrap();
+        assert_eq!(frame, b"addresses-12\x81\x00\x20\x07type");
+        assert_eq!((vnet.csum_start, vnet.csum_offset), (38, 16));
+    }
+
+    #[test]
+    fn a_message_without_a_whole_header_is_no_frame() {
+        assert!(unpack(&mut [0; HEADROOM + vnet::LEN - 1], None).is_none());
+        assert!(unpack(&mut [0; HEADROOM - 1], None).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! Packet sockets and their options.
+
+use super::{PortError, system};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with, sockopt};
+use std::ffi::c_int;
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// What may wait in the kernel until we fetch it: at 10 Gbit/s about 10 ms, a long wait for a processor.
+const SOCKET_BUFFER_BYTES: usize = 16 << 20;
+
+/// A packet socket on the interface `name` of this network namespace, ready for [`AfPacket::from_socket`].
+pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
+    let fail = |operation| move |error: io::Error| system(operation, name, error);
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    // Protocol none: nothing is received before the socket is bound to its one interface.
+    let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
+        .map_err(|error| fail("opening a packet socket")(error.into()))?;
+    let index =
+        netdevice::name_to_index(&socket, name).map_err(|_| PortError::Gone { name: name.to_owned() })?;
+    for (option, operation) in [
+        (libc::PACKET_VNET_HDR, "asking for virtio-net headers"),
+        (libc::PACKET_IGNORE_OUTGOING, "ignoring what we send"),
+        (libc::PACKET_AUXDATA, "asking for VLAN tags"),
+    ] {
+        set_option(socket.as_fd(), option, &1_i32).map_err(fail(operation))?;
+    }
+    enlarge_buffer(&socket);
+    bind(socket.as_fd(), index).map_err(fail("binding"))?;
+    set_option(socket.as_fd(), libc::PACKET_ADD_MEMBERSHIP, &promiscuous(index))
+        .map_err(fail("listening promiscuously"))?;
+    Ok(socket)
+}
+
+/// As root past the administrator's limit; else up to it. A smaller buffer works too, and its overflows are counted.
+fn enlarge_buffer(socket: &OwnedFd) {
+    if sockopt::set_socket_recv_buffer_size_force(socket, SOCKET_BUFFER_BYTES).is_err() {
+        let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
+    }
+}
+
+fn promiscuous(index: u32) -> libc::packet_mreq {
+    libc::packet_mreq {
+        mr_ifindex: index as c_int,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    }
+}
+
+pub(super) fn set_option<T: Copy + 'static>(
+    socket: BorrowedFd<'_>,
+    option: c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only reads it.
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Frames dropped since the last call: the kernel's counter starts again when it is read.
+pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
+    let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: the pointer and the length describe `stats`, which outlives the call; the kernel writes integers into it.
+    let outcome = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut stats).cast(),
+            &mut len,
+        )
+    };
+    if outcome == 0 { stats.tp_drops } else { 0 }
+}
+
+fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
+    let address = link_address(index as c_int);
+    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel only reads it.
+    let outcome = unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Does the interface that `socket` was bound to still exist? The kernel sets the index to -1 when it goes.
+pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
+    let mut address = link_address(0);
+    let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel writes integers into it.
+    let outcome = unsafe { libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &mut len) };
+    outcome == 0 && address.sll_ifindex > 0
+}
+
+fn link_address(index: c_int) -> libc::sockaddr_ll {
+    libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    }
+}
+
+pub(super) fn last_error() -> Errno {
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}

@@ -1,0 +1,114 @@
+//! What goes to the kernel in one piece: a frame, or the segments that go together as a super-packet.
+
+use super::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
+use fairwire_wire::join::{Joint, MOST_HEADER_BYTES};
+use fairwire_wire::vnet;
+use std::io::IoSlice;
+
+/// What goes before a frame to which nothing is left to be done.
+static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
+
+/// Room for the headers of super-packets, each with its virtio-net header. One has two frames at least.
+pub(super) struct Heads([[u8; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2]);
+
+impl Heads {
+    pub const fn new() -> Self {
+        Heads([[0; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2])
+    }
+}
+
+/// Of each frame its bytes, and something before it.
+const MOST_VECTORS: usize = 2 * MOST_FRAMES_AT_ONCE;
+
+/// A batch of frames as the messages that they make.
+pub(super) struct Gathered<'a> {
+    vectors: [IoSlice<'a>; MOST_VECTORS],
+    used: usize,
+    messages: [Message; MOST_FRAMES_AT_ONCE],
+    count: usize,
+}
+
+/// One of them: the frames from `from` up to `to`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Message {
+    from: usize,
+    to: usize,
+    first_vector: usize,
+    last_vector: usize,
+}
+
+impl Message {
+    /// Counts its frames among the refused.
+    pub fn refuse(&self, refused: &mut Refused) {
+        (self.from..self.to).for_each(|place| refused.add(place));
+    }
+}
+
+impl<'a> Gathered<'a> {
+    /// The messages of `frames`, of which there are at most [`MOST_FRAMES_AT_ONCE`].
+    pub fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
+        let mut gathered = Gathered {
+            vectors: [IoSlice::new(&[]); MOST_VECTORS],
+            used: 0,
+            messages: [Message::default(); MOST_FRAMES_AT_ONCE],
+            count: 0,
+        };
+        let mut heads = heads.0.iter_mut();
+        let mut from = 0;
+        while from < frames.len() {
+            let first_vector = gathered.used;
+            let to = from + gathered.add(&frames[from..], &mut heads);
+            gathered.messages[gathered.count] =
+                Message { from, to, first_vector, last_vector: gathered.used };
+            gathered.count += 1;
+            from = to;
+        }
+        gathered
+    }
+
+    /// All messages, each with its pieces.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = (&Message, &[IoSlice<'a>])> {
+        let pieces = |message: &Message| &self.vectors[message.first_vector..message.last_vector];
+        self.messages[..self.count].iter().map(move |message| (message, pieces(message)))
+    }
+
+    /// Adds the message that `frames` begin with, and tells of how many it is made.
+    fn add(
+        &mut self,
+        frames: &[Outgoing<'a>],
+        heads: &mut std::slice::IterMut<'a, [u8; vnet::LEN + MOST_HEADER_BYTES]>,
+    ) -> usize {
+        if let Some((joint, number)) = together(frames)
+            && let Some(head) = heads.next().and_then(|head| write(&joint, head))
+        {
+            self.push(head);
+            for frame in &frames[..number] {
+                self.push(&frame.bytes[frame.seam.map_or(0, |seam| seam.payload())..]);
+            }
+            return number;
+        }
+        self.push(&PLAIN);
+        self.push(frames[0].bytes);
+        1
+    }
+
+    fn push(&mut self, bytes: &'a [u8]) {
+        self.vectors[self.used] = IoSlice::new(bytes);
+        self.used += 1;
+    }
+}
+
+/// The super-packet that `frames` begin with, and of how many it is made; `None` when the first goes alone.
+fn together<'a>(frames: &[Outgoing<'a>]) -> Option<(Joint<'a>, usize)> {
+    let (first, rest) = frames.split_first()?;
+    let mut joint = Joint::new(first.bytes, first.seam?);
+    let more =
+        rest.iter().take_while(|next| next.seam.is_some_and(|seam| joint.add(next.bytes, seam))).count();
+    (more > 0).then_some((joint, more + 1))
+}
+
+fn write<'a>(joint: &Joint<'_>, head: &'a mut [u8]) -> Option<&'a [u8]> {
+    let (len, vnet) = joint.write(head.get_mut(vnet::LEN..)?)?;
+    vnet.write(head)?;
+    head.get(..vnet::LEN + len)
+}

@@ -1,0 +1,72 @@
+//! Questions and wishes about an interface by its name (netdevice(7)).
+
+use super::PortError;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::ffi::{c_char, c_int, c_ulong};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// The MTU in bytes of the interface `name` of this network namespace.
+pub fn mtu(name: &str) -> Result<u32, PortError> {
+    let gone = || PortError::Gone { name: name.to_owned() };
+    let system =
+        |source| PortError::System { operation: "asking for the MTU", name: name.to_owned(), source };
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+        .map_err(|error| system(error.into()))?;
+    let mut request = request(name).ok_or_else(gone)?;
+    match control(socket.as_fd(), libc::SIOCGIFMTU as c_ulong, &mut request) {
+        // SAFETY: the kernel has written an integer into the union, in which every bit pattern is one.
+        Ok(()) => Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32),
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Err(gone()),
+        Err(error) => Err(system(error)),
+    }
+}
+
+/// A request about the interface `name`; `None` when no interface can be called so.
+pub(super) fn request(name: &str) -> Option<libc::ifreq> {
+    // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros are a valid value.
+    let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
+    // The last character stays zero.
+    let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
+    for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *place = octet as c_char;
+    }
+    (!is_long).then_some(request)
+}
+
+pub(super) fn with_flags(mut request: libc::ifreq, flags: i16) -> libc::ifreq {
+    request.ifr_ifru.ifru_flags = flags;
+    request
+}
+
+pub(super) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
+    request.ifr_ifru.ifru_mtu = mtu as c_int;
+    request
+}
+
+/// Asks the kernel for one of the operations that read or write an `ifreq` and nothing else.
+pub(super) fn control(
+    descriptor: BorrowedFd<'_>,
+    operation: c_ulong,
+    request: &mut libc::ifreq,
+) -> io::Result<()> {
+    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or
+    // write one `ifreq`, which outlives the call.
+    let outcome = unsafe { libc::ioctl(descriptor.as_raw_fd(), operation as _, std::ptr::from_mut(request)) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mtu_of_an_interface_is_known_and_one_that_is_not_there_is_named() {
+        // Every network namespace has a loopback interface, with the MTU that Linux gives it.
+        assert_eq!(mtu("lo").expect("it is there"), 65_536);
+        for name in ["no-such-one", "", "a-name-of-sixteen"] {
+            assert!(matches!(mtu(name), Err(PortError::Gone { name: ref gone }) if gone == name), "{name}");
+        }
+    }
+}

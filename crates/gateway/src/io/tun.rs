@@ -1,0 +1,172 @@
+//! A port that is an interface of its own: a TUN device (the kernel's `Documentation/networking/tuntap.rst`).
+//!
+//! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a routed gateway: the
+//! operator routes what is to be shaped into the one, and it comes out of the other to be routed on.
+//!
+//! A device carries one packet per system call, so it is slower than [a packet socket](super::af_packet) but for TCP, whose
+//! super-packets come and go whole. It needs no second interface and works on a host that is itself an end.
+
+use super::gather::{Gathered, Heads};
+use super::interface::{control, request, with_flags, with_mtu};
+use super::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_wire::vnet::{self, VnetHeader};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::ffi::c_ulong;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// A TUN device, which is removed when this is dropped, and when the process ends, however it ends.
+#[derive(Debug)]
+pub struct Tun {
+    device: File,
+    name: String,
+    packet: Box<[u8]>,
+    health: PortHealth,
+    is_down: bool,
+}
+
+/// Packets read at once: bounded, so that the other direction has its turn.
+const MOST_AT_ONCE: usize = 32;
+/// The longest IP packet and its virtio-net header.
+const PACKET_BYTES: usize = vnet::LEN + 65_536;
+
+impl Tun {
+    /// Makes the device `name` in this network namespace and brings it up with `mtu` bytes.
+    pub fn create(name: &str, mtu: u32) -> Result<Self, PortError> {
+        let fail = |operation| move |source| PortError::System { operation, name: name.to_owned(), source };
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
+        let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
+        let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
+        // No second queue: the name must be free, or belong to a device that somebody made for us.
+        let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
+        control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
+            .map_err(fail("making a TUN device"))?;
+        offload(&device).map_err(fail("asking for super-packets"))?;
+        let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+        let socket = socket.map_err(|error| fail("opening a socket")(error.into()))?;
+        control(socket.as_fd(), libc::SIOCSIFMTU as c_ulong, &mut with_mtu(request, mtu))
+            .map_err(fail("setting the MTU"))?;
+        let mut up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
+        control(socket.as_fd(), libc::SIOCSIFFLAGS as c_ulong, &mut up).map_err(fail("bringing up"))?;
+        let packet = vec![0; PACKET_BYTES].into();
+        Ok(Tun { device, name: name.to_owned(), packet, health: PortHealth::default(), is_down: false })
+    }
+
+    /// The device's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn gone(&self) -> PortError {
+        PortError::Gone { name: self.name.clone() }
+    }
+}
+
+impl Port for Tun {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        for _ in 0..MOST_AT_ONCE {
+            match rustix::io::read(&self.device, &mut self.packet[..]) {
+                Ok(count) => {
+                    self.is_down = false;
+                    if let Some(vnet) = VnetHeader::read(&self.packet[..count]) {
+                        take(&self.packet[vnet::LEN..count], &vnet);
+                    }
+                }
+                Err(Errno::AGAIN | Errno::INTR) => break,
+                Err(Errno::BADFD | Errno::FAULT) => return Err(self.gone()),
+                Err(error) => {
+                    let (operation, name) = ("receiving", self.name.clone());
+                    return Err(PortError::System { operation, name, source: error.into() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.transmit_all(&[Outgoing { bytes: frame, seam: None }]) == Refused::NONE
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        let mut heads = Heads::new();
+        let gathered = Gathered::new(&frames[..frames.len().min(MOST_FRAMES_AT_ONCE)], &mut heads);
+        let mut refused = Refused::NONE;
+        for (message, pieces) in gathered.messages() {
+            match rustix::io::writev(&self.device, pieces) {
+                Ok(_) => self.is_down = false,
+                Err(error) => {
+                    // The kernel says so of a device that is not up.
+                    let is_down = error == Errno::IO;
+                    self.health.outages += u64::from(is_down && !self.is_down);
+                    self.is_down |= is_down;
+                    message.refuse(&mut refused);
+                }
+            }
+        }
+        refused
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        LinkKind::Ip
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        let asked = request(&self.name)
+            .map(|mut request| control(self.device.as_fd(), libc::TUNGETIFF as c_ulong, &mut request));
+        match asked {
+            Some(Err(_)) => Err(self.gone()), // it answers as long as there is a device behind the descriptor
+            _ => Ok(()),
+        }
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.health.overflows = dropped_by_the_kernel(&self.name).unwrap_or(self.health.overflows);
+        self.health
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+/// What found the device's queue full: the twelfth column of the kernel's table. `None` in another namespace.
+fn dropped_by_the_kernel(name: &str) -> Option<u64> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().nth(11)?.parse().ok()
+}
+
+/// What offloads we take: checksums, and TCP in super-packets. Of UDP only newer kernels have them.
+fn offload(device: &File) -> io::Result<()> {
+    const TUN_F_USO4: u32 = 0x20;
+    const TUN_F_USO6: u32 = 0x40;
+    let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    let ask = |offloads: u32| {
+        // SAFETY: the request takes a number in place of a pointer.
+        let outcome =
+            unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD as _, c_ulong::from(offloads)) };
+        if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    };
+    ask(tcp | TUN_F_USO4 | TUN_F_USO6).or_else(|_| ask(tcp))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_interface_can_have_is_refused_before_the_kernel_is_asked() {
+        for name in ["", "a-name-of-sixteen", "a/b", "a\0b"] {
+            let error = Tun::create(name, 1500).map(|_| ()).expect_err(name);
+            assert!(matches!(error, PortError::System { .. }), "{error}");
+            assert!(request(name).is_none());
+        }
+        assert!(request("fifteen-letters").is_some());
+    }
+}
