@@ -47,6 +47,18 @@ reference: build ## write the reference page of each discipline into docs/refere
 	@$(fairwire) describe --out docs/reference
 	@git --no-pager diff --stat -- docs/reference
 
+.PHONY: man
+man: build ## write the manual pages into out/man, and completions into out/completions
+	@mkdir -p out/completions
+	@$(fairwire) man --out out/man
+	@$(fairwire) completions bash > out/completions/fairwire.bash
+	@$(fairwire) completions zsh > out/completions/_fairwire
+	@$(fairwire) completions fish > out/completions/fairwire.fish
+
+.PHONY: deb
+deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
+	@cargo deb -p fairwire --no-build
+
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
 	@cargo bench --locked -p fairwire-disciplines --bench packet

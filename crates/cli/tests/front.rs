@@ -17,6 +17,7 @@ fn every_command_has_help_with_examples() {
         &["list", "disciplines", "--help"],
         &["lab", "--help"],
         &["lab", "share", "--help"],
+        &["gateway", "--help"],
         &["demo", "--help"],
         &["schema", "--help"],
         &["gateway", "top", "--help"],

@@ -70,6 +70,8 @@ impl Bridge {
         netlink.ask(new_bridge(&name)).map_err(fail("making a bridge"))?;
         let index = find(&name)?;
         let bridge = Bridge { index, name };
+        // Refused by a kernel without IPv6, where there is no need for it.
+        let _ = netlink.ask(silent(index));
         let joined = [inside, outside]
             .into_iter()
             .try_for_each(|port| netlink.ask(enslave(port, index)))
@@ -116,6 +118,13 @@ fn new_bridge(name: &str) -> Request {
             request.attribute(BR_MCAST_SNOOPING, &[0]);
         });
     });
+    request
+}
+
+/// No IPv6 address of its own: nothing is to be heard of the bridge on the link.
+fn silent(index: u32) -> Request {
+    let mut request = Request::new(libc::RTM_NEWLINK, 0);
+    request.link(Link::untouched(index));
     request.nested(libc::IFLA_AF_SPEC, |request| {
         request.nested(libc::AF_INET6 as u16, |request| {
             request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);

@@ -57,8 +57,6 @@ pub(super) struct Control<'a> {
     pub board: Arc<Board>,
     pub shared: Arc<Shared>,
     pub stop: &'a AtomicBool,
-    /// The least time between two snapshots of a watcher.
-    pub interval: Duration,
 }
 
 /// How often `stop` and the datapath are looked at.
@@ -116,7 +114,7 @@ impl Control<'_> {
     fn answer(&mut self, request: Request) -> Reply {
         let answer = match request {
             Request::Watch { every_ms } => {
-                let every = Duration::from_ms(u64::from(every_ms)).max(self.interval);
+                let every = Duration::from_ms(u64::from(every_ms)).max(super::interval(&self.present.config));
                 return Reply::Every(every);
             }
             Request::Status { classes } => {
@@ -152,10 +150,7 @@ impl Control<'_> {
 
     fn weigh(&mut self, class: &str, weight: f64) -> Answer {
         match self.present.weigh(class, weight) {
-            Ok((number, before)) => {
-                self.board.reweighed(number, weight);
-                Answer::Weighed { before }
-            }
+            Ok(before) => Answer::Weighed { before },
             Err(message) => refused(message),
         }
     }

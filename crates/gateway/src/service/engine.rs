@@ -115,6 +115,7 @@ impl Engine {
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
         self.observer.replaced_by(about);
+        (self.interval, self.patience) = (super::interval(&config), super::longest_stay(&config));
         let replaced = Replaced {
             ways: [forward, backward],
             paused: crate::clock::now().since(now),

@@ -20,6 +20,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
 /// The argument after which the program hands over to [`guard_main`].
 pub const GUARD_COMMAND: &str = "gateway-guard";
@@ -121,6 +122,8 @@ impl Guard {
             let pipe = written.try_clone().map_err(fail)?;
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
+        // A terminal that closes ends the gateway, not who watches over it.
+        signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false))).map_err(fail)?;
         let listener = Listener::bind(&charge.socket)?;
         rights::keep_only(rights::GUARD)?;
         if charge.is_filtered {

@@ -115,23 +115,29 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
             .map_err(|error| ServiceError::system("starting a thread", error))?
     };
     let weighed = Default::default();
-    let present = Present { config: config.clone(), path: path.to_owned(), made, measures, orders, weighed };
+    let present = Present {
+        config: config.clone(),
+        path: path.to_owned(),
+        made,
+        measures,
+        orders,
+        board: board.clone(),
+        weighed,
+    };
     let notifier = notify::Notifier::from_environment();
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
         spec.name, spec.wire.inside, spec.wire.outside
     ));
     notifier.ready("forwarding");
-    let interval = interval(&config);
-    let mut control =
-        Control { listener, signals, notifier, present, board, shared: shared.clone(), stop, interval };
+    let mut control = Control { listener, signals, notifier, present, board, shared: shared.clone(), stop };
     control.run(&|| forwarding.is_finished());
     control.notifier.stopping();
     is_over.store(true, Ordering::Relaxed);
     shared.stop.store(true, Ordering::Relaxed);
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    if let Some(mut child) = child {
-        // It was told goodbye, or its input ended.
+    if let Some(mut child) = child.filter(|_| outcome.is_ok()) {
+        // It was told goodbye. Where the end was not meant, it stays.
         let _ = child.wait();
     }
     Ok(outcome?)

@@ -2,6 +2,7 @@
 
 use super::engine::{Order, Replace, Replaced};
 use super::ports;
+use super::stand_in::Board;
 use crate::class_book::Way;
 use crate::config::{Config, Made};
 use crate::control::protocol::Reloaded;
@@ -20,6 +21,7 @@ pub(super) struct Present {
     pub made: Made,
     pub measures: [Measure; 2],
     pub orders: Sender<Order>,
+    pub board: Arc<Board>,
     /// Weights that differ from those of the file, by name.
     pub weighed: std::collections::BTreeMap<String, f64>,
 }
@@ -46,18 +48,19 @@ impl Present {
         let next = Arc::new(next);
         let mut lines = changes.lines;
         lines.extend(self.weighed.keys().map(|name| format!("weight of {name}: what the file says, again")));
-        let reloaded = if changes.only_weights && self.weighed.is_empty() {
-            self.reweigh_all(&changes.reweighed)?;
-            Reloaded { is_balanced: true, ..Reloaded::default() }
-        } else {
-            self.replace(&next)?
+        // A discipline that cannot be given these weights as it is, is built anew.
+        let is_enough =
+            changes.only_weights && self.weighed.is_empty() && self.reweigh_all(&changes.reweighed).is_ok();
+        let reloaded = match is_enough {
+            true => Reloaded { is_balanced: true, ..Reloaded::default() },
+            false => self.replace(&next)?,
         };
         (self.config, self.weighed) = (next, Default::default());
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
     /// Gives the class `name` another weight, and tells the one that it had.
-    pub fn weigh(&mut self, name: &str, weight: f64) -> Result<(u32, f64), String> {
+    pub fn weigh(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
             let names = book.iter().map(|(_, class)| class.name.as_str());
@@ -69,7 +72,7 @@ impl Present {
         let before = self.weighed.get(name).copied().unwrap_or(listed);
         self.reweigh_all(&[(number, weight)])?;
         self.weighed.insert(name.to_owned(), weight);
-        Ok((number, before))
+        Ok(before)
     }
 
     fn reweigh_all(&self, weights: &[(u32, f64)]) -> Result<(), String> {
@@ -77,9 +80,12 @@ impl Present {
             weights.iter().map(|(class, weight)| Weight::new(*weight).map(|weight| (*class, weight)));
         let checked: Option<Vec<_>> = checked.collect();
         let weights = checked.ok_or("a weight is from 1e-6 to 1e6")?;
+        let told = weights.clone();
         let (done, answer) = sync_channel(1);
         self.orders.send(Order::Reweigh(weights, done)).map_err(|_| GONE)?;
-        answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())
+        answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
+        told.into_iter().for_each(|(class, weight)| self.board.reweighed(class, weight.get()));
+        Ok(())
     }
 
     fn replace(&mut self, next: &Arc<Config>) -> Result<Reloaded, String> {

@@ -1,0 +1,472 @@
+//! The real `fairwire gateway run` between two hosts made of network namespaces. It needs root; elsewhere it says so, loudly, and passes.
+//!
+//! Everything runs in namespaces that end with this test: `ip` makes the hosts, this process stays where it is.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Two hosts and the network between them, in which the gateway runs.
+struct Bed {
+    name: String,
+    folder: tempfile::TempDir,
+}
+
+const INSIDE: &str = "10.77.0.2";
+const OUTSIDE: &str = "10.77.0.1";
+
+impl Bed {
+    /// `None`, and a loud word, where it cannot be made.
+    fn new(name: &str) -> Option<Self> {
+        let name = format!("fwt-{}-{name}", std::process::id());
+        let bed = Bed { name, folder: tempfile::tempdir().expect("a folder") };
+        let made = [("o", OUTSIDE), ("i", INSIDE)].iter().try_for_each(|(end, address)| bed.host(end, address));
+        let made = made.and_then(|()| bed.gateway_host());
+        match made {
+            Ok(()) => Some(bed),
+            Err(why) => {
+                fairwire_testing::skipped(format_args!("the running gateway: {why}"));
+                None
+            }
+        }
+    }
+
+    fn gateway_host(&self) -> Result<(), String> {
+        for end in ["o", "i"] {
+            ip(&format!("-n {}-g link set g{end} up", self.name))?;
+        }
+        Ok(())
+    }
+
+    /// Host `end`, with its wire to the gateway's host.
+    fn host(&self, end: &str, address: &str) -> Result<(), String> {
+        let name = &self.name;
+        if end == "o" {
+            ip(&format!("netns add {name}-g"))?;
+            ip(&format!("-n {name}-g link set lo up"))?;
+        }
+        ip(&format!("netns add {name}-{end}"))?;
+        ip(&format!("-n {name}-g link add g{end} type veth peer name eth0 netns {name}-{end}"))?;
+        ip(&format!("-n {name}-{end} addr add {address}/24 dev eth0"))?;
+        ip(&format!("-n {name}-{end} link set eth0 up"))
+    }
+
+    fn config(&self, extra: &str) -> PathBuf {
+        self.write("gateway.toml", &format!("{}{extra}", self.text()))
+    }
+
+    fn text(&self) -> String {
+        let socket = self.folder.path().join("socket");
+        format!(
+            "format = 1\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\nsocket = \"{}\"\n\
+             [download]\nrate = \"20 Mbit/s\"\ndiscipline = \"faba\"\n",
+            self.name,
+            socket.display()
+        )
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("the folder is ours");
+        path
+    }
+
+    fn fairwire(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}-g", self.name), env!("CARGO_BIN_EXE_fairwire"), "gateway"]);
+        command.args(arguments);
+        command
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Output {
+        self.fairwire(arguments).output().expect("it runs")
+    }
+
+    fn start(&self, config: &Path) -> Gateway {
+        let config = config.to_str().expect("UTF-8");
+        let mut child = self.fairwire(&["run", config]).stderr(Stdio::piped()).spawn().expect("it starts");
+        let lines = lines_of(child.stderr.take().expect("a pipe"));
+        let gateway = Gateway { child, lines };
+        gateway.wait_for("forwards between");
+        gateway
+    }
+
+    /// A socket on host `end`.
+    fn socket(&self, end: &str, address: &str) -> UdpSocket {
+        let path = format!("/run/netns/{}-{end}", self.name);
+        let (path, address) = (path.clone(), address.to_owned());
+        // The thread goes to the host's network and is not used for anything else.
+        let made = thread::spawn(move || {
+            let namespace = fs::File::open(path).expect("`ip` made it");
+            let kind = Some(rustix::thread::LinkNameSpaceType::Network);
+            rustix::thread::move_into_link_name_space(namespace.as_fd(), kind).expect("root may");
+            UdpSocket::bind((address, 7000)).expect("a free port")
+        });
+        let socket = made.join().expect("it does not panic");
+        socket.set_read_timeout(Some(Duration::from_millis(20))).expect("above zero");
+        socket
+    }
+
+    fn hosts(&self) -> Hosts {
+        Hosts { inside: self.socket("i", INSIDE), outside: self.socket("o", OUTSIDE) }
+    }
+
+    /// What `ip link` says of the gateway's host, without the counters of names.
+    fn links(&self) -> String {
+        let output = Command::new("ip").args(["-n", &format!("{}-g", self.name), "-o", "link"]).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        for end in ["i", "o", "g"] {
+            let _ = ip(&format!("netns del {}-{end}", self.name));
+        }
+    }
+}
+
+fn ip(arguments: &str) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments.split(' ')).output();
+    let output = output.map_err(|error| format!("there is no `ip`: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("`ip {arguments}`: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}
+
+/// A running gateway, killed when it is dropped.
+struct Gateway {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Gateway {
+    /// `ip netns exec` executes the program in its own place: the process is the gateway.
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid() as i32).expect("not zero");
+        kill_process(pid, signal).expect("it is ours");
+    }
+
+    /// Waits for a line on stderr with `part` in it.
+    fn wait_for(&self, part: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut seen = Vec::new();
+        while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            if line.contains(part) {
+                return line;
+            }
+            seen.push(line);
+        }
+        panic!("waited 20 s in vain for `{part}`; it said: {seen:#?}");
+    }
+
+    fn end(mut self) -> (std::process::ExitStatus, String) {
+        self.signal(Signal::TERM);
+        let status = self.child.wait().expect("it is ours");
+        (status, self.lines.iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    fn status(&self, key: &str) -> String {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.unwrap_or_default().trim().to_owned()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Hosts {
+    inside: UdpSocket,
+    outside: UdpSocket,
+}
+
+impl Hosts {
+    /// Sends one datagram from the outside to the inside; does it come, in 20 ms?
+    fn passes(&self, number: u32) -> bool {
+        // A host that is not there yet is asked for again.
+        let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
+        let mut bytes = [0; 64];
+        self.inside.recv(&mut bytes).is_ok()
+    }
+
+    /// How long it takes until a datagram comes; at most 20 s. A number higher than any before is waited for.
+    fn wait_until_it_passes(&self) -> Duration {
+        let start = Instant::now();
+        let mut number = start.elapsed().as_nanos() as u32;
+        while start.elapsed() < Duration::from_secs(20) {
+            number = number.wrapping_add(1);
+            if self.passes(number) {
+                return start.elapsed();
+            }
+        }
+        panic!("nothing came through for 20 s");
+    }
+
+    /// Forgets what has come.
+    fn drain(&self) {
+        let mut bytes = [0; 64];
+        while self.inside.recv(&mut bytes).is_ok() {}
+    }
+}
+
+#[test]
+fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trace() {
+    let Some(bed) = Bed::new("life") else { return };
+    let (links, locks) = (bed.links(), locks());
+    let config = bed.config("");
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+
+    // Rights: CAP_NET_ADMIN is 12, CAP_NET_RAW 13.
+    for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+        assert_eq!(gateway.status(set), "0000000000003000", "{set}");
+    }
+    assert_eq!((gateway.status("NoNewPrivs"), gateway.status("Seccomp")), ("1".into(), "2".into()));
+    let socket = bed.folder.path().join("socket");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&socket).expect("it is there").permissions());
+    assert_eq!(mode & 0o777, 0o600);
+
+    let status = bed.ask(&["status", path, "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!((&told["ways"][0]["discipline"], &told["ways"][0]["rate_bps"]), (&"faba".into(), &20_000_000.into()));
+
+    reload_under_load(&bed, &gateway, &hosts, path);
+    second_instances_are_refused(&bed, path);
+
+    // What is no request is refused, and the next is answered.
+    let mut stream = UnixStream::connect(&socket).expect("it listens");
+    stream.write_all(b"\xff\0 nonsense\n{\"ask\":\"status\"}\n").expect("it reads");
+    let answers: Vec<String> = BufReader::new(stream).lines().take(2).map_while(Result::ok).collect();
+    assert!(answers[0].contains("no request") && answers[1].contains("snapshot"), "{answers:?}");
+
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && said.contains("download:") && !said.contains("MISSING"), "{exit} {said}");
+    assert!(!socket.exists());
+    assert_eq!((bed.links(), self::locks()), (links, locks));
+    let silent = bed.ask(&["status", path]);
+    assert_eq!(silent.status.code(), Some(1), "nobody answers any more");
+}
+
+/// Files in the folder of locks; those of other tests that run at the same time have another process's number in them.
+fn locks() -> Vec<String> {
+    let entries = fs::read_dir("/run/fairwire").into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| name.contains("-life"));
+    names.sort();
+    names
+}
+
+fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        let sender = hosts.outside.try_clone().expect("a socket");
+        let is_over = &is_over;
+        scope.spawn(move || {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                for _ in 0..20 {
+                    let _ = sender.send_to(&[0; 1000], (INSIDE, 7000)); // 1.6 times the link
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        thread::sleep(Duration::from_millis(200));
+        for (number, discipline) in ["drr", "tail-drop", "codel", "faba"].into_iter().enumerate() {
+            bed.config(&format!("[safety]\nframes = {}\n", 4000 + 100 * number));
+            let text = fs::read_to_string(path).expect("it is there").replace("\"faba\"", &format!("\"{discipline}\""));
+            bed.write("gateway.toml", &text);
+            let done = bed.ask(&["reload", path]);
+            let said = String::from_utf8_lossy(&done.stdout).into_owned();
+            assert!(done.status.success() && said.contains("every packet has its place"), "{done:?}");
+            assert!(!said.contains("\n0 packets that waited"), "nothing waited: {said}");
+        }
+        bed.config("");
+        gateway.signal(Signal::HUP);
+        gateway.wait_for("every packet has its place");
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    for (wrong, word) in [
+        ("rate = \"20 Mbit/s\"\ndiscipline = \"fabba\"", "fabba"),
+        ("rate = \"20 parsecs\"", "parsecs"),
+    ] {
+        let text = bed.text().replace("rate = \"20 Mbit/s\"\ndiscipline = \"faba\"", wrong);
+        bed.write("gateway.toml", &text);
+        let refused = bed.ask(&["reload", path]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(word) && said.contains("nothing was changed"), "{said}");
+        gateway.wait_for("not reloaded");
+    }
+    bed.write("gateway.toml", &bed.text().replace("inside = \"gi\"", "inside = \"other\""));
+    let refused = bed.ask(&["reload", path]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("cannot change while the gateway runs"), "{said}");
+    bed.config("");
+    hosts.drain();
+    hosts.wait_until_it_passes();
+}
+
+fn second_instances_are_refused(bed: &Bed, path: &str) {
+    let same = bed.ask(&["run", path]);
+    let said = String::from_utf8_lossy(&same.stderr).into_owned();
+    assert!(same.status.code() == Some(2) && said.contains("is taken by the gateway"), "{said}");
+    let other = bed.write("other.toml", &bed.text().replace("name = \"", "name = \"other-").replace("/socket", "/two"));
+    let other = bed.ask(&["run", other.to_str().expect("UTF-8")]);
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(other.status.code() == Some(2) && said.contains("the interface `gi` is taken"), "{said}");
+    let none = bed.write(
+        "none.toml",
+        &bed.text().replace("name = \"", "name = \"none-").replace("/socket", "/three").replace("\"gi\"", "\"gone\""),
+    );
+    let none = bed.ask(&["run", none.to_str().expect("UTF-8")]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(none.status.code() == Some(2) && said.contains("there is no such interface"), "{said}");
+}
+
+#[test]
+fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away() {
+    let Some(bed) = Bed::new("dead") else { return };
+    let links = bed.links();
+    let hosts = bed.hosts();
+
+    let gateway = bed.start(&bed.config("[safety]\non_failure = \"closed\"\n"));
+    hosts.wait_until_it_passes();
+    gateway.signal(Signal::KILL);
+    thread::sleep(Duration::from_millis(300));
+    hosts.drain();
+    assert!(!(0..10).any(|number| hosts.passes(number)), "closed");
+    drop(gateway);
+
+    // The names and the socket that the killed one left are no obstacle.
+    let open = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"2 s\"\n");
+    let gateway = bed.start(&open);
+    hosts.wait_until_it_passes();
+    hosts.drain();
+    gateway.signal(Signal::KILL);
+    let took = hosts.wait_until_it_passes();
+    println!("killed: the first packet passed after {} ms", took.as_millis());
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let line = gateway.wait_for("are bridged by fwbr");
+    assert!(bed.links().contains("fwbr"), "{line}");
+
+    let successor = bed.start(&open);
+    assert!(!bed.links().contains("fwbr"), "its successor forwards");
+    hosts.drain();
+    hosts.wait_until_it_passes();
+    let (exit, said) = successor.end();
+    assert!(exit.success(), "{said}");
+    assert_eq!(bed.links(), links);
+    thread::sleep(Duration::from_millis(100));
+    hosts.drain();
+    assert!(!(0..10).any(|number| hosts.passes(number)), "ended on purpose: nothing passes");
+}
+
+#[test]
+fn a_hung_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
+    let Some(bed) = Bed::new("hung") else { return };
+    let links = bed.links();
+    let hosts = bed.hosts();
+    let gateway = bed.start(&bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n"));
+    hosts.wait_until_it_passes();
+    hosts.drain();
+    gateway.signal(Signal::STOP);
+    let took = hosts.wait_until_it_passes();
+    println!("stopped: the first packet passed after {} ms, the watchdog waits 1000 ms", took.as_millis());
+    assert!(took >= Duration::from_millis(700) && took < Duration::from_secs(4), "{took:?}");
+    // These pass through the bridge, and wait at the stopped gateway too.
+    let mut seen = std::collections::BTreeMap::<u32, u32>::new();
+    let mut note = |bytes: &[u8]| *seen.entry(u32::from_be_bytes(bytes[..4].try_into().expect("four"))).or_default() += 1;
+    let mut bytes = [0; 64];
+    for number in 1_000_000..1_000_200_u32 {
+        let _ = hosts.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
+        if hosts.inside.recv(&mut bytes).is_ok() {
+            note(&bytes);
+        }
+    }
+    gateway.signal(Signal::CONT);
+    gateway.wait_for("forwards again");
+    hosts.wait_until_it_passes();
+    while hosts.inside.recv(&mut bytes).is_ok() {
+        note(&bytes);
+    }
+    assert!(seen.len() >= 200, "{}", seen.len());
+    assert!(seen.values().all(|count| *count == 1), "came twice: {seen:?}");
+    assert_eq!(bed.links(), links, "the bridge is gone");
+    let (exit, said) = gateway.end();
+    assert!(exit.success(), "{said}");
+    assert_eq!(bed.links(), links);
+}
+
+#[test]
+fn an_interface_that_is_removed_and_made_again_is_used_again() {
+    let Some(bed) = Bed::new("gone") else { return };
+    let gateway = bed.start(&bed.config(""));
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+    let name = &bed.name;
+    ip(&format!("-n {name}-g link del gi")).expect("root may");
+    thread::sleep(Duration::from_millis(300));
+    ip(&format!("-n {name}-g link add gi type veth peer name eth0 netns {name}-i")).expect("root may");
+    ip(&format!("-n {name}-i addr add {INSIDE}/24 dev eth0")).expect("root may");
+    ip(&format!("-n {name}-i link set eth0 up")).expect("root may");
+    ip(&format!("-n {name}-g link set gi up")).expect("root may");
+    hosts.wait_until_it_passes();
+    let status = bed.ask(&["status", bed.config("").to_str().expect("UTF-8"), "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert!(told["ports"][0]["outages"].as_u64() >= Some(1), "{}", told["ports"]);
+    assert!(gateway.end().0.success());
+}
+
+#[test]
+fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
+    let Some(bed) = Bed::new("user") else { return };
+    let config = bed.config("");
+    let folder = bed.folder.path();
+    std::os::unix::fs::chown(folder, Some(65534), Some(65534)).expect("root may");
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", &format!("{}-g", bed.name), "setpriv", "--reuid=65534", "--regid=65534"]);
+    command.args(["--clear-groups", "--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"]);
+    command.arg("--bounding-set=+net_admin,+net_raw");
+    command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway", "run"]).arg(&config);
+    command.env("XDG_RUNTIME_DIR", folder).stderr(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return fairwire_testing::skipped(format_args!("a gateway without root: {error}")),
+    };
+    let lines = lines_of(child.stderr.take().expect("a pipe"));
+    let gateway = Gateway { child, lines };
+    gateway.wait_for("forwards between");
+    bed.hosts().wait_until_it_passes();
+    assert_eq!((gateway.status("CapEff"), gateway.status("Seccomp")), ("0000000000003000".into(), "2".into()));
+    assert!(gateway.status("Uid").starts_with("65534"));
+    assert!(gateway.end().0.success());
+}
