@@ -28,7 +28,8 @@ impl Bed {
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder") };
-        let made = [("o", OUTSIDE), ("i", INSIDE)].iter().try_for_each(|(end, address)| bed.host(end, address));
+        let made =
+            [("o", OUTSIDE), ("i", INSIDE)].iter().try_for_each(|(end, address)| bed.host(end, address));
         let made = made.and_then(|()| bed.gateway_host());
         match made {
             Ok(()) => Some(bed),
@@ -43,6 +44,11 @@ impl Bed {
         for end in ["o", "i"] {
             ip(&format!("-n {}-g link set g{end} up", self.name))?;
         }
+        // The kernel notices carriers up to a second later.
+        let until = Instant::now() + Duration::from_secs(10);
+        while self.links().contains("NO-CARRIER") && Instant::now() < until {
+            thread::sleep(Duration::from_millis(20));
+        }
         Ok(())
     }
 
@@ -54,7 +60,11 @@ impl Bed {
             ip(&format!("-n {name}-g link set lo up"))?;
         }
         ip(&format!("netns add {name}-{end}"))?;
-        ip(&format!("-n {name}-g link add g{end} type veth peer name eth0 netns {name}-{end}"))?;
+        // An address that stays when the wire is made again, so that neighbours need not ask.
+        let mac = if end == "o" { "02:00:00:00:77:01" } else { "02:00:00:00:77:02" };
+        ip(&format!(
+            "-n {name}-g link add g{end} type veth peer name eth0 address {mac} netns {name}-{end}"
+        ))?;
         ip(&format!("-n {name}-{end} addr add {address}/24 dev eth0"))?;
         ip(&format!("-n {name}-{end} link set eth0 up"))
     }
@@ -81,7 +91,13 @@ impl Bed {
 
     fn fairwire(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}-g", self.name), env!("CARGO_BIN_EXE_fairwire"), "gateway"]);
+        command.args([
+            "netns",
+            "exec",
+            &format!("{}-g", self.name),
+            env!("CARGO_BIN_EXE_fairwire"),
+            "gateway",
+        ]);
         command.args(arguments);
         command
     }
@@ -253,12 +269,16 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
     }
     assert_eq!((gateway.status("NoNewPrivs"), gateway.status("Seccomp")), ("1".into(), "2".into()));
     let socket = bed.folder.path().join("socket");
-    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&socket).expect("it is there").permissions());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&socket).expect("it is there").permissions());
     assert_eq!(mode & 0o777, 0o600);
 
     let status = bed.ask(&["status", path, "--format", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-    assert_eq!((&told["ways"][0]["discipline"], &told["ways"][0]["rate_bps"]), (&"faba".into(), &20_000_000.into()));
+    assert_eq!(
+        (&told["ways"][0]["discipline"], &told["ways"][0]["rate_bps"]),
+        (&"faba".into(), &20_000_000.into())
+    );
 
     reload_under_load(&bed, &gateway, &hosts, path);
     second_instances_are_refused(&bed, path);
@@ -302,7 +322,9 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
         thread::sleep(Duration::from_millis(200));
         for (number, discipline) in ["drr", "tail-drop", "codel", "faba"].into_iter().enumerate() {
             bed.config(&format!("[safety]\nframes = {}\n", 4000 + 100 * number));
-            let text = fs::read_to_string(path).expect("it is there").replace("\"faba\"", &format!("\"{discipline}\""));
+            let text = fs::read_to_string(path)
+                .expect("it is there")
+                .replace("\"faba\"", &format!("\"{discipline}\""));
             bed.write("gateway.toml", &text);
             let done = bed.ask(&["reload", path]);
             let said = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -314,10 +336,9 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
         gateway.wait_for("every packet has its place");
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    for (wrong, word) in [
-        ("rate = \"20 Mbit/s\"\ndiscipline = \"fabba\"", "fabba"),
-        ("rate = \"20 parsecs\"", "parsecs"),
-    ] {
+    for (wrong, word) in
+        [("rate = \"20 Mbit/s\"\ndiscipline = \"fabba\"", "fabba"), ("rate = \"20 parsecs\"", "parsecs")]
+    {
         let text = bed.text().replace("rate = \"20 Mbit/s\"\ndiscipline = \"faba\"", wrong);
         bed.write("gateway.toml", &text);
         let refused = bed.ask(&["reload", path]);
@@ -329,7 +350,10 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     bed.write("gateway.toml", &bed.text().replace("inside = \"gi\"", "inside = \"other\""));
     let refused = bed.ask(&["reload", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && said.contains("cannot change while the gateway runs"), "{said}");
+    assert!(
+        refused.status.code() == Some(2) && said.contains("cannot change while the gateway runs"),
+        "{said}"
+    );
     bed.config("");
     hosts.drain();
     hosts.wait_until_it_passes();
@@ -339,13 +363,18 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
     let same = bed.ask(&["run", path]);
     let said = String::from_utf8_lossy(&same.stderr).into_owned();
     assert!(same.status.code() == Some(2) && said.contains("is taken by the gateway"), "{said}");
-    let other = bed.write("other.toml", &bed.text().replace("name = \"", "name = \"other-").replace("/socket", "/two"));
+    let other = bed
+        .write("other.toml", &bed.text().replace("name = \"", "name = \"other-").replace("/socket", "/two"));
     let other = bed.ask(&["run", other.to_str().expect("UTF-8")]);
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(other.status.code() == Some(2) && said.contains("the interface `gi` is taken"), "{said}");
     let none = bed.write(
         "none.toml",
-        &bed.text().replace("name = \"", "name = \"none-").replace("/socket", "/three").replace("\"gi\"", "\"gone\""),
+        &bed.text()
+            .replace("name = \"", "name = \"none-")
+            .replace("/socket", "/three")
+            .replace("\"gi\"", "\"gone\"")
+            .replace("\"go\"", "\"away\""),
     );
     let none = bed.ask(&["run", none.to_str().expect("UTF-8")]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
@@ -404,7 +433,9 @@ fn a_hung_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
     assert!(took >= Duration::from_millis(700) && took < Duration::from_secs(4), "{took:?}");
     // These pass through the bridge, and wait at the stopped gateway too.
     let mut seen = std::collections::BTreeMap::<u32, u32>::new();
-    let mut note = |bytes: &[u8]| *seen.entry(u32::from_be_bytes(bytes[..4].try_into().expect("four"))).or_default() += 1;
+    let mut note = |bytes: &[u8]| {
+        *seen.entry(u32::from_be_bytes(bytes[..4].try_into().expect("four"))).or_default() += 1
+    };
     let mut bytes = [0; 64];
     for number in 1_000_000..1_000_200_u32 {
         let _ = hosts.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
@@ -435,7 +466,8 @@ fn an_interface_that_is_removed_and_made_again_is_used_again() {
     let name = &bed.name;
     ip(&format!("-n {name}-g link del gi")).expect("root may");
     thread::sleep(Duration::from_millis(300));
-    ip(&format!("-n {name}-g link add gi type veth peer name eth0 netns {name}-i")).expect("root may");
+    ip(&format!("-n {name}-g link add gi type veth peer name eth0 address 02:00:00:00:77:02 netns {name}-i"))
+        .expect("root may");
     ip(&format!("-n {name}-i addr add {INSIDE}/24 dev eth0")).expect("root may");
     ip(&format!("-n {name}-i link set eth0 up")).expect("root may");
     ip(&format!("-n {name}-g link set gi up")).expect("root may");
@@ -466,7 +498,10 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
     let gateway = Gateway { child, lines };
     gateway.wait_for("forwards between");
     bed.hosts().wait_until_it_passes();
-    assert_eq!((gateway.status("CapEff"), gateway.status("Seccomp")), ("0000000000003000".into(), "2".into()));
+    assert_eq!(
+        (gateway.status("CapEff"), gateway.status("Seccomp")),
+        ("0000000000003000".into(), "2".into())
+    );
     assert!(gateway.status("Uid").starts_with("65534"));
     assert!(gateway.end().0.success());
 }

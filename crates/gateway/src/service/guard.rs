@@ -123,7 +123,8 @@ impl Guard {
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
         // A terminal that closes ends the gateway, not who watches over it.
-        signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false))).map_err(fail)?;
+        signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
+            .map_err(fail)?;
         let listener = Listener::bind(&charge.socket)?;
         rights::keep_only(rights::GUARD)?;
         if charge.is_filtered {

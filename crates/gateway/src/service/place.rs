@@ -143,7 +143,7 @@ impl Listener {
             std::fs::remove_file(path).map_err(fail)?;
         }
         // Before there are threads: the mask is the process's.
-        let before = umask(Mode::RWXG | Mode::RWXO);
+        let before = umask(Mode::XUSR | Mode::RWXG | Mode::RWXO);
         let bound = UnixListener::bind(path);
         umask(before);
         let socket = bound.map_err(fail)?;

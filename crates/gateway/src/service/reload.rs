@@ -2,12 +2,12 @@
 
 use super::engine::{Order, Replace, Replaced};
 use super::ports;
-use super::stand_in::Board;
 use crate::class_book::Way;
 use crate::config::{Config, Made};
 use crate::control::protocol::Reloaded;
 use crate::direction::{Measure, Replacement};
 use crate::telemetry::About;
+use crate::telemetry::Board;
 use fairwire_core::{Time, Weight};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
