@@ -2,7 +2,7 @@
 
 use super::FORMAT;
 use super::places::Texts;
-use super::spec::{BackendChoice, Spec};
+use super::spec::{BackendChoice, OnFailure, Spec};
 use super::tree::quoted;
 use fairwire_core::Duration;
 use fairwire_document::DocumentError;
@@ -96,6 +96,11 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
 }
 
 fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    if spec.safety.on_failure == OnFailure::Open && spec.wire.backend == BackendChoice::Tun {
+        let why = "TUN devices go with the process that made them, and cannot be bridged";
+        let allowed = "`closed`, and routes past the devices that are used when these are gone";
+        return Err(texts.refuse("safety.on_failure", "`open`", why, allowed));
+    }
     let watchdog = spec.safety.watchdog.map(|watchdog| watchdog.0);
     span("safety.watchdog", watchdog, Duration::from_ms(100)..=Duration::from_secs(60), texts)?;
     span("safety.frames", spec.safety.frames, 16..=MOST_FRAMES, texts)

@@ -71,6 +71,11 @@ impl Refused {
     /// All were sent.
     pub const NONE: Refused = Refused(0);
 
+    /// The first `count` were not, of a batch of at most [`MOST_FRAMES_AT_ONCE`].
+    pub fn first(count: usize) -> Self {
+        Refused(if count >= MOST_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 })
+    }
+
     /// Counts the frame at `place` of the batch among them.
     pub fn add(&mut self, place: usize) {
         self.0 |= 1 << place;

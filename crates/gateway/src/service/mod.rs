@@ -30,7 +30,6 @@ pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{folder, socket_of, socket_path};
 
 use crate::class_book::Way;
-use crate::classify::LinkKind;
 use crate::clock;
 use crate::config::spec::{OnFailure, SafetySpec};
 use crate::config::{Config, Made};
@@ -77,15 +76,17 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let _holdings = Holdings::take(&spec)?;
     guard::ask_to_leave(&guard::socket_of(&spec.name))?;
     ports::check(&spec)?;
-    let outside = ports::open(&spec.wire.outside).map_err(|error| ports::refused("outside", error))?;
-    let inside = ports::open(&spec.wire.inside).map_err(|error| ports::refused("inside", error))?;
+    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(key, error));
+    let outside = open("outside", &spec.wire.outside)?;
+    let inside = open("inside", &spec.wire.inside)?;
+    let wire = Wire { left: outside, right: inside };
     let made = Made {
         secret: secret(),
         seed: seed(&config),
         frame_bytes: ports::frame_bytes(&spec)?,
-        link: LinkKind::Ethernet,
+        link: ports::link_kind(&spec.wire),
     };
-    let mut datapath = Datapath::new(config.plan(&made)?, clock::now());
+    let datapath = Datapath::new(config.plan(&made)?, clock::now());
     let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
     let metrics = Metrics::bind(&spec.telemetry, path)?;
     let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
@@ -94,6 +95,24 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     if !options.no_seccomp {
         rights::filter_system_calls()?;
     }
+    forward(Begun { config, path, made, datapath, wire, listener, signals, metrics, guard }, stop)
+}
+
+/// What a gateway has when it begins to forward: everything that needs rights is open.
+struct Begun<'a> {
+    config: Arc<Config>,
+    path: &'a Path,
+    made: Made,
+    datapath: Datapath,
+    wire: Wire<AnyPort>,
+    listener: Listener,
+    signals: Signals,
+    metrics: Option<Metrics>,
+    guard: Option<(GuardPipes, Child)>,
+}
+
+fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let Begun { config, path, made, mut datapath, wire, listener, signals, metrics, guard } = begun;
     let (orders, received) = channel();
     let shared = Arc::new(Shared::default());
     let measures = [datapath.forward.measure(), datapath.backward.measure()];
@@ -105,8 +124,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         metrics.serve(board.clone(), is_over.clone())?;
     }
     let (beats, child) = guard.unzip();
-    let inner =
-        Inner { config: config.clone(), wire: Wire { left: outside, right: inside }, datapath, observer };
+    let inner = Inner { config: config.clone(), wire, datapath, observer };
     let forwarding = {
         let shared = shared.clone();
         let builder = thread::Builder::new().name("datapath".into());
@@ -127,7 +145,9 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let notifier = notify::Notifier::from_environment();
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
-        spec.name, spec.wire.inside, spec.wire.outside
+        config.name(),
+        config.spec().wire.inside,
+        config.spec().wire.outside
     ));
     notifier.ready("forwarding");
     let mut control = Control { listener, signals, notifier, present, board, shared: shared.clone(), stop };
@@ -163,10 +183,16 @@ impl Inner {
         let heart = guard.map(|(to, from)| Heart::new(to, from, watchdog(safety), clock::now()));
         let common = Rc::new(RefCell::new(Common { heart, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
-        let live = |port, name: &str| {
-            LivePort::new(name, port, Box::new(ports::open), patience, common.clone())
-                .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
+        let again = || {
+            let wire = config.spec().wire.clone();
+            Box::new(move |name: &str| ports::open(&wire, name))
         };
+        let live =
+            |port, name: &str| {
+                LivePort::new(name, port, again(), patience, common.clone()).map_err(|source| {
+                    PortError::System { operation: "preparing", name: name.to_owned(), source }
+                })
+            };
         let names = &config.spec().wire;
         let mut wire =
             Wire { left: live(wire.left, &names.outside)?, right: live(wire.right, &names.inside)? };

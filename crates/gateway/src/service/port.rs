@@ -2,7 +2,7 @@
 
 use super::heart::Heart;
 use crate::clock;
-use crate::io::{Port, PortError, PortHealth, Take};
+use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::telemetry::PortState;
 use fairwire_core::{Duration, Time};
 use std::cell::{Cell, RefCell};
@@ -24,6 +24,7 @@ pub(super) struct Common {
 /// A port that comes back when its interface does.
 pub(super) struct LivePort<P> {
     name: String,
+    kind: LinkKind,
     port: Option<P>,
     open: Open<P>,
     /// What is waited for while there is no port: nothing ever comes here.
@@ -66,6 +67,7 @@ impl<P: Port> LivePort<P> {
         let state = PortState { is_up: true, ..PortState::default() };
         Ok(LivePort {
             name: name.to_owned(),
+            kind: port.link_kind(),
             port: Some(port),
             open,
             nothing,
@@ -151,6 +153,27 @@ impl<P: Port> Port for LivePort<P> {
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
         self.port.as_mut().is_some_and(|port| port.transmit(frame))
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        match &mut self.port {
+            Some(port) => port.transmit_all(frames),
+            None => Refused::first(frames.len()),
+        }
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.kind
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        match self.port.as_mut().map(Port::check) {
+            Some(Err(PortError::Gone { .. })) => {
+                self.lose(clock::now());
+                Ok(())
+            }
+            outcome => outcome.unwrap_or(Ok(())),
+        }
     }
 
     fn health(&mut self) -> PortHealth {

@@ -3,33 +3,94 @@
 use super::bridge::{self, About, Bridge};
 use super::error::ServiceError;
 use crate::config::spec::{BackendChoice, Spec, WireSpec};
-use crate::io::PortError;
 use crate::io::af_packet::AfPacket;
+use crate::io::tun::Tun;
+use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// What is opened on an interface, by the back end of the configuration.
-pub(super) type AnyPort = AfPacket;
+#[derive(Debug)]
+pub(super) enum AnyPort {
+    /// A packet socket on an interface that was there.
+    AfPacket(Box<AfPacket>),
+    /// A device of ours.
+    Tun(Tun),
+}
 
 /// Ethernet header and two VLAN tags.
 const HEADER_BYTES: u32 = 14 + 8;
 
-/// Opens the port on `name`.
-pub(super) fn open(name: &str) -> Result<AnyPort, PortError> {
-    AfPacket::open(name)
+/// The MTU of TUN devices, unless told otherwise, in bytes.
+const TUN_MTU: u32 = 1500;
+
+/// Opens the port on `name`, as `wire` says.
+pub(super) fn open(wire: &WireSpec, name: &str) -> Result<AnyPort, PortError> {
+    Ok(match wire.backend {
+        BackendChoice::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
+        BackendChoice::Tun => AnyPort::Tun(Tun::create(name, wire.mtu.unwrap_or(TUN_MTU))?),
+    })
+}
+
+/// Which header the frames of the back end begin with.
+pub(super) fn link_kind(wire: &WireSpec) -> LinkKind {
+    match wire.backend {
+        BackendChoice::AfPacket => LinkKind::Ethernet,
+        BackendChoice::Tun => LinkKind::Ip,
+    }
+}
+
+impl AnyPort {
+    fn port(&mut self) -> &mut dyn Port {
+        match self {
+            AnyPort::AfPacket(port) => &mut **port,
+            AnyPort::Tun(port) => port,
+        }
+    }
+}
+
+impl Port for AnyPort {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.port().receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.port().transmit(frame)
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        self.port().transmit_all(frames)
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        match self {
+            AnyPort::AfPacket(port) => port.link_kind(),
+            AnyPort::Tun(port) => port.link_kind(),
+        }
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.port().check()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.port().health()
+    }
+}
+
+impl AsFd for AnyPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            AnyPort::AfPacket(port) => port.as_fd(),
+            AnyPort::Tun(port) => port.as_fd(),
+        }
+    }
 }
 
 /// Refuses what cannot work, before anything is changed: interfaces that are not there, or that are ports of a bridge or bond. A bridge
 /// that a killed guard left is removed.
 pub(super) fn check(spec: &Spec) -> Result<(), ServiceError> {
     let WireSpec { backend, inside, outside, .. } = &spec.wire;
-    if *backend != BackendChoice::AfPacket {
-        return Err(ServiceError::Unfit {
-            key: "backend",
-            name: "tun".into(),
-            why: "this build has no TUN back end".into(),
-            remedy: "allowed: `af-packet`".into(),
-        });
-    }
     if inside == outside {
         return Err(ServiceError::Unfit {
             key: "outside",
@@ -37,6 +98,9 @@ pub(super) fn check(spec: &Spec) -> Result<(), ServiceError> {
             why: "`wire.inside` is the same interface".into(),
             remedy: "a gateway stands between two interfaces".into(),
         });
+    }
+    if *backend == BackendChoice::Tun {
+        return free("inside", inside).and_then(|()| free("outside", outside));
     }
     let index = index("inside", inside)?;
     if let Some(left) = Bridge::left_behind(index).map_err(|error| fail(inside, error))? {
@@ -56,8 +120,24 @@ pub(super) fn check(spec: &Spec) -> Result<(), ServiceError> {
     Ok(())
 }
 
+/// A TUN device is made by the gateway, so its name must be free.
+fn free(key: &'static str, name: &str) -> Result<(), ServiceError> {
+    let found = bridge::index_of(name).map_err(|error| fail(name, error))?;
+    found.map_or(Ok(()), |_| {
+        Err(ServiceError::Unfit {
+            key,
+            name: name.to_owned(),
+            why: "there is an interface of that name, and the gateway makes its TUN devices itself".into(),
+            remedy: "allowed: a name that `ip link` does not list here".into(),
+        })
+    })
+}
+
 /// Bytes of the longest frame that the interfaces take.
 pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, ServiceError> {
+    if spec.wire.backend == BackendChoice::Tun {
+        return Ok(spec.wire.mtu.unwrap_or(TUN_MTU));
+    }
     let mtus = [("inside", &spec.wire.inside), ("outside", &spec.wire.outside)]
         .map(|(key, name)| about(key, name).map(|about| about.mtu));
     let [inside, outside] = mtus;
