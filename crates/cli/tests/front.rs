@@ -19,6 +19,8 @@ fn every_command_has_help_with_examples() {
         &["lab", "share", "--help"],
         &["demo", "--help"],
         &["schema", "--help"],
+        &["gateway", "--help"],
+        &["gateway", "check", "--help"],
         &["completions", "--help"],
     ] {
         let output = run(command);
@@ -103,6 +105,24 @@ fn the_committed_schema_of_results_is_current() {
         include_str!("../../../docs/schema/results.json") == stdout(&output),
         "docs/schema/results.json is stale; renew it with: cargo run -p fairwire -- schema results > docs/schema/results.json"
     );
+}
+
+#[test]
+fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
+    let output = run(&["schema", "gateway"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let committed = include_str!("../../../docs/schema/gateway.json");
+    assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
+    let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
+    for example in
+        [include_str!("../../../docs/gateway/home.toml"), include_str!("../../../docs/gateway/wisp.toml")]
+    {
+        let table: toml::Table = toml::from_str(example).unwrap();
+        let mut value = serde_json::to_value(table).unwrap();
+        assert!(validator.is_valid(&value), "{example}");
+        value["download"]["raet"] = "1 Mbit/s".into();
+        assert!(!validator.is_valid(&value), "the schema must be able to refuse");
+    }
 }
 
 #[test]
