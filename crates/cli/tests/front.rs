@@ -21,6 +21,7 @@ fn every_command_has_help_with_examples() {
         &["demo", "--help"],
         &["schema", "--help"],
         &["gateway", "top", "--help"],
+        &["gateway", "check", "--help"],
         &["completions", "--help"],
     ] {
         let output = run(command);
@@ -125,6 +126,24 @@ fn top_tells_where_no_gateway_is() {
     let output = run(&["gateway", "top", "none.toml"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("none.toml"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
+    let output = run(&["schema", "gateway"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let committed = include_str!("../../../docs/schema/gateway.json");
+    assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
+    let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
+    for example in
+        [include_str!("../../../docs/gateway/home.toml"), include_str!("../../../docs/gateway/wisp.toml")]
+    {
+        let table: toml::Table = toml::from_str(example).unwrap();
+        let mut value = serde_json::to_value(table).unwrap();
+        assert!(validator.is_valid(&value), "{example}");
+        value["download"]["raet"] = "1 Mbit/s".into();
+        assert!(!validator.is_valid(&value), "the schema must be able to refuse");
+    }
 }
 
 #[test]

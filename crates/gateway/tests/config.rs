@@ -71,6 +71,17 @@ fn an_example_holds_to_the_schema() {
 }
 
 #[test]
+fn the_committed_schema_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/gateway.json");
+    let schema = format!("{:#}\n", schema());
+    if std::env::var_os("FAIRWIRE_RENEW").is_some() {
+        std::fs::write(&path, &schema).expect("the schema can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == schema, "docs/schema/gateway.json is stale: `make schema`");
+}
+
+#[test]
 fn what_is_left_out_has_its_default() {
     let plain = config("[download]\nrate = \"10 Mbit/s\"");
     let shaping = plain.shaping(Way::Download).unwrap();

@@ -1,0 +1,99 @@
+//! What the fuzz target `classify` does with its bytes. A test of the gateway does the same with random bytes and with frames that
+//! another parser reads too.
+#![allow(dead_code, reason = "the target uses less than the test")]
+
+use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Rule};
+use fairwire_wire::flow_key::{FlowKey, NetworkBits};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Claims of every kind over prefixes in which random bytes fall now and then.
+fn claims() -> Claims {
+    let prefix = |text: &str| text.parse().expect("a prefix");
+    let rule = Rule {
+        class: 4,
+        dscp: 0xffff << 20,
+        vlan: Box::new([]),
+        inside: [prefix("128.0.0.0/1")].into(),
+        outside: [prefix("0.0.0.0/2"), prefix("8000::/1")].into(),
+    };
+    Claims::new(&[(prefix("0.0.0.0/1"), 1), (prefix("::/1"), 2)], &[(1, 3), (4094, 3)], vec![rule])
+}
+
+const FLOWS: [FlowKind; 9] = [
+    FlowKind::FiveTuple,
+    FlowKind::Source,
+    FlowKind::Destination,
+    FlowKind::Inside,
+    FlowKind::Outside,
+    FlowKind::Prefix(NetworkBits { ipv4: 24, ipv6: 56 }),
+    FlowKind::Subscriber,
+    FlowKind::Vlan,
+    FlowKind::Dscp,
+];
+
+/// Whatever the bytes, every classifier has an answer, and the same one twice.
+///
+/// # Panics
+/// When one has not: the fuzzer's find.
+pub fn classify(bytes: &[u8]) {
+    let claims = Arc::new(claims());
+    for flows in FLOWS {
+        for (link, way) in [
+            (LinkKind::Ethernet, Way::Download),
+            (LinkKind::Ethernet, Way::Upload),
+            (LinkKind::Ip, Way::Download),
+        ] {
+            let framing = Framing { is_atm: way == Way::Upload, ..Framing::ETHERNET };
+            let plan =
+                ClassifierPlan { secret: [1; 16], flows, framing, link, way, claims: Arc::clone(&claims) };
+            let classifier = Classifier::of(plan);
+            let facts = classifier.classify(bytes);
+            assert_eq!(facts, classifier.classify(bytes));
+            assert!(facts.class <= 4 && facts.dscp < 64 && facts.len >= 84);
+            assert!(facts.is_ip || facts.class == 0, "what is not IP is of no class");
+        }
+    }
+    agree(bytes);
+}
+
+/// Where etherparse reads the bytes as a whole frame, so do we, and the same.
+fn agree(frame: &[u8]) {
+    let Ok(theirs) = SlicedPacket::from_ethernet(frame) else { return };
+    let ours = fairwire_wire::parse(frame);
+    // A third tag, or a security tag, is none that we look behind.
+    let vlans = theirs.vlan_ids();
+    if vlans.len() > 2 || theirs.link_exts.len() > vlans.len() {
+        return;
+    }
+    let outer = vlans.first().map(|vlan| vlan.value()).filter(|&vlan| vlan != 0);
+    assert_eq!(ours.outer_vlan(frame), outer);
+    let (source, destination): (IpAddr, IpAddr) = match &theirs.net {
+        Some(NetSlice::Ipv4(ip)) => (ip.header().source_addr().into(), ip.header().destination_addr().into()),
+        Some(NetSlice::Ipv6(ip)) => (ip.header().source_addr().into(), ip.header().destination_addr().into()),
+        _ => return,
+    };
+    let (key_source, key_destination, ports): (IpAddr, IpAddr, _) = match ours.flow_key(frame) {
+        FlowKey::Ipv4(key) => (key.source.into(), key.destination.into(), key.ports),
+        FlowKey::Ipv6(key) => (key.source.into(), key.destination.into(), key.ports),
+        FlowKey::Other { .. } => panic!("etherparse finds IP here: {frame:02x?}"),
+    };
+    assert_eq!((key_source, key_destination), (source, destination));
+    let payload = theirs.ip_payload().expect("IP has a payload");
+    let network = ours.network.expect("a key of IP has a header of IP");
+    // We walk 8 extension headers, and none behind a fragment header; etherparse walks on.
+    let is_same_walk = network.protocol == payload.ip_number.0;
+    if is_same_walk {
+        assert_eq!(ours.is_fragment(), payload.fragmented);
+    }
+    let their_ports = match &theirs.transport {
+        Some(TransportSlice::Tcp(tcp)) => Some((tcp.source_port(), tcp.destination_port())),
+        Some(TransportSlice::Udp(udp)) => Some((udp.source_port(), udp.destination_port())),
+        _ => None,
+    };
+    if let Some(their_ports) = their_ports.filter(|_| is_same_walk) {
+        assert_eq!(ports.map(|ports| (ports.source, ports.destination)), Some(their_ports));
+    }
+}

@@ -1,0 +1,7 @@
+//! Any bytes have a flow and a class, and those that another parser finds.
+#![no_main]
+
+#[path = "../classify.rs"]
+mod body;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::classify(bytes));
