@@ -116,7 +116,7 @@ impl Accounts {
         }
         let account = &mut self.accounts[place];
         account.seen = tick;
-        place as u32 + 1 | account.uses << PLACE_BITS
+        (place as u32 + 1) | (account.uses << PLACE_BITS)
     }
 
     /// A place for a new flow, if there is one.
