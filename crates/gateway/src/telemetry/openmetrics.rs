@@ -20,6 +20,9 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// The most classes that have a time series each.
 pub const MOST_CLASSES: usize = 256;
 
+type OfWay = fn(&WaySnapshot) -> u64;
+type OfClass<T> = fn(&ClassSnapshot) -> T;
+
 /// `snapshot`, which has all classes, as OpenMetrics.
 pub fn text(snapshot: &Snapshot, about: &About) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
@@ -50,18 +53,15 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     page.sample("fairwire_capture_missed_total", &[], snapshot.capture_missed);
 }
 
-/// A family: its name, what it is, and its value.
-type Told<'a, From, Value> = (&'a str, &'a str, &'a dyn Fn(&From) -> Value);
-
 /// The words of node_exporter. Its device is the interface that the queue stands before: a download leaves by the inside.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
-    let counters: [Told<'_, WaySnapshot, u64>; 4] = [
-        ("node_qdisc_bytes", "Bytes sent, as counted on the link.", &|way| way.totals.bytes_out),
-        ("node_qdisc_packets", "Packets sent.", &|way| way.totals.packets_out),
-        ("node_qdisc_drops", "Packets dropped or lost.", &dropped),
-        ("node_qdisc_overlimits", "Packets marked or dropped by the discipline.", &|way| {
+    let counters: [(&str, &str, OfWay); 4] = [
+        ("node_qdisc_bytes", "Bytes sent, as counted on the link.", |way| way.totals.bytes_out),
+        ("node_qdisc_packets", "Packets sent.", |way| way.totals.packets_out),
+        ("node_qdisc_drops", "Packets dropped or lost.", dropped),
+        ("node_qdisc_overlimits", "Packets marked or dropped by the discipline.", |way| {
             way.totals.dropped.values().chain(way.totals.marked.values()).sum()
         }),
     ];
@@ -75,9 +75,9 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
             );
         }
     }
-    let gauges: [Told<'_, WaySnapshot, u64>; 2] = [
-        ("node_qdisc_current_queue_length", "Packets that wait.", &|way| way.backlog_packets),
-        ("node_qdisc_backlog", "Bytes that wait, as counted on the link.", &|way| way.backlog_bytes),
+    let gauges: [(&str, &str, OfWay); 2] = [
+        ("node_qdisc_current_queue_length", "Packets that wait.", |way| way.backlog_packets),
+        ("node_qdisc_backlog", "Bytes that wait, as counted on the link.", |way| way.backlog_bytes),
     ];
     for (name, help, value) in gauges {
         page.family(name, Kind::Gauge, "", help);
@@ -179,13 +179,11 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn totals(page: &mut Page, snapshot: &Snapshot) {
-    let counters: [Told<'_, WaySnapshot, u64>; 4] = [
-        ("fairwire_received_packets", "Packets that came in, wire-size.", &|way| way.totals.packets_in),
-        ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", &|way| {
-            way.totals.bytes_in
-        }),
-        ("fairwire_sent_packets", "Packets sent on.", &|way| way.totals.packets_out),
-        ("fairwire_unshaped_packets", "Packets that passed by the discipline.", &|way| way.totals.unshaped),
+    let counters: [(&str, &str, OfWay); 4] = [
+        ("fairwire_received_packets", "Packets that came in, wire-size.", |way| way.totals.packets_in),
+        ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", |way| way.totals.bytes_in),
+        ("fairwire_sent_packets", "Packets sent on.", |way| way.totals.packets_out),
+        ("fairwire_unshaped_packets", "Packets that passed by the discipline.", |way| way.totals.unshaped),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, "", help);
@@ -228,15 +226,13 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         [("way", way), ("class", class.class.as_str())]
             .map(|(name, value): (&'static str, &str)| (name, value.to_owned()))
     };
-    let counters: [Told<'_, ClassSnapshot, u64>; 2] = [
+    let counters: [(&str, &str, OfClass<u64>); 2] = [
         (
             "fairwire_class_bytes",
             "Bytes of the class sent on, as counted on the link; of a class with members only what is its own.",
-            &|class: &ClassSnapshot| class.bytes_out,
+            |class| class.bytes_out,
         ),
-        ("fairwire_class_dropped_packets", "Packets of the class dropped.", &|class: &ClassSnapshot| {
-            class.dropped
-        }),
+        ("fairwire_class_dropped_packets", "Packets of the class dropped.", |class| class.dropped),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, "", help);
@@ -245,17 +241,11 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
             page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
         }
     }
-    let gauges: [Told<'_, ClassSnapshot, f64>; 4] = [
-        ("fairwire_class_weight", "The weight among its siblings.", &|class: &ClassSnapshot| class.weight),
-        ("fairwire_class_offered_bits_per_second", "What it offered.", &|class: &ClassSnapshot| {
-            class.offered_bps
-        }),
-        ("fairwire_class_throughput_bits_per_second", "What it got.", &|class: &ClassSnapshot| {
-            class.throughput_bps
-        }),
-        ("fairwire_class_fair_bits_per_second", "What it ought to have got.", &|class: &ClassSnapshot| {
-            class.fair_bps
-        }),
+    let gauges: [(&str, &str, OfClass<f64>); 4] = [
+        ("fairwire_class_weight", "The weight among its siblings.", |class| class.weight),
+        ("fairwire_class_offered_bits_per_second", "What it offered.", |class| class.offered_bps),
+        ("fairwire_class_throughput_bits_per_second", "What it got.", |class| class.throughput_bps),
+        ("fairwire_class_fair_bits_per_second", "What it ought to have got.", |class| class.fair_bps),
     ];
     for (name, help, value) in gauges {
         page.family(name, Kind::Gauge, "", help);
