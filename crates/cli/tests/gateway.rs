@@ -428,6 +428,10 @@ fn a_hung_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
     hosts.wait_until_it_passes();
     hosts.drain();
     gateway.signal(Signal::STOP);
+    while !gateway.status("State").starts_with('T') {
+        thread::sleep(Duration::from_millis(1));
+    }
+    hosts.drain();
     let took = hosts.wait_until_it_passes();
     println!("stopped: the first packet passed after {} ms, the watchdog waits 1000 ms", took.as_millis());
     assert!(took >= Duration::from_millis(700) && took < Duration::from_secs(4), "{took:?}");

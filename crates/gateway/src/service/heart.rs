@@ -1,7 +1,7 @@
 //! The heartbeat between the gateway and its guard, on the gateway's side.
 //!
-//! The thread that forwards writes a byte to a pipe every so often. When it finds that it was silent for longer than the watchdog waits, the
-//! guard may have bridged the interfaces: then what lies in the ports' queues has been forwarded by the bridge already. So it asks
+//! The thread that forwards writes a byte to a pipe every so often. When it finds that it was silent for nearly as long as the watchdog waits, the
+//! guard may have bridged, or be about to bridge, the interfaces: then what lies in the ports' queues has been forwarded by the bridge already. So it asks
 //! the guard to take the bridge away, and takes in nothing until the guard has answered.
 
 use fairwire_core::{Duration, Time};
@@ -21,8 +21,8 @@ pub(super) struct Heart {
     to_guard: OwnedFd,
     from_guard: OwnedFd,
     watchdog: Duration,
-    latest: Time,
-    beat_at: Time,
+    /// When it beat last. The guard counts from there, or later, since it hears later.
+    beat: Time,
     is_resuming: bool,
     /// Has the guard gone? Then nobody takes care any more.
     is_alone: bool,
@@ -31,34 +31,25 @@ pub(super) struct Heart {
 impl Heart {
     /// Beats to a guard that waits for `watchdog`, from `now` on. Both pipes must not block.
     pub fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
-        Heart {
-            to_guard,
-            from_guard,
-            watchdog,
-            latest: now,
-            beat_at: now,
-            is_resuming: false,
-            is_alone: false,
-        }
+        Heart { to_guard, from_guard, watchdog, beat: now, is_resuming: false, is_alone: false }
     }
 
     /// The thread that forwards is alive at `now`. Asked before anything is taken in; may it be?
     pub fn may_forward(&mut self, now: Time) -> bool {
-        let silence = now.since(self.latest);
-        self.latest = now;
+        let silence = now.since(self.beat);
         if self.is_alone {
             return true;
         }
-        if silence >= self.watchdog {
+        if silence.ns() >= self.watchdog.ns() / 8 * 7 {
             self.is_resuming = true;
             self.say(RESUME);
         }
         if self.is_resuming {
             self.listen();
         }
-        if now >= self.beat_at {
+        if silence.ns() >= self.watchdog.ns() / 4 {
             self.say(BEAT);
-            self.beat_at = now + Duration::from_ns(self.watchdog.ns() / 4);
+            self.beat = now;
         }
         !self.is_resuming
     }
@@ -115,7 +106,7 @@ mod tests {
     #[test]
     fn it_beats_four_times_in_the_time_that_the_guard_waits() {
         let (mut heart, guard, _keep) = heart();
-        for ms in 0..100 {
+        for ms in 1..=100 {
             assert!(heart.may_forward(at_ms(ms)));
         }
         assert_eq!(heard(&guard), b"....");

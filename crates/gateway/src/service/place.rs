@@ -48,17 +48,25 @@ struct Lock {
     path: PathBuf,
 }
 
+/// A process that was killed lets go of its locks last, some tens of milliseconds after its guard has noticed.
+const ATTEMPTS: u32 = 50;
+const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
+
 impl Lock {
     /// Locks `path`, or tells who holds `what`. `holder` is written there, for whoever is refused.
     fn take(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
         // Who held it before may remove the name between our opening and our locking it: then the lock guards nothing.
-        for _ in 0..100 {
+        for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).mode(0o644);
             let mut file = options.open(&path).map_err(fail)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Err(rustix::io::Errno::WOULDBLOCK) => return Err(taken(file, what)),
+                Err(rustix::io::Errno::WOULDBLOCK) if attempt == ATTEMPTS => return Err(taken(file, what)),
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    std::thread::sleep(BETWEEN);
+                    continue;
+                }
                 outcome => outcome.map_err(|error| fail(error.into()))?,
             }
             let named = std::fs::metadata(&path);
