@@ -14,8 +14,6 @@ pub fn man(out: &Path) -> Result<Ending, Failure> {
         )
     };
     std::fs::create_dir_all(out).map_err(fail)?;
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::generate_to(command, out).map_err(fail)?;
+    clap_mangen::generate_to(Cli::command(), out).map_err(fail)?;
     Ok(Ending::Done)
 }
