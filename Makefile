@@ -72,6 +72,10 @@ bench-peers: rust ## measure the simulator from 10 to a million flows, against n
 bench-disciplines: rust ## measure each discipline: nanoseconds, instructions and state, from 10 to a million flows (minutes)
 	@cargo bench --locked -p fairwire-disciplines --bench disciplines -- $(ARGS)
 
+.PHONY: bench-gateway
+bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five minutes)
+	@cargo bench --locked -p fairwire-gateway --bench forwarding -- $(ARGS)
+
 .PHONY: oracle-linux
 oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (up to ten minutes)
 	@cargo build --release --locked -p fairwire-oracle --bins --examples

@@ -2,8 +2,8 @@
 //!
 //! The [`datapath`] is pure: time is an argument, and frames come through a small [`Port`](io::Port). On
 //! [`io::memory`] it runs under a virtual clock; on [`io::af_packet`] the [`driver`] runs it between two interfaces of this
-//! machine, a bump in the wire. The [`lab`] makes two hosts out of network namespaces and lets this kernel's TCP contend
-//! through it.
+//! machine, a bump in the wire, and on [`io::tun`] between two devices of its own, for what is routed. The [`lab`] makes two
+//! hosts out of network namespaces and lets this kernel's TCP contend through it.
 
 pub mod account;
 pub mod class_book;

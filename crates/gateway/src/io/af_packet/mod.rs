@@ -90,6 +90,7 @@ impl AfPacket {
     }
 
     fn receive_from_ring(&mut self, ring: &mut Ring, take: &mut Take<'_>) -> Result<(), PortError> {
+        let mut queued = 0;
         for _ in 0..MOST_AT_ONCE {
             let is_queued = ring.take_next(|slot| match slot {
                 Slot::Whole { bytes, vlan } => {
@@ -109,6 +110,10 @@ impl AfPacket {
                 Some(false) => {}
                 Some(true) => {
                     self.receive_from_queue(1, take)?;
+                    queued += 1;
+                    if queued == BATCH {
+                        break; // each may be forty packets
+                    }
                 }
             }
         }
