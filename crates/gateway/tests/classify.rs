@@ -4,7 +4,7 @@
 #[path = "../../../fuzz/classify.rs"]
 mod body;
 
-use etherparse::{IpNumber, PacketBuilder, VlanId};
+use etherparse::{PacketBuilder, VlanId};
 use fairwire_core::FlowHash;
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::{Claims, Classifier, ClassifierPlan, Facts, FlowKind, Framing, LinkKind};
@@ -176,14 +176,14 @@ fn what_is_not_ip_is_of_no_class_and_bare_packets_are_as_in_frames() {
 
 #[test]
 fn headers_of_ipv6_are_walked_to_the_ports() {
-    let mut frame = Vec::new();
     let inside: [u8; 16] = "2001:db8:1::9".parse::<std::net::Ipv6Addr>().unwrap().octets();
     let mut payload = vec![60, 0, 1, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0]; // hop by hop, then options, then UDP
     payload.extend([0x0f, 0xa0, 0, 53, 0, 8, 0, 0]);
-    PacketBuilder::ethernet2([2; 6], [4; 6])
-        .ipv6([1; 16], inside, 64)
-        .write(&mut frame, IpNumber(0), &payload)
-        .unwrap();
+    let mut frame = vec![2; 12];
+    frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, payload.len() as u8, 0, 64]);
+    frame.extend([1; 16]);
+    frame.extend(inside);
+    frame.extend(payload);
     let port = |byte: u8| {
         let mut frame = frame.clone();
         *frame.get_mut(14 + 40 + 16 + 3).unwrap() = byte;

@@ -363,6 +363,11 @@ fn faults_of_the_subscriber_file_are_told_with_line_and_column() {
         refused("name,vlan\nann,7\n\"b,ob\",7\n"),
         "s.csv:3:8: `vlan` is 7, but line 2 has it, `ann`; allowed: a VLAN that no other subscriber has"
     );
+}
+
+#[test]
+fn values_of_the_subscriber_file_are_checked_one_by_one() {
+    let refused = |csv: &str| csv_refusal(BOTH, csv);
     for vlan in ["0", "4095", "x", "-1"] {
         assert!(
             refused(&format!("name,vlan\nann,{vlan}\n")).contains("a whole number from 1 to 4094"),

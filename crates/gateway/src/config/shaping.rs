@@ -89,20 +89,7 @@ pub(super) fn check(
             format!("with the discipline `classful` for [{path}]"),
         ));
     }
-    let loss = typed.loss.unwrap_or(0.0);
-    if !(0.0..=1.0).contains(&loss) {
-        return Err(texts.refuse(
-            &format!("{path}.loss"),
-            loss,
-            "that is no probability",
-            "a number from 0 to 1",
-        ));
-    }
-    let delay = typed.delay.map_or(Duration::ZERO, |delay| delay.0);
-    if delay > MOST_DELAY {
-        let allowed = format_args!("at most {MOST_DELAY}");
-        return Err(texts.refuse(&format!("{path}.delay"), delay, "every frame is held so long", allowed));
-    }
+    let (delay, loss) = lab(typed, path, texts)?;
     if let Some(leaf) = typed.leaf.as_deref().filter(|_| discipline != "classful") {
         let why = format!("`{discipline}` has no leaves");
         return Err(texts.refuse(
@@ -129,6 +116,25 @@ pub(super) fn check(
         sharing: discipline::sharing(spec, discipline, way, tree, texts)?,
         leaf,
     }))
+}
+
+/// Delay and loss after the link.
+fn lab(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<(Duration, f64), DocumentError> {
+    let loss = typed.loss.unwrap_or(0.0);
+    if !(0.0..=1.0).contains(&loss) {
+        return Err(texts.refuse(
+            &format!("{path}.loss"),
+            loss,
+            "that is no probability",
+            "a number from 0 to 1",
+        ));
+    }
+    let delay = typed.delay.map_or(Duration::ZERO, |delay| delay.0);
+    if delay > MOST_DELAY {
+        let allowed = format_args!("at most {MOST_DELAY}");
+        return Err(texts.refuse(&format!("{path}.delay"), delay, "every frame is held so long", allowed));
+    }
+    Ok((delay, loss))
 }
 
 /// The catalogue's name of the discipline called `name`.
