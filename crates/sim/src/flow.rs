@@ -41,7 +41,7 @@ struct Sink {
     /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that
     /// waited for one.
     home: [Lane; 2],
-    /// How many others the latest packet waited for on the way down.
+    /// How many others the latest packet waited for on the way down; 2 for more than one.
     queued: u8,
 }
 
@@ -346,7 +346,7 @@ impl Flow {
         let group = stage.group;
         let bytes = group.wire_bytes(frame);
         let sink = &mut self.sink;
-        sink.queued = sink.down.queued(at, &group.pace).min(usize::from(u8::MAX)) as u8;
+        sink.queued = sink.down.queued(at, &group.pace) as u8;
         let sent = sink.down.start(bytes, at, &group.pace);
         let at = sent + sink.access_delay;
         if self.is_stale(frame, group) {

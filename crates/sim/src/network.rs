@@ -291,13 +291,14 @@ impl<T: Tap> Run<T> {
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];
-        let Target::Queue(link) = leg.to else {
+        let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        let mut packet = self.groups[leg.group as usize].packet(frame, slot, now);
-        if self.edges.is_some() {
-            self.enter(frame, &mut packet, now);
-        }
+        // Written once and where the discipline reads it: to move it as a whole right after it was written in pieces, the processor would wait.
+        let packet = match self.edges {
+            None => self.groups[group as usize].packet(frame, slot, now),
+            Some(_) => self.enter(frame, slot, now),
+        };
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
         if self.looks_ahead {
