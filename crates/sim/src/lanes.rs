@@ -1,5 +1,6 @@
 //! Streams of entries that are in order already, and the first of all their fronts.
 
+use crate::prefetch;
 use fairwire_core::Time;
 
 /// How many lanes there can be. More would be another level of the tournament.
@@ -7,6 +8,9 @@ pub(crate) const MOST_LANES: usize = 16;
 
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
+
+/// Entries this far apart lie in neighbouring lines of the cache, or in the same.
+const ENTRIES_IN_LINES: usize = 2;
 
 /// When an entry is due, and who goes first among those due at the same time. No two are alike.
 pub(crate) type Order = (Time, u64);
@@ -131,9 +135,11 @@ impl<T: Copy> Lanes<T> {
         self.queues[self.changed % MOST_LANES].head.is_multiple_of(AHEAD).then_some(self.changed)
     }
 
-    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
+    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others. Asks for those that come
+    /// after them.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
+        (0..AHEAD).step_by(ENTRIES_IN_LINES).for_each(|step| queue.fetch(skipped + AHEAD + step));
         (skipped..queue.behind.min(skipped + AHEAD))
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
@@ -222,8 +228,17 @@ impl<T: Copy> Ring<T> {
         }
         let at = (self.head + self.behind) & (self.slots.len() - 1);
         self.slots[at] = (order, entry);
+        self.fetch(self.behind + AHEAD);
         self.behind += 1;
         self.last = order;
+    }
+
+    /// Asks for the slot so many places after the head, where the next round of the ring may come to it first.
+    #[inline]
+    fn fetch(&self, places: usize) {
+        if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
+            prefetch::first_line(slot);
+        }
     }
 
     /// The front was taken: what comes behind it moves up, if anything does.
