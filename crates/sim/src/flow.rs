@@ -404,10 +404,10 @@ impl Flow {
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`. When it gets to the sink's access link, where that is
-    /// where the leg ends.
+    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an acknowledgement, to its sender. Who has
+    /// data for the sink's access link delivers it.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
         match leg.to {
@@ -415,14 +415,13 @@ impl Flow {
                 *stage.frames.at_mut(slot) = frame;
                 stage.events.push(there, Event::Arrival(slot), leg.lane);
             }
-            Target::End if frame.is_ack() => {
+            Target::End => {
+                debug_assert!(frame.is_ack(), "data is delivered");
                 let home = there + stage.group.ack_on_access + self.sink.access_delay;
                 let lane = self.sink.home.get(usize::from(self.sink.queued)).copied().unwrap_or(Lane::NONE);
                 stage.events.push(home, Event::Ack(slot), lane);
             }
-            Target::End => return Some(there),
         }
-        None
     }
 
     /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.

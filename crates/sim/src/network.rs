@@ -355,18 +355,28 @@ impl<T: Tap> Run<T> {
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
-        if self.puts_off && !self.ledger.frames.at(slot).is_ack() {
+        let mut frame = self.ledger.frames.at(slot);
+        if self.puts_off && !frame.is_ack() {
             return self.put_off(departure, link, now);
         }
-        let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
         self.note(What::Depart, slot, Some(link), now);
+        let leg = &self.legs[frame.leg as usize];
+        let group = leg.group;
+        if leg.to == Target::End && !frame.is_ack() {
+            let takes = self.groups[group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
+            return self.deliver(frame, slot, departure.reaches + takes, now);
+        }
+        self.pass_on(frame, slot, departure.reaches, now);
+    }
+
+    /// `frame`, kept in `slot`, goes on to another queue, or as an acknowledgement to its sender.
+    #[inline(never)]
+    fn pass_on(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);
-        if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
-            self.deliver(frame, slot, at, now);
-        }
+        flow.go_on(frame, slot, at, &mut stage);
     }
 
     /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
