@@ -3,63 +3,169 @@
 //! A run of a million flows touches hundreds of megabytes at random. In pages of 4 KiB most of those touches miss the processor's
 //! table of pages as well, and the kernel clears each page by itself. Where the kernel gives huge pages to those who ask (its default
 //! in most distributions), this asks.
+//!
+//! Large pieces come from the kernel directly, each at the beginning of a huge page. One that grows is moved page by page, which is a
+//! change of tables: nothing is copied, and nothing cleared twice.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator. Pieces of [`LARGE`] bytes and more are to lie in huge pages.
+/// The system's allocator, and the kernel for pieces of [`LARGE`] bytes and more.
 #[derive(Debug)]
 pub struct HugePages;
 
-/// Smaller pieces are left alone: of two huge pages (2 MiB on x86-64) at least one may lie within so much.
-const LARGE: usize = 4 << 20;
+/// Smaller pieces are left alone: they fill no huge page.
+const LARGE: usize = HUGE;
 
-/// The size of an ordinary page, or a multiple of it, on every machine that this runs on.
-const PAGE: usize = 64 << 10;
+/// A huge page of x86-64, and of most others that have pages of 4 KiB.
+const HUGE: usize = 2 << 20;
 
-// SAFETY: every piece is `System`'s, given back to `System` with the layout that it was asked for with. Advice changes neither
-// contents nor addresses.
-unsafe impl GlobalAlloc for HugePages {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps to the contract of `alloc`, which is `System`'s.
-        advised(unsafe { System.alloc(layout) }, layout.size())
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
-        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
-    }
-
-    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
-        advised(unsafe { System.realloc(piece, layout, size) }, size)
-    }
-
-    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(piece, layout) }
-    }
-}
-
-/// `piece`, of `size` bytes, for which huge pages are asked where it is large.
+/// Is a piece of this layout the kernel's?
 #[inline]
-fn advised(piece: *mut u8, size: usize) -> *mut u8 {
-    if size >= LARGE && !piece.is_null() {
-        advise(piece, size);
+fn is_large(layout: Layout) -> bool {
+    cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
+}
+
+// SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it came from. Those of the kernel begin
+// at a multiple of `HUGE`, which every alignment that is let through divides, and are all zero at first.
+unsafe impl GlobalAlloc for HugePages {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_large(layout) {
+            return kernel::take(layout.size());
+        }
+        // SAFETY: the caller keeps to the contract of `alloc`, which is `System`'s.
+        unsafe { System.alloc(layout) }
     }
-    piece
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_large(layout) {
+            return kernel::take(layout.size());
+        }
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller vouches that this is a layout.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (is_large(layout), is_large(wanted)) {
+            // SAFETY: as above.
+            (false, false) => unsafe { System.realloc(piece, layout, size) },
+            // SAFETY: the piece was taken with this size.
+            (true, true) => unsafe { kernel::resize(piece, layout.size(), size) },
+            // SAFETY: both pieces are as long as what is copied, and lie apart.
+            _ => unsafe {
+                let other = self.alloc(wanted);
+                if !other.is_null() {
+                    std::ptr::copy_nonoverlapping(piece, other, layout.size().min(size));
+                    self.dealloc(piece, layout);
+                }
+                other
+            },
+        }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        if is_large(layout) {
+            // SAFETY: the piece was taken with this size.
+            unsafe { kernel::give_back(piece, layout.size()) };
+        } else {
+            // SAFETY: as above.
+            unsafe { System.dealloc(piece, layout) }
+        }
+    }
 }
 
-#[cold]
 #[cfg(target_os = "linux")]
-fn advise(piece: *mut u8, size: usize) {
-    let within = piece.align_offset(PAGE);
-    let whole = (size - within) / PAGE * PAGE;
-    // SAFETY: the range lies within a piece that is allocated and ours to give out. Where the kernel knows no huge pages it
-    // says so, and nothing is lost.
-    unsafe { libc::madvise(piece.add(within).cast(), whole, libc::MADV_HUGEPAGE) };
+mod kernel {
+    use super::HUGE;
+    use libc::{MADV_HUGEPAGE, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, MREMAP_FIXED, MREMAP_MAYMOVE};
+    use libc::{PROT_READ, PROT_WRITE, c_void, madvise, mmap, mremap, munmap};
+    use std::ptr;
+
+    /// Whole huge pages for so many bytes, which are not more than `isize::MAX`.
+    fn whole(size: usize) -> usize {
+        size.next_multiple_of(HUGE)
+    }
+
+    /// A piece of so many bytes, all zero; null where there is none.
+    #[cold]
+    pub(super) fn take(size: usize) -> *mut u8 {
+        let Some(piece) = mapped(whole(size)) else { return ptr::null_mut() };
+        // SAFETY: the range was just mapped. Where the kernel knows no huge pages it says so, and nothing is lost.
+        unsafe { madvise(piece, whole(size), MADV_HUGEPAGE) };
+        piece.cast()
+    }
+
+    /// Fresh pages from a multiple of `HUGE` on: more than that are asked for, and what is too much is given back.
+    fn mapped(size: usize) -> Option<*mut c_void> {
+        let most = size.checked_add(HUGE)?;
+        // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that exists.
+        let start = unsafe {
+            mmap(ptr::null_mut(), most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        };
+        if start == MAP_FAILED {
+            return None;
+        }
+        let before = start.align_offset(HUGE);
+        // SAFETY: both ranges are the ends of what was just mapped, and nobody knows of them.
+        unsafe {
+            if before > 0 {
+                munmap(start, before);
+            }
+            munmap(start.byte_add(before + size), HUGE - before);
+            Some(start.byte_add(before))
+        }
+    }
+
+    /// The piece with `size` bytes, perhaps elsewhere; null, and nothing has changed, where there is no memory.
+    ///
+    /// # Safety
+    /// The piece was taken, or resized last, with `old` bytes, and is used no more under its old address.
+    #[cold]
+    pub(super) unsafe fn resize(piece: *mut u8, old: usize, size: usize) -> *mut u8 {
+        let (old, size) = (whole(old), whole(size));
+        // SAFETY: by the contract the range is a mapping of ours.
+        let in_place = unsafe { mremap(piece.cast(), old, size, 0) };
+        if in_place != MAP_FAILED {
+            return piece;
+        }
+        let Some(other) = mapped(size) else { return ptr::null_mut() };
+        // SAFETY: as above; the range at `other` was just mapped, and what moves there replaces it.
+        let moved = unsafe { mremap(piece.cast(), old, size, MREMAP_MAYMOVE | MREMAP_FIXED, other) };
+        if moved == MAP_FAILED {
+            // SAFETY: nobody knows of it.
+            unsafe { munmap(other, size) };
+            return ptr::null_mut();
+        }
+        moved.cast()
+    }
+
+    /// Gives a piece back.
+    ///
+    /// # Safety
+    /// The piece was taken, or resized last, with `size` bytes, and is used no more.
+    #[cold]
+    pub(super) unsafe fn give_back(piece: *mut u8, size: usize) {
+        // SAFETY: by the contract the range is a mapping of ours.
+        unsafe { munmap(piece.cast(), whole(size)) };
+    }
 }
 
-#[cold]
 #[cfg(not(target_os = "linux"))]
-fn advise(_: *mut u8, _: usize) {}
+mod kernel {
+    /// Never asked: no piece is large here.
+    pub(super) fn take(_: usize) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+
+    pub(super) unsafe fn resize(_: *mut u8, _: usize, _: usize) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+
+    pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
+}

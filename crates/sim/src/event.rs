@@ -55,7 +55,7 @@ impl Lane {
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     lanes: Lanes<Event>,
-    is_from_lane: bool, // the latest event
+    is_from_calendar: bool, // the latest event, since somebody looked ahead
     calendar: Calendar,
     now: Time,
     scheduled: u64,
@@ -68,7 +68,7 @@ struct Calendar {
     near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event here is before this. Zero where that is not known, and while `near` is not empty.
+    /// No event here is before this: the time of the next one while `near` is not empty. Zero where nothing is known.
     bound: Time,
     /// Has a bucket begun to be served at whose events nobody has looked ahead?
     is_fresh: bool,
@@ -106,8 +106,8 @@ impl EventQueue {
             TieRule::Fifo => None,
         };
         EventQueue {
-            lanes: Lanes::new(),
-            is_from_lane: false,
+            lanes: Lanes::new(Event::LinkFree(0)),
+            is_from_calendar: false,
             calendar: Calendar::new(),
             now: Time::ZERO,
             scheduled: 0,
@@ -141,22 +141,22 @@ impl EventQueue {
     #[inline(always)] // into the loop of either kind of run
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
         let first = self.lanes.first();
-        let is_from_calendar = self.calendar.may_come_before(first.time)
-            && self.calendar.comes_before(self.lanes.order(first), self.now);
-        let (time, event) = if is_from_calendar {
-            let entry = self.calendar.pop_until(end)?;
-            self.is_from_lane = false;
-            (entry.time, entry.event)
-        } else {
-            if first.time > end {
+        if first.is_nothing() || self.calendar.may_come_before(first.time()) {
+            if self.calendar.comes_before(self.lanes.order(first), self.now) {
+                let entry = self.calendar.pop_until(end)?;
+                self.is_from_calendar = true;
+                self.now = entry.time;
+                return Some((entry.time, entry.event));
+            }
+            if first.is_nothing() {
                 return None;
             }
-            let event = self.lanes.pop(first)?;
-            self.is_from_lane = true;
-            (first.time, event)
-        };
-        self.now = time;
-        Some((time, event))
+        }
+        if first.time() > end {
+            return None;
+        }
+        self.now = first.time();
+        Some((self.now, self.lanes.pop(first)))
     }
 
     /// Now and then tells of events that are soon to come: many at once, so that memory that they need can be asked for all at once.
@@ -168,7 +168,7 @@ impl EventQueue {
             soon().for_each(|entry| first(entry.event));
             soon().for_each(|entry| then(entry.event));
         }
-        if self.is_from_lane
+        if !std::mem::take(&mut self.is_from_calendar)
             && let Some(lane) = self.lanes.looks_ahead()
         {
             self.lanes.ahead(lane, 2 * AHEAD).for_each(first);
@@ -237,6 +237,7 @@ impl Calendar {
     #[inline]
     fn pop_until(&mut self, end: Time) -> Option<Entry> {
         let next = self.near.pop_if(|next| next.time <= end)?;
+        self.bound = self.near.last().map_or_else(|| self.wheel.start_of(self.wheel.head), |next| next.time);
         self.tuning.popped += 1;
         Some(next)
     }
@@ -245,7 +246,7 @@ impl Calendar {
     fn place(&mut self, entry: Entry, now: Time) {
         let bucket = self.wheel.bucket(entry.time);
         if bucket < self.wheel.head {
-            self.bound = Time::ZERO;
+            self.bound = self.bound.min(entry.time);
             let at = self.near.partition_point(|other| *other > entry);
             self.near.insert(at, entry);
             if self.near.len() > CROWD {
@@ -283,9 +284,9 @@ impl Calendar {
             self.far.pop();
         }
         self.wheel.head = bucket + 1;
-        self.bound = Time::ZERO;
         self.is_fresh = true;
         self.near.sort_unstable_by(|a, b| b.cmp(a));
+        self.bound = self.near.last().map_or(Time::ZERO, |next| next.time);
         true
     }
 

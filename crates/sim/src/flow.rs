@@ -41,7 +41,7 @@ struct Sink {
     /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that
     /// waited for one.
     home: [Lane; 2],
-    /// How many others the latest packet waited for on the way down.
+    /// How many others the latest packet waited for on the way down; 2 for more than one.
     queued: u8,
 }
 
@@ -346,7 +346,7 @@ impl Flow {
         let group = stage.group;
         let bytes = group.wire_bytes(frame);
         let sink = &mut self.sink;
-        sink.queued = sink.down.queued(at, &group.pace).min(usize::from(u8::MAX)) as u8;
+        sink.queued = sink.down.queued(at, &group.pace) as u8;
         let sent = sink.down.start(bytes, at, &group.pace);
         let at = sent + sink.access_delay;
         if self.is_stale(frame, group) {
@@ -404,10 +404,10 @@ impl Flow {
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`. When it gets to the sink's access link, where that is
-    /// where the leg ends.
+    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an acknowledgement, to its sender. Who has
+    /// data for the sink's access link delivers it.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) -> Option<Time> {
+    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
         match leg.to {
@@ -415,14 +415,13 @@ impl Flow {
                 *stage.frames.at_mut(slot) = frame;
                 stage.events.push(there, Event::Arrival(slot), leg.lane);
             }
-            Target::End if frame.is_ack() => {
+            Target::End => {
+                debug_assert!(frame.is_ack(), "data is delivered");
                 let home = there + stage.group.ack_on_access + self.sink.access_delay;
                 let lane = self.sink.home.get(usize::from(self.sink.queued)).copied().unwrap_or(Lane::NONE);
                 stage.events.push(home, Event::Ack(slot), lane);
             }
-            Target::End => return Some(there),
         }
-        None
     }
 
     /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.

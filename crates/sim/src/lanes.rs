@@ -1,5 +1,6 @@
 //! Streams of entries that are in order already, and the first of all their fronts.
 
+use crate::prefetch;
 use fairwire_core::Time;
 
 /// How many lanes there can be. More would be another level of the tournament.
@@ -7,6 +8,9 @@ pub(crate) const MOST_LANES: usize = 16;
 
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
+
+/// Entries this far apart lie in neighbouring lines of the cache, or in the same.
+const ENTRIES_IN_LINES: usize = 2;
 
 /// When an entry is due, and who goes first among those due at the same time. No two are alike.
 pub(crate) type Order = (Time, u64);
@@ -27,18 +31,29 @@ pub(crate) struct Lanes<T> {
     changed: usize,
 }
 
-/// The first entry of all lanes.
+/// The first entry of all lanes, or that there is none: the root's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct First {
-    /// When it is due, or a time that never comes.
-    pub(crate) time: Time,
-    lane: usize,
+pub(crate) struct First(u64);
+
+impl First {
+    /// Does nothing wait?
+    #[inline(always)]
+    pub(crate) fn is_nothing(self) -> bool {
+        self.0 >= NO_KEY
+    }
+
+    /// When it is due; no time of any event, where nothing waits.
+    #[inline(always)]
+    pub(crate) fn time(self) -> Time {
+        Time::from_ns(self.0 / MOST_LANES as u64)
+    }
 }
 
 impl<T: Copy> Lanes<T> {
-    pub(crate) fn new() -> Self {
+    /// Without lanes; `filler` stands where there is no entry.
+    pub(crate) fn new(filler: T) -> Self {
         Lanes {
-            queues: std::array::from_fn(|_| Ring::new()),
+            queues: std::array::from_fn(|_| Ring::new(filler)),
             count: 0,
             keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
@@ -58,7 +73,7 @@ impl<T: Copy> Lanes<T> {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
-        if queue.is_empty() {
+        if self.keys[MOST_LANES + lane] >= NO_KEY {
             if order.0.ns() >= LATEST {
                 return false;
             }
@@ -76,7 +91,7 @@ impl<T: Copy> Lanes<T> {
         true
     }
 
-    /// The first entry, or [`NEVER`].
+    /// The first entry, if there is any.
     #[inline(always)]
     pub(crate) fn first(&mut self) -> First {
         self.play(self.changed)
@@ -108,10 +123,7 @@ impl<T: Copy> Lanes<T> {
         if self.count > MOST_LANES / 2 {
             round(self); // else the first half of the lanes has won already
         }
-        First {
-            time: if first < NO_KEY { Time::from_ns(first / MOST_LANES as u64) } else { Time::MAX },
-            lane: lane_of(first),
-        }
+        First(first)
     }
 
     #[cold]
@@ -122,7 +134,7 @@ impl<T: Copy> Lanes<T> {
 
     /// The order of what is first, or [`NEVER`].
     pub(crate) fn order(&self, first: First) -> Order {
-        self.queues[first.lane].front.0
+        self.queues[lane_of(first.0)].front.0
     }
 
     /// Once in [`AHEAD`] entries of a lane, right after one was taken: that lane.
@@ -131,22 +143,25 @@ impl<T: Copy> Lanes<T> {
         self.queues[self.changed % MOST_LANES].head.is_multiple_of(AHEAD).then_some(self.changed)
     }
 
-    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others.
+    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others. Asks for those that come
+    /// after them.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
         let queue = &self.queues[lane];
+        (0..AHEAD).step_by(ENTRIES_IN_LINES).for_each(|step| queue.fetch(skipped + AHEAD + step));
         (skipped..queue.behind.min(skipped + AHEAD))
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
     }
 
-    /// Takes out the entry that is first, as was just told.
+    /// Takes out the entry that is first, as was just told: there must be one.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, first: First) -> Option<T> {
-        let lane = first.lane % MOST_LANES;
+    pub(crate) fn pop(&mut self, first: First) -> T {
+        debug_assert!(!first.is_nothing(), "nothing waits");
+        let lane = lane_of(first.0);
         let queue = &mut self.queues[lane];
-        let entry = queue.front.1?;
+        let entry = queue.front.1;
         self.changed = lane;
         self.keys[MOST_LANES + lane] = if queue.move_up() { key(queue.front.0.0, lane) } else { never(lane) };
-        Some(entry)
+        entry
     }
 }
 
@@ -189,8 +204,8 @@ fn number((time, tie): Order) -> u128 {
 /// a link's questions is, thus needs no ring.
 #[derive(Debug)]
 struct Ring<T> {
-    /// What is first; of the order [`NEVER`], and nothing, where nothing waits.
-    front: (Order, Option<T>),
+    /// What is first; of the order [`NEVER`] where nothing waits.
+    front: (Order, T),
     last: Order,
     slots: Box<[(Order, T)]>, // as many as a power of two, or none
     head: usize,
@@ -198,19 +213,14 @@ struct Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
-    fn new() -> Self {
-        Ring { front: (NEVER, None), last: (Time::ZERO, 0), slots: Box::default(), head: 0, behind: 0 }
-    }
-
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.front.1.is_none()
+    fn new(filler: T) -> Self {
+        Ring { front: (NEVER, filler), last: (Time::ZERO, 0), slots: Box::default(), head: 0, behind: 0 }
     }
 
     /// Adds the first entry.
     #[inline]
     fn begin(&mut self, order: Order, entry: T) {
-        self.front = (order, Some(entry));
+        self.front = (order, entry);
         self.last = order;
     }
 
@@ -222,20 +232,28 @@ impl<T: Copy> Ring<T> {
         }
         let at = (self.head + self.behind) & (self.slots.len() - 1);
         self.slots[at] = (order, entry);
+        self.fetch(self.behind + AHEAD);
         self.behind += 1;
         self.last = order;
+    }
+
+    /// Asks for the slot so many places after the head, where the next round of the ring may come to it first.
+    #[inline]
+    fn fetch(&self, places: usize) {
+        if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
+            prefetch::first_line(slot);
+        }
     }
 
     /// The front was taken: what comes behind it moves up, if anything does.
     #[inline]
     fn move_up(&mut self) -> bool {
         if self.behind == 0 {
-            self.front = (NEVER, None);
+            self.front.0 = NEVER;
             return false;
         }
         let mask = self.slots.len() - 1;
-        let (order, entry) = self.slots[self.head & mask];
-        self.front = (order, Some(entry));
+        self.front = self.slots[self.head & mask];
         self.head = (self.head + 1) & mask;
         self.behind -= 1;
         true
@@ -263,7 +281,7 @@ mod tests {
     fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
         let mut rng = Seed(5).stream("lanes");
         for trial in 0..1000u32 {
-            let mut lanes = Lanes::new();
+            let mut lanes = Lanes::new(0);
             (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
             let mut orders = Vec::new();
             for number in 0..20u32 {
@@ -275,7 +293,7 @@ mod tests {
             orders.sort_unstable();
             for order in orders {
                 let first = lanes.first();
-                assert_eq!((lanes.order(first), lanes.pop(first)), (order, Some(order.1 as u32)));
+                assert_eq!((lanes.order(first), lanes.pop(first)), (order, order.1 as u32));
             }
         }
     }
@@ -283,7 +301,7 @@ mod tests {
     #[test]
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {
         let mut rng = Seed(4).stream("lanes");
-        let mut lanes = Lanes::new();
+        let mut lanes = Lanes::new(0);
         for _ in 0..MOST_LANES {
             assert!(lanes.add().is_some());
         }
@@ -301,8 +319,9 @@ mod tests {
                 taken += u32::from(expected.is_some());
                 let first = lanes.first();
                 assert_eq!(lanes.order(first), expected.map_or(NEVER, |(order, _)| order));
-                assert!(expected.is_none_or(|((time, _), _)| first.time == time));
-                assert_eq!(lanes.pop(first), expected.map(|(_, number)| number));
+                assert_eq!(first.is_nothing(), expected.is_none());
+                assert!(expected.is_none_or(|((time, _), _)| first.time() == time));
+                assert!(expected.is_none_or(|(_, number)| lanes.pop(first) == number));
                 clock = expected.map_or(clock, |((time, _), _)| time.ns());
             }
         }
@@ -311,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
-        let mut lanes = Lanes::new();
+        let mut lanes = Lanes::new(0);
         (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
         let at = |ns| (Time::from_ns(ns), 0);
         for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
@@ -319,7 +338,7 @@ mod tests {
         }
         let taken: Vec<_> = std::iter::from_fn(|| {
             let first = lanes.first();
-            lanes.pop(first)
+            (!first.is_nothing()).then(|| lanes.pop(first))
         })
         .collect();
         assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
@@ -327,15 +346,15 @@ mod tests {
 
     #[test]
     fn what_does_not_come_after_the_last_of_its_lane_is_refused() {
-        let mut lanes = Lanes::new();
+        let mut lanes = Lanes::new('-');
         let lane = lanes.add().expect("the first");
         let at = |ns, tie| (Time::from_ns(ns), tie);
         assert!(lanes.push(lane, at(5, 5), 'a'));
         assert!(!lanes.push(lane, at(4, 9), 'b') && !lanes.push(lane, at(5, 4), 'b'));
         assert!(!lanes.push(MOST_LANES, at(6, 0), 'b'), "there is no such lane");
         let first = lanes.first();
-        assert_eq!(lanes.pop(first), Some('a'));
+        assert_eq!(lanes.pop(first), 'a');
         let first = lanes.first();
-        assert_eq!((lanes.order(first), lanes.pop(first)), (NEVER, None));
+        assert_eq!((lanes.order(first), first.is_nothing()), (NEVER, true));
     }
 }

@@ -44,13 +44,11 @@ impl Line {
         self.free_at
     }
 
-    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent.
+    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent, and 2 for more than one.
     #[inline]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
-        match self.free_at.since(now).ns() {
-            0 => 0,
-            waits => waits.div_ceil(pace.whole.ns().max(1)) as usize,
-        }
+        let waits = self.free_at.since(now);
+        usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
     /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are

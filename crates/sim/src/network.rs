@@ -291,13 +291,14 @@ impl<T: Tap> Run<T> {
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.ledger.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];
-        let Target::Queue(link) = leg.to else {
+        let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        let mut packet = self.groups[leg.group as usize].packet(frame, slot, now);
-        if self.edges.is_some() {
-            self.enter(frame, &mut packet, now);
-        }
+        // Written once and where the discipline reads it: to move it as a whole right after it was written in pieces, the processor would wait.
+        let packet = match self.edges {
+            None => self.groups[group as usize].packet(frame, slot, now),
+            Some(_) => self.enter(frame, slot, now),
+        };
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
         if self.looks_ahead {
@@ -354,18 +355,28 @@ impl<T: Tap> Run<T> {
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
-        if self.puts_off && !self.ledger.frames.at(slot).is_ack() {
+        let mut frame = self.ledger.frames.at(slot);
+        if self.puts_off && !frame.is_ack() {
             return self.put_off(departure, link, now);
         }
-        let mut frame = self.ledger.frames.at(slot);
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
         self.note(What::Depart, slot, Some(link), now);
+        let leg = &self.legs[frame.leg as usize];
+        let group = leg.group;
+        if leg.to == Target::End && !frame.is_ack() {
+            let takes = self.groups[group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
+            return self.deliver(frame, slot, departure.reaches + takes, now);
+        }
+        self.pass_on(frame, slot, departure.reaches, now);
+    }
+
+    /// `frame`, kept in `slot`, goes on to another queue, or as an acknowledgement to its sender.
+    #[inline(never)]
+    fn pass_on(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);
-        if let Some(at) = flow.go_on(frame, slot, departure.reaches, &mut stage) {
-            self.deliver(frame, slot, at, now);
-        }
+        flow.go_on(frame, slot, at, &mut stage);
     }
 
     /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with

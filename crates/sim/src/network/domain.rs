@@ -7,16 +7,18 @@ use crate::observe::Tap;
 use fairwire_core::{Packet, Time};
 
 impl<T: Tap> Run<T> {
-    /// `packet`, which stands for `frame`, enters the domain, where this is its first queue.
+    /// The packet that `frame`, kept in `slot`, is: it enters the domain, where this is its first queue.
     #[inline(never)]
-    pub(super) fn enter(&mut self, frame: Frame, packet: &mut Packet, now: Time) {
+    pub(super) fn enter(&mut self, frame: Frame, slot: u32, now: Time) -> Packet {
         let group = self.group_of(frame);
+        let mut packet = self.groups[group as usize].packet(frame, slot, now);
         if let Some(edges) = &mut self.edges
             && !frame.is_ack()
             && self.groups[group as usize].is_first(frame.leg)
         {
-            self.ledger.frames.at_mut(packet.frame).tag = edges.enter(group, frame.tag, packet, now);
+            self.ledger.frames.at_mut(slot).tag = edges.enter(group, frame.tag, &mut packet, now);
         }
+        packet
     }
 
     /// `frame` leaves the domain. What its receiver is told.

@@ -96,7 +96,16 @@ impl Generator {
     }
 
     /// The next packet, told at `now`, which is when the source starts or when it sent the previous one; none when it is through.
+    #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
+        match self {
+            Generator::Cbr(source) => Some(source.next(now, rng)),
+            other => other.next_of_others(now, rng),
+        }
+    }
+
+    #[inline(never)] // lest the most frequent source wait for what it returns through memory
+    fn next_of_others(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         match self {
             Generator::Cbr(source) => Some(source.next(now, rng)),
             Generator::OnOff(source) => Some(source.next(now, rng)),
