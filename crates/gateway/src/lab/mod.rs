@@ -14,11 +14,11 @@
 mod agent;
 mod contest;
 mod crew;
-mod error;
+pub mod error;
 mod host;
 mod message;
-mod namespace;
-mod netlink;
+pub mod namespace;
+pub mod netlink;
 mod plan;
 mod sink;
 mod source;

@@ -1,0 +1,80 @@
+//! What arrives at a host's interface, counted frame by frame: what the gateway's link was used for.
+
+use super::{Slots, Stage};
+use crate::Fallible;
+use crate::traffic::{flow_of, on_the_link};
+use fairwire_gateway::clock;
+use fairwire_gateway::io::Port;
+use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_wire::headers::parse;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::sync::Arc;
+
+pub(super) struct Tap {
+    stage: Arc<Stage>,
+    port: AfPacket,
+}
+
+/// Bytes on the link.
+pub(super) struct Tapped {
+    /// Of flows that come here, by flow and slot.
+    pub link: Vec<Slots>,
+    /// Of what comes back to flows that this host sends.
+    pub back: Vec<Slots>,
+    /// Of other IP packets.
+    pub strange: Slots,
+    /// Frames that were not seen in time.
+    pub missed: u64,
+}
+
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+impl Tap {
+    pub(super) fn open(stage: &Arc<Stage>, device: &str) -> Fallible<Tap> {
+        Ok(Tap { stage: Arc::clone(stage), port: AfPacket::open(device)? })
+    }
+
+    /// Until the run is over.
+    pub(super) fn run(mut self) -> Fallible<Tapped> {
+        let flows = self.stage.traffic.flows.len();
+        let mut tapped = Tapped {
+            link: vec![self.stage.empty(); flows],
+            back: vec![self.stage.empty(); flows],
+            strange: self.stage.empty(),
+            missed: 0,
+        };
+        while !self.stage.is_over() {
+            // A signal or a time-out: either way the port is asked.
+            let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
+            let slot = self.stage.slot(clock::now());
+            let stage = &self.stage;
+            self.port.receive(&mut |frame, _| {
+                if let Some(slot) = slot {
+                    tapped.count(stage, frame, slot);
+                }
+            })?;
+        }
+        tapped.missed = self.port.health().overflows;
+        Ok(tapped)
+    }
+}
+
+impl Tapped {
+    fn count(&mut self, stage: &Stage, frame: &[u8], slot: usize) {
+        let headers = parse(frame);
+        if headers.network.is_none() {
+            return; // not shaped
+        }
+        let flows = &stage.traffic.flows;
+        let ports = headers.transport.map(|transport| transport.ports);
+        let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
+        let comes = of(ports.map(|ports| ports.source)).filter(|flow| flows[*flow].way != stage.way);
+        let back = of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].way == stage.way);
+        let count = match (comes, back) {
+            (Some(flow), _) => &mut self.link[flow],
+            (None, Some(flow)) => &mut self.back[flow],
+            (None, None) => &mut self.strange,
+        };
+        count[slot] += on_the_link(frame.len());
+    }
+}

@@ -1,0 +1,2 @@
+//! Real networks.
+fn main() {}
