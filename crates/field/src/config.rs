@@ -3,6 +3,9 @@
 use crate::world::{INSIDE, OUTSIDE};
 use std::fmt::Write;
 
+/// The name of the file with subscribers, beside the configuration.
+pub const SUBSCRIBERS: &str = "subscribers.csv";
+
 /// One way of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -44,7 +47,7 @@ pub struct Document {
     pub more: String,
     /// Lines of the table `safety`.
     pub safety: String,
-    /// The file with subscribers.
+    /// The text of the file with subscribers.
     pub subscribers: Option<String>,
 }
 
@@ -67,8 +70,8 @@ impl Document {
                 say(self.direction(way, link));
             }
         }
-        if let Some(file) = &self.subscribers {
-            say(format!("[subscribers]\nfile = \"{file}\"\n"));
+        if self.subscribers.is_some() {
+            say(format!("[subscribers]\nfile = \"{SUBSCRIBERS}\"\n"));
         }
         for branch in &self.classes {
             say(class(branch));
@@ -119,7 +122,7 @@ mod tests {
             flows: Some("5-tuple"),
             more: "[discipline.hfaba]\ncap = false\n".into(),
             safety: "on_failure = \"open\"".into(),
-            subscribers: Some("people.csv".into()),
+            subscribers: Some("name,addresses\n".into()),
         };
         let spec: Spec =
             toml::from_str(&document.text("/run/field.sock")).expect("it is TOML and has no unknown keys");

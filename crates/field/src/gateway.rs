@@ -1,7 +1,7 @@
 //! The gateway under test: the program as an operator runs it.
 
 use crate::Fallible;
-use crate::config::Document;
+use crate::config::{Document, SUBSCRIBERS};
 use crate::pen::SCRATCH;
 use crate::world::World;
 use fairwire_core::{Duration, Time};
@@ -44,7 +44,7 @@ impl Gateway {
         let (file, socket, log) =
             (folder.join("gateway.toml"), folder.join("gateway.sock"), folder.join("log"));
         let _ = fs::remove_file(&socket);
-        fs::write(&file, document.text(&socket.to_string_lossy()))?;
+        write_files(document, &file, &socket)?;
         let (program, arguments) = program()?;
         let output = File::create(&log)?;
         let child = Command::new(&program)
@@ -89,6 +89,14 @@ impl Gateway {
         Ok(serde_json::from_str(&line).map_err(|error| format!("its answer `{}`: {error}", line.trim()))?)
     }
 
+    /// Gives a class or a subscriber another weight, and returns the one that it had.
+    pub fn weigh(&self, class: &str, weight: f64) -> Fallible<f64> {
+        match self.ask(&Request::Weigh { class: class.into(), weight })? {
+            Answer::Weighed { before } => Ok(before),
+            other => Err(format!("asked to weigh `{class}` it answered {other:?}").into()),
+        }
+    }
+
     /// What it measured.
     pub fn status(&self) -> Fallible<Snapshot> {
         match self.ask(&Request::Status { classes: false })? {
@@ -99,7 +107,7 @@ impl Gateway {
 
     /// Gives it another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
-        fs::write(&self.file, document.text(&self.socket.to_string_lossy()))?;
+        write_files(document, &self.file, &self.socket)?;
         match self.ask(&Request::Reload)? {
             Answer::Reloaded(reloaded) => Ok(reloaded),
             other => Err(format!("asked to reload it answered {other:?}").into()),
@@ -159,6 +167,15 @@ impl Drop for Gateway {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The configuration, and the subscribers beside it.
+fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> {
+    fs::write(file, document.text(&socket.to_string_lossy()))?;
+    if let Some(subscribers) = &document.subscribers {
+        fs::write(file.with_file_name(SUBSCRIBERS), subscribers)?;
+    }
+    Ok(())
 }
 
 /// The program to test and its arguments: as the environment says, or the `fairwire` beside this program.

@@ -13,14 +13,14 @@
 pub mod agent;
 pub mod config;
 pub mod contest;
-//pub mod fault;
+pub mod fault;
 pub mod gateway;
+pub mod peers;
 pub mod pen;
-//pub mod peers;
 pub mod report;
 pub mod run;
-//pub mod scale;
-//pub mod soak;
+pub mod scale;
+pub mod soak;
 pub mod traffic;
 pub mod world;
 

@@ -16,6 +16,9 @@ const INSIDE: &str = "FAIRWIRE_FIELD_PEN";
 /// The folder in which scratch files of a run stand: memory of the mount namespace.
 pub const SCRATCH: &str = "/run";
 
+/// This program, also after another was put in its place.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// Why there is no pen.
 #[derive(Debug)]
 pub enum NoPen {
@@ -32,8 +35,7 @@ pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
         return Ok(body());
     }
     part_processes().map_err(|trouble| refused(&trouble))?;
-    let program = std::env::current_exe().map_err(|error| NoPen::Failed(error.into()))?;
-    let status = Command::new(program).args(std::env::args_os().skip(1)).env(INSIDE, "1").status();
+    let status = Command::new(THIS_PROGRAM).args(std::env::args_os().skip(1)).env(INSIDE, "1").status();
     let status = status.map_err(|error| NoPen::Failed(error.into()))?;
     Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
 }

@@ -2,6 +2,7 @@
 
 use crate::Fallible;
 use crate::contest::Judged;
+use crate::fault::Happened;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Write;
@@ -83,4 +84,25 @@ pub fn write<T: Serialize>(out: &Path, name: &str, what: &T) -> Fallible<()> {
     std::fs::create_dir_all(out)?;
     std::fs::write(out.join(name), serde_json::to_string_pretty(what)? + "\n")?;
     Ok(())
+}
+
+/// A fault as lines of text.
+pub fn happened(happened: &Happened) -> String {
+    let mut text = String::new();
+    let verdict = if happened.broken.is_empty() { "as promised" } else { "NOT AS PROMISED" };
+    let _ = writeln!(text, "{}: {verdict}\n  promised: {}", happened.fault, happened.promised);
+    for line in &happened.happened {
+        let _ = writeln!(text, "  so it is: {line}");
+    }
+    for line in &happened.broken {
+        let _ = writeln!(text, "  NOT SO:   {line}");
+    }
+    let counters: Vec<String> =
+        happened.counters.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
+    let _ = writeln!(text, "  counters: {}", counters.join("; "));
+    text
+}
+
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }

@@ -54,19 +54,29 @@ impl World {
     pub fn new(wiring: Wiring) -> Fallible<World> {
         let world = World { outside: Host::new()?, inside: Host::new()?, gateway: Host::new()? };
         // Nothing but the hosts speaks on the wire.
+        // This thread is at the gateway, which was made last.
         std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
-        for (here, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
-            let host = world.sender(side);
-            let there_namespace = host.namespace.descriptor();
-            let pair = Pair { here, there: HOST, there_namespace, mtu: wiring.mtu };
-            world.gateway.netlink.add_pair(&pair)?;
-            world.gateway.netlink.bring_up(here.index)?;
-        }
         for side in Way::ALL {
-            world.sender(side).configure(wiring, side)?;
+            world.sender(side).prepare(side)?;
+            world.join(wiring, side)?;
         }
         world.gateway.enter()?;
         Ok(world)
+    }
+
+    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed.
+    pub fn rejoin(&self, way: Way) -> Fallible<()> {
+        self.join(Wiring::default(), way)?;
+        self.gateway.enter()
+    }
+
+    fn join(&self, wiring: Wiring, way: Way) -> Fallible<()> {
+        let host = self.sender(way);
+        let here = if way == Way::Download { OUTSIDE } else { INSIDE };
+        let pair = Pair { here, there: HOST, there_namespace: host.namespace.descriptor(), mtu: wiring.mtu };
+        self.gateway.netlink.add_pair(&pair)?;
+        self.gateway.netlink.bring_up(here.index)?;
+        host.connect(wiring, way)
     }
 
     /// The host that sends what goes `way`.
@@ -88,9 +98,8 @@ impl Host {
         Ok(self.namespace.enter()?)
     }
 
-    /// Both versions of IP; every address of this side's networks is the host's own, and the other side's are behind the
-    /// other host.
-    fn configure(&self, wiring: Wiring, side: Way) -> Fallible<()> {
+    /// What its kernel is told, and every address of its networks is its own.
+    fn prepare(&self, side: Way) -> Fallible<()> {
         self.enter()?;
         for (variable, value) in [
             ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
@@ -103,10 +112,18 @@ impl Host {
             std::fs::write(format!("/proc/sys/{variable}"), value)
                 .map_err(|error| format!("setting {variable}: {error}"))?;
         }
+        self.netlink.bring_up(LOOPBACK)?;
+        for is_ipv6 in [false, true] {
+            self.netlink.add_route(network(side, is_ipv6), Route::Local)?;
+        }
+        Ok(())
+    }
+
+    /// Addresses for its interface, and the other side's networks are behind the other host.
+    fn connect(&self, wiring: Wiring, side: Way) -> Fallible<()> {
         let other = if side == Way::Download { Way::Upload } else { Way::Download };
         let netlink = &self.netlink;
         netlink.set_ethernet_address(HOST.index, ethernet_address(side))?;
-        netlink.bring_up(LOOPBACK)?;
         netlink.bring_up(HOST.index)?;
         let device = match wiring.vlan {
             None => HOST,
@@ -119,7 +136,6 @@ impl Host {
         for is_ipv6 in [false, true] {
             let prefix_bits = if is_ipv6 { 64 } else { 24 };
             netlink.add_address(device.index, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
-            netlink.add_route(network(side, is_ipv6), Route::Local)?;
             netlink.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
         }
         Ok(())

@@ -194,7 +194,7 @@ impl Agent {
     /// Starts the process that sends what goes `way`, at `host`; the traffic stands in `file`.
     pub fn start(host: &Host, way: Way, file: &str) -> Fallible<Agent> {
         host.enter()?;
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut child = Command::new(crate::pen::THIS_PROGRAM)
             .args([COMMAND, way.name(), file])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -48,9 +48,9 @@ impl Tap {
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
             let slot = self.stage.slot(clock::now());
             let stage = &self.stage;
-            self.port.receive(&mut |frame, _| {
+            self.port.receive(&mut |frame, vnet| {
                 if let Some(slot) = slot {
-                    tapped.count(stage, frame, slot);
+                    tapped.count(stage, frame, vnet.gso_size.into(), slot);
                 }
             })?;
         }
@@ -60,7 +60,7 @@ impl Tap {
 }
 
 impl Tapped {
-    fn count(&mut self, stage: &Stage, frame: &[u8], slot: usize) {
+    fn count(&mut self, stage: &Stage, frame: &[u8], segment: usize, slot: usize) {
         let headers = parse(frame);
         if headers.network.is_none() {
             return; // not shaped
@@ -75,6 +75,31 @@ impl Tapped {
             (None, Some(flow)) => &mut self.back[flow],
             (None, None) => &mut self.strange,
         };
-        count[slot] += on_the_link(frame.len());
+        let payload = headers.transport.and_then(|transport| transport.payload).unwrap_or(frame.len());
+        count[slot] += wire_bytes(frame.len(), payload, segment);
+    }
+}
+
+/// Bytes on the link of a frame of `len` bytes whose payload begins at `payload`; as many packets as it takes when the kernel
+/// has not yet cut it into segments of `segment` bytes (0: it is one already).
+fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
+    let rest = len.saturating_sub(payload);
+    if segment == 0 || rest <= segment {
+        return on_the_link(len);
+    }
+    let (whole, left) = (rest / segment, rest % segment);
+    let last = if left > 0 { on_the_link(payload + left) } else { 0 };
+    whole as u64 * on_the_link(payload + segment) + last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_super_packet_counts_as_its_segments() {
+        assert_eq!(wire_bytes(1514, 66, 0), 1538);
+        assert_eq!(wire_bytes(66 + 3 * 1448, 66, 1448), 3 * 1538);
+        assert_eq!(wire_bytes(66 + 1448 + 1, 66, 1448), 1538 + 91);
     }
 }

@@ -5,7 +5,7 @@ mod judge;
 mod tree;
 
 pub use cases::{Case, all, find};
-pub use judge::{Delay, Judged, WayJudged};
+pub use judge::{Delay, Judged, WayJudged, judge};
 
 use crate::Fallible;
 use crate::config::{Branch, Document, Link};
