@@ -238,11 +238,7 @@ pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>,
 }
 
 /// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
-pub(crate) fn inherit_ecn(
-    name: &str,
-    parameters: &mut Parameters,
-    ecn: EcnChoice,
-) -> Result<(), UnknownDiscipline> {
+pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     (find(name)?.inherit_ecn)(parameters, ecn);
     Ok(())
 }

@@ -24,6 +24,24 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// The place of `span` in a `text` of many lines, of which only the one meant and its neighbours are shown; the others stand
+    /// there empty, so that lines keep their numbers.
+    pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Place {
+        let start = floor_boundary(text, span.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let shown_from = text[..line_start.saturating_sub(1)].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let rest = text.get(line_end + 1..).unwrap_or_default();
+        let shown_to = line_end + rest.find('\n').map_or(text.len() - line_end, |at| at + 1);
+        let blank = text[..shown_from].matches('\n').count();
+        let mut sources = Sources::default();
+        sources.add(source, &("\n".repeat(blank) + &text[shown_from..shown_to]));
+        let moved = |at: usize| at.clamp(shown_from, shown_to) - shown_from + blank;
+        sources.place(moved(start)..moved(span.end)).expect("there is a text")
+    }
+}
+
 /// All texts that a document was made from, laid end to end so that one offset names a place in any of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
@@ -162,6 +180,20 @@ mod tests {
         assert!(place.text[place.span].ends_with("c = 3"));
         let place = sources.place(10..at).unwrap();
         assert!(place.text[place.span].ends_with("é"));
+    }
+
+    #[test]
+    fn of_a_long_text_only_what_is_meant_and_its_neighbours_are_shown() {
+        let text: String = (1..=1000).map(|n| format!("line {n}\n")).collect();
+        let at = text.find("500").unwrap();
+        let place = Place::in_long_text("a.csv", &text, at..at + 3);
+        assert_eq!((place.source.as_str(), place.line, place.column), ("a.csv", 500, 6));
+        assert_eq!(&place.text[place.span.clone()], "500");
+        assert_eq!(place.text.trim_start_matches('\n'), "line 499\nline 500\nline 501");
+        assert_eq!(Place::in_long_text("a.csv", &text, 0..4).line, 1);
+        let end = Place::in_long_text("a.csv", &text, text.len()..text.len() + 9);
+        assert_eq!((end.line, end.column), (1001, 1));
+        assert_eq!(Place::in_long_text("a.csv", "", 0..0).line, 1);
     }
 
     #[test]

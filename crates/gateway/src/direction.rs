@@ -15,7 +15,6 @@ use fairwire_core::{
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::set_ecn;
-use fairwire_wire::headers::parse;
 use fairwire_wire::split::split;
 use fairwire_wire::vnet::VnetHeader;
 
@@ -164,7 +163,9 @@ impl Direction {
         self.totals.packets_in += 1;
         let facts = self.classifier.classify(frame);
         let account = self.accounts.open(facts.flow);
-        for count in [self.accounts.entry(account), self.classes.entry(facts.class)] {
+        // What is not IP is of no class: it has a count of its own, `unshaped`.
+        let class = facts.is_ip.then(|| self.classes.entry(facts.class));
+        for count in [self.accounts.entry(account)].into_iter().chain(class) {
             count.packets_in += 1;
             count.bytes_in += u64::from(facts.len);
         }
@@ -173,7 +174,9 @@ impl Direction {
             Ok(id) => self.admit(id, &facts, now),
             Err(reason) => {
                 self.accounts.entry(account).dropped += 1;
-                self.classes.entry(facts.class).dropped += 1;
+                if facts.is_ip {
+                    self.classes.entry(facts.class).dropped += 1;
+                }
                 self.lose(no_room(reason));
             }
         }
@@ -215,7 +218,7 @@ impl Direction {
         let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
             let bytes = self.pool.bytes_mut(packet.frame);
-            let headers = parse(bytes);
+            let headers = self.classifier.headers(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
         for count in [self.accounts.entry(note.account), self.classes.entry(packet.class)] {

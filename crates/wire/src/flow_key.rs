@@ -85,6 +85,30 @@ pub enum KeyKind {
     SourceHost,
     /// The receiver's address: each receiving host for itself.
     DestinationHost,
+    /// The first bits of the sender's address: each network of that size for itself.
+    SourceNetwork(NetworkBits),
+    /// The first bits of the receiver's address.
+    DestinationNetwork(NetworkBits),
+}
+
+/// How many leading bits of an address name a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NetworkBits {
+    /// Of an IPv4 address; 32, and whatever is more, for the whole address.
+    pub ipv4: u8,
+    /// Of an IPv6 address; 128, and whatever is more, for the whole address.
+    pub ipv6: u8,
+}
+
+/// What a flow is that has a number rather than addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// A subscriber or another class, by its number.
+    Class(u32),
+    /// A VLAN, by its identifier.
+    Vlan(u16),
+    /// A differentiated-services codepoint.
+    Dscp(u8),
 }
 
 /// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's hash.
@@ -113,6 +137,17 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
+    /// The hash of the flow that has a number; never computed from the same bytes as that of a key.
+    pub fn hash_number(&self, number: Number) -> FlowHash {
+        let (form, value) = match number {
+            Number::Class(class) => (8, class),
+            Number::Vlan(vlan) => (9, vlan.into()),
+            Number::Dscp(dscp) => (10, dscp.into()),
+        };
+        let [a, b, c, d] = value.to_be_bytes();
+        FlowHash(self.sip.hash(&[form, a, b, c, d]))
+    }
+
     /// No two flows of one kind have the same bytes: the first octet tells the form, and every form has one length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
@@ -122,8 +157,8 @@ impl FlowHasher {
                 let [high, low] = ethertype.to_be_bytes();
                 match self.kind {
                     KeyKind::FiveTuple => join(&[&[1, high, low], source, destination]),
-                    KeyKind::SourceHost => join(&[&[1], source]),
-                    KeyKind::DestinationHost => join(&[&[1], destination]),
+                    KeyKind::SourceHost | KeyKind::SourceNetwork(_) => join(&[&[1], source]),
+                    KeyKind::DestinationHost | KeyKind::DestinationNetwork(_) => join(&[&[1], destination]),
                 }
             }
         }
@@ -139,6 +174,8 @@ impl FlowHasher {
         match self.kind {
             KeyKind::SourceHost => join(&[&[form], &source]),
             KeyKind::DestinationHost => join(&[&[form], &destination]),
+            KeyKind::SourceNetwork(bits) => join(&[&[form], &masked(source, bits.of(N))]),
+            KeyKind::DestinationNetwork(bits) => join(&[&[form], &masked(destination, bits.of(N))]),
             KeyKind::FiveTuple => {
                 let ports = tuple.ports.unwrap_or(Ports { source: 0, destination: 0 });
                 join(&[
@@ -151,6 +188,22 @@ impl FlowHasher {
             }
         }
     }
+}
+
+impl NetworkBits {
+    /// For an address of so many octets.
+    fn of(self, octets: usize) -> u8 {
+        if octets == 4 { self.ipv4 } else { self.ipv6 }
+    }
+}
+
+/// The address with all but its first `bits` bits zero.
+fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
+    for (at, octet) in octets.iter_mut().enumerate() {
+        let kept = usize::from(bits).saturating_sub(at * 8).min(8) as u32;
+        *octet &= !(0xff_u16 >> kept) as u8;
+    }
+    octets
 }
 
 /// Form, protocol, a flag, two IPv6 addresses, two ports.

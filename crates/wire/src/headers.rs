@@ -196,6 +196,13 @@ impl Headers {
         self.network.is_some()
     }
 
+    /// The identifier of the outer VLAN of `frame`, in which these headers were found, 1 to 4095. A tag with the identifier 0 only
+    /// tells a priority (IEEE 802.1Q, clause 9.6), and names no VLAN.
+    pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
+        let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
+        Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
+    }
+
     /// The ECN codepoint; not capable when this is no IP.
     pub fn ecn(&self) -> Ecn {
         self.network.map_or(Ecn::NotEct, |n| n.ecn)

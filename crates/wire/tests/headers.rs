@@ -5,11 +5,12 @@ mod frames;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fairwire_core::Ecn;
 use fairwire_wire::checksum::checksum;
-use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, Tuple};
+use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number, Tuple};
 use fairwire_wire::headers::{Fragment, Headers, Ports, TcpFlags, Version, parse, parse_ip};
 use fairwire_wire::set_ecn;
 use frames::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// What etherparse knows of a frame, in our words.
@@ -199,6 +200,53 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn hosts_of_one_network_are_one_flow(a: [u8; 4], b: [u8; 4], c: [u8; 16], d: [u8; 16], ipv4 in 0..=40u8, ipv6 in 0..=140u8) {
+        let bits = NetworkBits { ipv4, ipv6 };
+        let hasher = FlowHasher::new([3; 16]).by(KeyKind::SourceNetwork(bits));
+        let backward = FlowHasher::new([3; 16]).by(KeyKind::DestinationNetwork(bits));
+        let v4 = |source: [u8; 4], destination: [u8; 4]| {
+            FlowKey::Ipv4(Tuple { source: source.into(), destination: destination.into(), protocol: 6, ports: None })
+        };
+        let v6 = |source: [u8; 16], destination: [u8; 16]| {
+            FlowKey::Ipv6(Tuple { source: source.into(), destination: destination.into(), protocol: 6, ports: None })
+        };
+        let network4 = |a: [u8; 4]| u32::from_be_bytes(a).checked_shr(32 - u32::from(ipv4.min(32))).unwrap_or(0);
+        let network6 = |a: [u8; 16]| u128::from_be_bytes(a).checked_shr(128 - u32::from(ipv6.min(128))).unwrap_or(0);
+        prop_assert_eq!(hasher.hash(&v4(a, b)) == hasher.hash(&v4(b, a)), network4(a) == network4(b));
+        prop_assert_eq!(hasher.hash(&v6(c, d)) == hasher.hash(&v6(d, c)), network6(c) == network6(d));
+        prop_assert_eq!(hasher.hash(&v4(a, b)), backward.hash(&v4(b, a)));
+        prop_assert_eq!(hasher.hash(&v6(c, d)), backward.hash(&v6(d, c)));
+    }
+}
+
+#[test]
+fn numbers_of_different_kinds_are_different_flows() {
+    let hasher = FlowHasher::new([3; 16]);
+    let numbers = [Number::Class(5), Number::Vlan(5), Number::Dscp(5), Number::Class(6)];
+    let hashes: BTreeSet<u64> = numbers.into_iter().map(|number| hasher.hash_number(number).0).collect();
+    assert_eq!(hashes.len(), numbers.len());
+}
+
+#[test]
+fn the_outer_vlan_is_told_and_a_priority_tag_is_none() {
+    let tagged = |first: u16, second: Option<u16>| {
+        let mut frame = vec![0; 12];
+        for (kind, tag) in [(0x88a8u16, Some(first)), (0x8100, second)] {
+            let Some(tag) = tag else { continue };
+            frame.extend(kind.to_be_bytes());
+            frame.extend(tag.to_be_bytes());
+        }
+        frame.extend([0x08, 0x00]);
+        parse(&frame).outer_vlan(&frame)
+    };
+    assert_eq!(tagged(0x6064, None), Some(100)); // with a priority of 3
+    assert_eq!(tagged(200, Some(7)), Some(200));
+    assert_eq!(tagged(0x6000, Some(7)), None);
+    assert_eq!(parse(&[0; 14]).outer_vlan(&[0; 14]), None);
+}
+
 fn is_one_flow(kind: KeyKind, a: &FlowKey, b: &FlowKey) -> bool {
     let hosts = |key: &FlowKey| -> (IpAddr, IpAddr) {
         match key {
@@ -211,6 +259,7 @@ fn is_one_flow(kind: KeyKind, a: &FlowKey, b: &FlowKey) -> bool {
         KeyKind::FiveTuple => a == b,
         KeyKind::SourceHost => hosts(a).0 == hosts(b).0,
         KeyKind::DestinationHost => hosts(a).1 == hosts(b).1,
+        KeyKind::SourceNetwork(_) | KeyKind::DestinationNetwork(_) => unreachable!("a test of its own"),
     }
 }
 

@@ -1,3 +1,370 @@
 //! A gateway's configuration: typed, checked, and made into a datapath.
+//!
+//! [`Config::load`] reads the TOML file and the subscribers beside it, and refuses with the place of what is wrong. What it
+//! returns makes sense by itself; whether this machine can do it is asked by [`environment::check`].
 
+mod changes;
+mod claims;
+mod discipline;
+pub mod environment;
+pub mod explain;
+mod fair;
+mod places;
+mod promises;
+mod service;
+mod shaping;
 pub mod spec;
+pub mod subscribers;
+mod tree;
+
+pub use changes::Changes;
+pub use discipline::Sharing;
+pub use explain::Explanation;
+pub use shaping::Shaping;
+
+use crate::class_book::{ClassBook, Way};
+use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind};
+use crate::datapath::DatapathPlan;
+use crate::direction::{DirectionPlan, ShaperPlan};
+use crate::pool::PoolSize;
+use discipline::Making;
+use fairwire_core::{Duration, Seed};
+use fairwire_disciplines::{BuildError, Site};
+use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
+use places::Texts;
+use spec::Spec;
+use std::path::Path;
+use std::sync::Arc;
+use subscribers::SheetText;
+use tree::Tree;
+
+/// A configuration that makes sense.
+#[derive(Clone, Debug)]
+pub struct Config {
+    spec: Spec,
+    places: Places,
+    book: Arc<ClassBook>,
+    claims: Arc<Claims>,
+    /// The leaf discipline of classes of the configuration that name one, by number.
+    leaves: Box<[Option<&'static str>]>,
+    shaping: [Option<Shaping>; 2],
+    notes: Vec<String>,
+}
+
+/// What a datapath is made with that is no part of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    /// The key of flow hashes.
+    pub secret: [u8; 16],
+    /// The seed of disciplines whose way has none of its own.
+    pub seed: Seed,
+    /// Bytes of the longest frame.
+    pub frame_bytes: u32,
+    /// Which header frames begin with.
+    pub link: LinkKind,
+}
+
+/// A longer configuration is refused; subscribers stand in a file of their own.
+const MOST_BYTES: u64 = 4 << 20;
+/// Lost time that a link may make up for: a busy machine may wake us so late.
+const CATCH_UP: Duration = Duration::from_ms(10);
+/// Flows that are counted one by one, unless it is said.
+const COUNTED_FLOWS: u32 = 4096;
+/// The schema's version.
+const FORMAT: u32 = 1;
+
+impl Config {
+    /// Reads the configuration at `path`, and the subscriber file that it names.
+    pub fn load(path: &Path) -> Result<Config, DocumentError> {
+        let text =
+            read_text(path, MOST_BYTES, "a gateway's configuration in TOML, such as docs/gateway/home.toml")?;
+        let name = path.display().to_string();
+        let (spec, places) = read_document::<Spec>(&name, &text)?;
+        let Some(subscribers) = &spec.subscribers else { return Config::check(spec, places, None) };
+        let file = path.parent().unwrap_or(Path::new("")).join(&subscribers.file);
+        let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
+        let text = read_text(&file, subscribers::MOST_BYTES, wanted)
+            .map_err(|error| places.refuse("subscribers.file", error.problem))?;
+        let name = file.display().to_string();
+        Config::check(spec, places, Some(SheetText { name: &name, text: &text }))
+    }
+
+    /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`: a file's name and its text.
+    pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
+        let (spec, places) = read_document::<Spec>(name, text)?;
+        match (&spec.subscribers, csv) {
+            (Some(subscribers), None) => {
+                let path = subscribers.file.clone();
+                let wanted = "a table of subscribers in CSV";
+                Err(places.refuse("subscribers.file", Problem::NotThere { path, nearest: None, wanted }))
+            }
+            (Some(_), Some((name, text))) => Config::check(spec, places, Some(SheetText { name, text })),
+            (None, _) => Config::check(spec, places, None),
+        }
+    }
+
+    fn check(spec: Spec, places: Places, csv: Option<SheetText<'_>>) -> Result<Config, DocumentError> {
+        let sheet = csv.map(subscribers::read).transpose()?;
+        let texts = Texts { places: &places, sheet: sheet.as_ref() };
+        service::check(&spec, &texts)?;
+        let tree = tree::grow(&spec, &texts)?;
+        let claims = claims::claims(&spec, &tree, &texts)?;
+        let [download, upload] = Way::ALL.map(|way| shaping::check(&spec, way, &tree, &texts));
+        let shaping = [download?, upload?];
+        let leaves = leaves(&spec, &tree, &shaping, &texts)?;
+        refuse_unused(&spec, &shaping, &leaves, &texts)?;
+        let notes = notes(&spec, &tree, &shaping, &texts);
+        let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
+        let config = Config { spec, places, book, claims, leaves, shaping, notes };
+        for way in Way::ALL {
+            config.check_discipline(way)?;
+        }
+        Ok(config)
+    }
+
+    /// What was typed.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The gateway's name.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// The classes.
+    pub fn book(&self) -> &Arc<ClassBook> {
+        &self.book
+    }
+
+    /// One way, where it is shaped.
+    pub fn shaping(&self, way: Way) -> Option<&Shaping> {
+        self.shaping[way as usize].as_ref()
+    }
+
+    /// What makes sense and may yet surprise, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// A refusal of what stands at the dotted `path` of the configuration.
+    pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
+        self.places.refuse(path, problem)
+    }
+
+    /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the inside.
+    pub fn plan(&self, made: &Made) -> Result<DatapathPlan, BuildError> {
+        let (forward, backward) = (self.direction(Way::Download, made)?, self.direction(Way::Upload, made)?);
+        Ok(DatapathPlan { forward, backward })
+    }
+
+    /// One way, with its discipline and its classifier.
+    pub fn direction(&self, way: Way, made: &Made) -> Result<DirectionPlan, BuildError> {
+        let shaping = self.shaping(way);
+        let shaper = match shaping {
+            Some(shaping) => Some(ShaperPlan {
+                discipline: self.making(shaping, way, made.frame_bytes, made.seed).build()?,
+                rate: shaping.rate,
+                catch_up: CATCH_UP,
+            }),
+            None => None,
+        };
+        let classifier = Classifier::of(ClassifierPlan {
+            secret: made.secret,
+            flows: shaping.map_or(FlowKind::FiveTuple, |shaping| shaping.flows),
+            framing: shaping.map_or(Framing::ETHERNET, |shaping| shaping.framing),
+            link: made.link,
+            way,
+            claims: Arc::clone(&self.claims),
+        });
+        Ok(DirectionPlan {
+            shaper,
+            delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
+            classifier,
+            pool: PoolSize { frames: self.frames(way, made.frame_bytes), frame_bytes: made.frame_bytes },
+            flows: self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize,
+            classes: self.book.len(),
+        })
+    }
+
+    /// Frames that may be inside at once: as typed, or enough for the buffer and the delay.
+    pub fn frames(&self, way: Way, frame_bytes: u32) -> u32 {
+        if let Some(frames) = self.spec.safety.frames {
+            return frames;
+        }
+        let Some(shaping) = self.shaping(way) else { return UNSHAPED_FRAMES };
+        let travelling = |bytes: u32| shaping.delay.secs() * shaping.rate.packets_per_second(bytes);
+        let waiting = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
+        let inside = |bytes: u32| travelling(bytes) + waiting(bytes);
+        let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
+        // A flood of the shortest packets fills a buffer in bytes with many more frames than long ones do.
+        let shortest = shaping.framing.wire_bytes(SHORTEST_FRAME, LinkKind::Ethernet).max(28);
+        let most = f64::from(MOST_POOL / frame_bytes.max(1));
+        let frames = typical.max(inside(shortest).min(most)) + f64::from(UNSHAPED_FRAMES);
+        frames.min(f64::from(MOST_FRAMES)) as u32
+    }
+
+    fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
+        let seed = shaping.seed.map_or(seed, Seed);
+        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, seed }
+    }
+
+    /// The discipline of one way at its place, so that a run cannot fail on it.
+    fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
+        let Some(shaping) = self.shaping(way) else { return Ok(()) };
+        let Err(error) = self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).check() else {
+            return Ok(());
+        };
+        let (path, problem) = match error {
+            BuildError::Unknown(unknown) => {
+                let key = format!("{}.discipline", way.name());
+                (key.clone(), Problem::BadValue { key, message: unknown.to_string() })
+            }
+            BuildError::Parameter(bad) => {
+                let is_buffer = bad.parameter == "buffer" && bad.within.is_empty();
+                let is_typed = shaping.parameters.typed().any(|typed| typed == bad.discipline);
+                let key = match is_buffer && !is_typed {
+                    true => format!("{}.buffer", way.name()),
+                    false => format!("discipline.{}", bad.path()),
+                };
+                let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());
+                (key.clone(), Problem::Refused { key, given: bad.given, why, allowed: bad.allowed })
+            }
+        };
+        Err(self.places.refuse(&path, problem))
+    }
+
+    /// Where the discipline of one way works, for tests and for what is told of it.
+    fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
+        self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
+    }
+}
+
+/// Frames for what passes by the discipline, and for a burst.
+const UNSHAPED_FRAMES: u32 = 1024;
+/// The shortest IP packet, an IPv4 header alone, on Ethernet that pads nothing.
+const SHORTEST_FRAME: usize = 34;
+/// Bytes of the pool that floods of short packets are given: memory that is taken only when they come.
+const MOST_POOL: u32 = 128 << 20;
+/// The most frames of a pool.
+const MOST_FRAMES: u32 = 1 << 22;
+
+/// The leaf discipline of each class that names one, by number.
+fn leaves(
+    spec: &Spec,
+    tree: &Tree,
+    shaping: &[Option<Shaping>; 2],
+    texts: &Texts<'_>,
+) -> Result<Box<[Option<&'static str>]>, DocumentError> {
+    let mut leaves = Vec::new();
+    let is_classful = shaping.iter().flatten().any(|shaping| shaping.sharing == Sharing::Queues);
+    for (at, class) in spec.class.iter().enumerate() {
+        let Some(leaf) = &class.leaf else { continue };
+        let path = format!("class.{at}.leaf");
+        if !is_classful {
+            let why = "no way has the discipline `classful`";
+            return Err(texts.refuse(&path, tree::quoted(leaf), why, "with the discipline `classful`"));
+        }
+        let number = tree.book.number(&class.name).expect("every class is in the book") as usize;
+        leaves.resize(leaves.len().max(number + 1), None);
+        leaves[number] = Some(discipline::leaf(leaf, &path, texts)?);
+    }
+    Ok(leaves.into())
+}
+
+/// Parameters of a discipline that nobody runs are a mistake in its name or in that of the way's.
+fn refuse_unused(
+    spec: &Spec,
+    shaping: &[Option<Shaping>; 2],
+    leaves: &[Option<&'static str>],
+    texts: &Texts<'_>,
+) -> Result<(), DocumentError> {
+    let mut used: Vec<&str> = shaping.iter().flatten().map(|shaping| shaping.discipline).collect();
+    if used.contains(&"classful") {
+        used.extend(
+            shaping.iter().flatten().map(|shaping| shaping.leaf).chain(leaves.iter().copied().flatten()),
+        );
+    }
+    match spec.discipline.typed().find(|typed| !used.contains(typed)) {
+        None => Ok(()),
+        Some(typed) => {
+            used.sort_unstable();
+            used.dedup();
+            let used: Vec<String> = used.into_iter().map(Into::into).collect();
+            let path = format!("discipline.{typed}");
+            let allowed = format!("parameters of {}", fairwire_document::listed(&used));
+            Err(texts.refuse(&path, "there", "no way runs that discipline", allowed))
+        }
+    }
+}
+
+/// So many of those that a note is about are named.
+const NAMED: usize = 3;
+
+fn notes(spec: &Spec, tree: &Tree, shaping: &[Option<Shaping>; 2], texts: &Texts<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let silent: Vec<&str> = texts
+        .sheet
+        .iter()
+        .flat_map(|sheet| &sheet.rows)
+        .filter(|row| row.prefixes.is_empty() && row.vlan.is_none())
+        .map(|row| row.name.as_str())
+        .collect();
+    if let Some(first) = silent.get(..silent.len().min(NAMED)).filter(|names| !names.is_empty()) {
+        let names: Vec<String> = first.iter().map(|name| tree::quoted(name)).collect();
+        let more =
+            if silent.len() > NAMED { format!(" and {} more", silent.len() - NAMED) } else { String::new() };
+        notes.push(format!("without addresses and VLAN, so no packet is theirs: {}{more}", names.join(", ")));
+    }
+    for (at, class) in spec.class.iter().enumerate() {
+        let number = tree.book.number(&class.name).filter(|number| tree.book.is_leaf(*number));
+        if number.is_some() && spec.class[at].matches == Default::default() {
+            notes.push(format!(
+                "class {} has no subscribers and no `match`, so no packet is of it",
+                tree::quoted(&class.name)
+            ));
+        }
+    }
+    for way in Way::ALL {
+        match &shaping[way as usize] {
+            None => notes.push(format!("there is no [{}]: that way is not shaped", way.name())),
+            Some(shaping) => notes.extend(way_notes(shaping, way, tree)),
+        }
+    }
+    notes
+}
+
+fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
+    let mut notes = Vec::new();
+    let name = way.name();
+    let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
+    let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
+    if tree.book.len() > 1 && shaping.sharing == Sharing::Flows {
+        notes.push(format!("{name}: `{}` knows no classes; they are only counted", shaping.discipline));
+    }
+    let is_afd = shaping.discipline.starts_with("afd-") && shaping.sharing == Sharing::Weights;
+    if is_afd && shaping.flows != FlowKind::Subscriber {
+        notes.push(format!(
+            "{name}: with `{}` the weight of a class is that of each of its flows",
+            shaping.discipline
+        ));
+    }
+    if shaping.sharing != Sharing::Queues && leaves as f64 > room {
+        notes.push(format!(
+            "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
+        ));
+    } else if room < FEW_PACKETS {
+        notes.push(format!(
+            "{name}: the buffer holds {room:.0} full packets; shares and TCP need {FEW_PACKETS:.0} or more"
+        ));
+    }
+    notes
+}
+
+/// Below it a TCP flow cannot recover by fast retransmission, and tokens are too coarse to tell shares.
+const FEW_PACKETS: f64 = 20.0;
+
+/// The JSON Schema (draft 2020-12) of configurations, for editors.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Spec).to_value()
+}

@@ -75,9 +75,13 @@ pub struct DirectionSpec {
     pub framing: FramingSpec,
     /// The discipline. Default: `faba`, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
     pub discipline: Option<String>,
+    /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
+    /// there are many classes.
+    pub leaf: Option<String>,
     /// How much may wait. Default: 50 ms.
     pub buffer: Option<Quantity<Amount>>,
-    /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`.
+    /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`; always `5-tuple` with `classful`,
+    /// where subscribers have queues of their own.
     pub flows: Option<FlowsSpec>,
     /// For labs: constant delay after the link. Default: none.
     pub delay: Option<Quantity<Duration>>,
@@ -149,6 +153,9 @@ pub struct ClassSpec {
     pub parent: Option<String>,
     /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
+    /// With `classful`: the discipline of this class, or of all below it that have no other. Default: that of the class above
+    /// it, and at the top that of the way.
+    pub leaf: Option<String>,
     /// Its bounds from the outside to the inside.
     #[serde(default)]
     pub download: BoundsSpec,

@@ -1,0 +1,84 @@
+//! What a frame counts as on the shaped link.
+
+/// Which header a frame begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkKind {
+    /// Ethernet.
+    #[default]
+    Ethernet,
+    /// IP: what a TUN device gives.
+    Ip,
+}
+
+/// Bytes of an Ethernet header: less this, a frame counts as its IP packet.
+pub const ETHERNET_HEADER_BYTES: i32 = 14;
+
+/// Payload of an ATM cell, and the whole cell (ITU-T I.361).
+const CELL: (u64, u64) = (48, 53);
+
+/// What the shaped link adds to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
+    /// Bytes beside those of the frame from its Ethernet header on, without check sequence.
+    pub overhead_bytes: i32,
+    /// The least a frame counts, its overhead included.
+    pub minimum_bytes: u32,
+    /// Is it carried in ATM cells?
+    pub is_atm: bool,
+}
+
+impl Framing {
+    /// Ethernet: the check sequence (4), preamble (8) and gap (12), and at least 84 B (IEEE 802.3, clause 4.4.2).
+    pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
+
+    /// The bytes that `frame_bytes` count as, which begin with the header of `link`; at least one, however negative the
+    /// overhead: a packet that takes no time would be served for nothing.
+    pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
+        let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
+        let bytes = frame_bytes as i64 + i64::from(header) + i64::from(self.overhead_bytes);
+        let bytes = bytes.max(i64::from(self.minimum_bytes)).max(1) as u64;
+        let bytes = if self.is_atm { bytes.div_ceil(CELL.0) * CELL.1 } else { bytes };
+        bytes.min(u64::from(u32::MAX)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Framing = Framing { overhead_bytes: 0, minimum_bytes: 1, is_atm: false };
+
+    #[test]
+    fn a_frame_on_ethernet_takes_what_the_standard_says() {
+        let bytes = |frame| Framing::ETHERNET.wire_bytes(frame, LinkKind::Ethernet);
+        assert_eq!(bytes(14 + 46), 84);
+        assert_eq!(bytes(14 + 1500), 1538);
+        assert_eq!(bytes(42), 84); // a veth pads nothing, a wire would
+        assert_eq!(bytes(61), 85);
+    }
+
+    #[test]
+    fn a_bare_packet_counts_as_its_frame() {
+        assert_eq!(Framing::ETHERNET.wire_bytes(1500, LinkKind::Ip), 1538);
+        let packets = Framing { overhead_bytes: -ETHERNET_HEADER_BYTES, ..PLAIN };
+        assert_eq!(packets.wire_bytes(1500, LinkKind::Ip), 1500);
+        assert_eq!(packets.wire_bytes(1514, LinkKind::Ethernet), 1500);
+        assert_eq!(packets.wire_bytes(3, LinkKind::Ethernet), 1);
+    }
+
+    #[test]
+    fn cells_are_48_bytes_of_each_53() {
+        // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead are 32 cells (40 = 8 PPPoE and PPP, 14 Ethernet, 2 pad, 8 LLC and
+        // SNAP, 8 AAL5).
+        let adsl = Framing { overhead_bytes: 40 - ETHERNET_HEADER_BYTES, minimum_bytes: 1, is_atm: true };
+        assert_eq!(adsl.wire_bytes(1492, LinkKind::Ip), 32 * 53);
+        let cells = Framing { is_atm: true, ..PLAIN };
+        assert_eq!(cells.wire_bytes(48, LinkKind::Ethernet), 53);
+        assert_eq!(cells.wire_bytes(49, LinkKind::Ethernet), 106);
+        assert_eq!(Framing { minimum_bytes: 96, ..cells }.wire_bytes(1, LinkKind::Ethernet), 106);
+        assert_eq!(
+            Framing { overhead_bytes: i32::MAX, ..cells }.wire_bytes(1 << 40, LinkKind::Ethernet),
+            u32::MAX
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! From a frame's bytes to what a discipline knows of it.
+//!
+//! A packet's class is that of the subscriber who has its inside host (who receives downloads and sends uploads), else of the
+//! subscriber who has its outer VLAN, else the first whose rules it fits, else [`UNCLAIMED`]. What is not IP is of no
+//! class and is not shaped.
+
+mod framing;
+mod prefix;
+mod rules;
+mod table;
+
+pub use framing::{ETHERNET_HEADER_BYTES, Framing, LinkKind};
+pub use prefix::{Prefix, PrefixError};
+pub use rules::{Claims, Looks, Rule};
+pub use table::PrefixTable;
+
+use crate::class_book::{UNCLAIMED, Way};
+use fairwire_core::{Ecn, FlowHash};
+use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
+use fairwire_wire::headers::{Headers, parse, parse_ip};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Reads headers and names flows and classes.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    hasher: FlowHasher,
+    flows: FlowKind,
+    framing: Framing,
+    link: LinkKind,
+    way: Way,
+    claims: Arc<Claims>,
+}
+
+/// What a classifier is made of.
+#[derive(Clone, Debug)]
+pub struct ClassifierPlan {
+    /// The key of all hashes: nobody who sends may know it.
+    pub secret: [u8; 16],
+    /// What a flow is.
+    pub flows: FlowKind,
+    /// What a frame counts as.
+    pub framing: Framing,
+    /// Which header frames begin with.
+    pub link: LinkKind,
+    /// Which end is inside.
+    pub way: Way,
+    /// Who claims which packets.
+    pub claims: Arc<Claims>,
+}
+
+/// What a flow is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowKind {
+    /// A conversation: addresses, ports and protocol.
+    #[default]
+    FiveTuple,
+    /// The host that sends.
+    Source,
+    /// The host that receives.
+    Destination,
+    /// The host inside.
+    Inside,
+    /// The host outside.
+    Outside,
+    /// The network of the host inside.
+    Prefix(NetworkBits),
+    /// The subscriber; where there is none, the host inside.
+    Subscriber,
+    /// The outer VLAN; packets without one are one flow.
+    Vlan,
+    /// The codepoint.
+    Dscp,
+}
+
+impl FlowKind {
+    /// Which part of a key it looks at, where it looks at one.
+    fn key_kind(self, way: Way) -> KeyKind {
+        use Way::{Download, Upload};
+        match (self, way) {
+            (FlowKind::Source, _) => KeyKind::SourceHost,
+            (FlowKind::Destination, _) => KeyKind::DestinationHost,
+            (FlowKind::Inside | FlowKind::Subscriber, Download) | (FlowKind::Outside, Upload) => {
+                KeyKind::DestinationHost
+            }
+            (FlowKind::Inside | FlowKind::Subscriber, Upload) | (FlowKind::Outside, Download) => {
+                KeyKind::SourceHost
+            }
+            (FlowKind::Prefix(bits), Download) => KeyKind::DestinationNetwork(bits),
+            (FlowKind::Prefix(bits), Upload) => KeyKind::SourceNetwork(bits),
+            (FlowKind::FiveTuple | FlowKind::Vlan | FlowKind::Dscp, _) => KeyKind::FiveTuple,
+        }
+    }
+}
+
+/// What a classifier found in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The frame's flow.
+    pub flow: FlowHash,
+    /// The number of its class in the [book](crate::class_book).
+    pub class: u32,
+    /// Bytes on the shaped link, its overhead included.
+    pub len: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The differentiated-services codepoint.
+    pub dscp: u8,
+    /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
+    pub is_ip: bool,
+}
+
+impl Classifier {
+    /// Names flows by `hasher`, and counts a frame as its bytes from the Ethernet header on, without frame check sequence,
+    /// plus `overhead_bytes`: 24 for what else Ethernet sends per frame, -14 to count IP packets alone. Nobody claims anything.
+    pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
+        Classifier {
+            hasher,
+            flows: FlowKind::FiveTuple,
+            framing: Framing { overhead_bytes, minimum_bytes: 1, is_atm: false },
+            link: LinkKind::Ethernet,
+            way: Way::Download,
+            claims: Arc::default(),
+        }
+    }
+
+    /// The classifier of `plan`.
+    pub fn of(plan: ClassifierPlan) -> Self {
+        let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
+        let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
+        Classifier { hasher, flows, framing, link, way, claims }
+    }
+
+    /// The hash of the flow `key`, where flows are told from keys.
+    pub fn flow(&self, key: &FlowKey) -> FlowHash {
+        self.hasher.hash(key)
+    }
+
+    /// The headers of `frame`, which begins with the header of this classifier's link.
+    #[inline]
+    pub fn headers(&self, frame: &[u8]) -> Headers {
+        match self.link {
+            LinkKind::Ethernet => parse(frame),
+            LinkKind::Ip => parse_ip(frame),
+        }
+    }
+
+    /// The facts of `frame`. No bytes make it fail.
+    pub fn classify(&self, frame: &[u8]) -> Facts {
+        let headers = self.headers(frame);
+        let network = headers.network;
+        let key = headers.flow_key(frame);
+        let looks = self.looks(&headers, &key, frame);
+        let subscriber = looks.as_ref().and_then(|looks| self.claims.subscriber(looks));
+        let matched = || self.claims.matched(looks.as_ref()?);
+        Facts {
+            flow: self.flow_of(&key, looks.as_ref(), subscriber),
+            class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
+            len: self.framing.wire_bytes(frame.len(), self.link),
+            ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
+            dscp: network.map_or(0, |network| network.dscp),
+            is_ip: network.is_some(),
+        }
+    }
+
+    /// What claims are decided by; `None` for what is not IP.
+    #[inline]
+    fn looks(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<Looks> {
+        let (source, destination): (IpAddr, IpAddr) = match key {
+            FlowKey::Ipv4(tuple) => (tuple.source.into(), tuple.destination.into()),
+            FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
+            FlowKey::Other { .. } => return None,
+        };
+        let (inside, outside) = match self.way {
+            Way::Download => (destination, source),
+            Way::Upload => (source, destination),
+        };
+        Some(Looks { inside, outside, vlan: headers.outer_vlan(frame), dscp: headers.dscp() })
+    }
+
+    #[inline]
+    fn flow_of(&self, key: &FlowKey, looks: Option<&Looks>, subscriber: Option<u32>) -> FlowHash {
+        let number = looks.and_then(|looks| match self.flows {
+            FlowKind::Subscriber => subscriber.map(Number::Class),
+            FlowKind::Vlan => Some(Number::Vlan(looks.vlan.unwrap_or(0))),
+            FlowKind::Dscp => Some(Number::Dscp(looks.dscp)),
+            _ => None,
+        });
+        match number {
+            Some(number) => self.hasher.hash_number(number),
+            None => self.hasher.hash(key),
+        }
+    }
+}

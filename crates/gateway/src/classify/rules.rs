@@ -1,0 +1,144 @@
+//! Which class a packet is of.
+
+use super::prefix::Prefix;
+use super::table::PrefixTable;
+use crate::class_book::UNCLAIMED;
+use std::net::IpAddr;
+
+/// What rules look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// The host inside.
+    pub inside: IpAddr,
+    /// The host outside.
+    pub outside: IpAddr,
+    /// The identifier of the outer VLAN.
+    pub vlan: Option<u16>,
+    /// The differentiated-services codepoint, 0 to 63.
+    pub dscp: u8,
+}
+
+/// A class's `match`: a packet fits that fits every part that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The class.
+    pub class: u32,
+    /// Codepoints as a set of bits; none for all of them.
+    pub dscp: u64,
+    /// VLANs; empty for all packets.
+    pub vlan: Box<[u16]>,
+    /// Networks of the host inside; empty for all.
+    pub inside: Box<[Prefix]>,
+    /// Networks of the host outside; empty for all.
+    pub outside: Box<[Prefix]>,
+}
+
+impl Rule {
+    fn fits(&self, looks: &Looks) -> bool {
+        let is_in = |prefixes: &[Prefix], host| {
+            prefixes.is_empty() || prefixes.iter().any(|prefix| prefix.contains(host))
+        };
+        (self.dscp == 0 || self.dscp >> looks.dscp & 1 == 1)
+            && (self.vlan.is_empty() || looks.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
+            && is_in(&self.inside, looks.inside)
+            && is_in(&self.outside, looks.outside)
+    }
+}
+
+/// VLAN identifiers are below this.
+const VLANS: usize = 4096;
+
+/// Who claims a packet: first the subscriber that has the inside host, then the one that has the VLAN, then the first class
+/// that matches. Shared by both ways.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    prefixes: PrefixTable,
+    /// By VLAN the subscriber, or [`UNCLAIMED`]; empty where no subscriber has a VLAN.
+    vlans: Box<[u32]>,
+    rules: Box<[Rule]>,
+}
+
+impl Claims {
+    /// Of subscribers the prefixes and the VLANs, which are below 4096, and of classes the rules in their order.
+    pub fn new(prefixes: &[(Prefix, u32)], vlans: &[(u16, u32)], rules: Vec<Rule>) -> Self {
+        let mut by_vlan = vec![UNCLAIMED; if vlans.is_empty() { 0 } else { VLANS }];
+        for (vlan, class) in vlans {
+            by_vlan[usize::from(*vlan)] = *class;
+        }
+        Claims { prefixes: PrefixTable::new(prefixes), vlans: by_vlan.into(), rules: rules.into() }
+    }
+
+    /// The first class whose rule a packet with these looks fits, should no subscriber have it.
+    #[inline]
+    pub fn matched(&self, looks: &Looks) -> Option<u32> {
+        self.rules.iter().find(|rule| rule.fits(looks)).map(|rule| rule.class)
+    }
+
+    /// The subscriber of a packet with these looks.
+    #[inline]
+    pub fn subscriber(&self, looks: &Looks) -> Option<u32> {
+        let by_vlan =
+            || self.vlans.get(usize::from(looks.vlan?)).copied().filter(|class| *class != UNCLAIMED);
+        self.prefixes.find(looks.inside).or_else(by_vlan)
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        self.prefixes.memory() + size_of_val(&*self.vlans) + size_of_val(&*self.rules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(inside: &str, vlan: Option<u16>, dscp: u8) -> Looks {
+        Looks { inside: inside.parse().unwrap(), outside: "198.51.100.1".parse().unwrap(), vlan, dscp }
+    }
+
+    fn class(claims: &Claims, looks: &Looks) -> u32 {
+        claims.subscriber(looks).or_else(|| claims.matched(looks)).unwrap_or(UNCLAIMED)
+    }
+
+    fn rule(class: u32) -> Rule {
+        Rule { class, dscp: 0, vlan: Box::new([]), inside: Box::new([]), outside: Box::new([]) }
+    }
+
+    #[test]
+    fn an_address_goes_before_a_vlan_and_a_vlan_before_a_rule() {
+        let claims = Claims::new(
+            &[("192.0.2.0/24".parse().unwrap(), 1)],
+            &[(100, 2)],
+            vec![Rule { dscp: 1 << 46, ..rule(3) }, Rule { dscp: 1 << 46 | 1 << 8, ..rule(4) }],
+        );
+        assert_eq!(class(&claims, &looks("192.0.2.9", Some(100), 46)), 1);
+        assert_eq!(class(&claims, &looks("192.0.3.9", Some(100), 46)), 2);
+        assert_eq!(class(&claims, &looks("192.0.3.9", Some(101), 46)), 3); // the first of those that match
+        assert_eq!(class(&claims, &looks("192.0.3.9", None, 8)), 4);
+        assert_eq!(class(&claims, &looks("192.0.3.9", None, 0)), UNCLAIMED);
+        assert_eq!(claims.subscriber(&looks("192.0.3.9", None, 46)), None);
+    }
+
+    #[test]
+    fn a_rule_asks_for_every_part_at_any_of_its_values() {
+        let both = Rule {
+            vlan: [7, 8].into(),
+            outside: ["198.51.100.0/25".parse().unwrap(), "2001:db8::/32".parse().unwrap()].into(),
+            inside: ["192.0.2.0/28".parse().unwrap()].into(),
+            ..rule(1)
+        };
+        let claims = Claims::new(&[], &[], vec![both]);
+        assert_eq!(class(&claims, &looks("192.0.2.1", Some(8), 0)), 1);
+        assert_eq!(class(&claims, &looks("192.0.2.1", Some(9), 0)), UNCLAIMED);
+        assert_eq!(class(&claims, &looks("192.0.2.1", None, 0)), UNCLAIMED);
+        assert_eq!(class(&claims, &looks("192.0.2.16", Some(8), 0)), UNCLAIMED);
+        let elsewhere =
+            Looks { outside: "198.51.100.128".parse().unwrap(), ..looks("192.0.2.1", Some(8), 0) };
+        assert_eq!(class(&claims, &elsewhere), UNCLAIMED);
+    }
+
+    #[test]
+    fn without_claims_nobody_has_anything() {
+        assert_eq!(class(&Claims::default(), &looks("192.0.2.1", Some(4095), 63)), UNCLAIMED);
+    }
+}

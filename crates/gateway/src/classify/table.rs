@@ -1,0 +1,277 @@
+//! From an address to the class that has it: the longest prefix that contains it.
+//!
+//! Prefixes are cut into ranges that do not overlap, sorted, with the class of the longest prefix at each. An index by the
+//! leading bits in which the ranges differ at all names the few ranges that an address may be in, so a lookup takes one step
+//! into the index and, for prefixes that are spread evenly, one or two comparisons. All is made once, and shared by both ways.
+
+use super::prefix::Prefix;
+use std::net::IpAddr;
+
+/// Prefixes, each with its class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrefixTable {
+    v4: Ranges<u32>,
+    v6: Ranges<u128>,
+}
+
+impl PrefixTable {
+    /// A table of `entries`. Of two equal prefixes the later counts.
+    pub fn new(entries: &[(Prefix, u32)]) -> Self {
+        let of4 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends4()?, *class)));
+        let of6 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends6()?, *class)));
+        PrefixTable { v4: Ranges::new(of4.collect()), v6: Ranges::new(of6.collect()) }
+    }
+
+    /// The class of the longest prefix that contains `address`.
+    #[inline]
+    pub fn find(&self, address: IpAddr) -> Option<u32> {
+        match address {
+            IpAddr::V4(address) => self.v4.find(address.to_bits()),
+            IpAddr::V6(address) => self.v6.find(address.to_bits()),
+        }
+    }
+
+    /// Has it no prefixes?
+    pub fn is_empty(&self) -> bool {
+        self.v4.ranges.is_empty() && self.v6.ranges.is_empty()
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        self.v4.memory() + self.v6.memory()
+    }
+}
+
+/// An address as a number.
+trait Address: Copy + Ord {
+    /// How many bits it has.
+    const BITS: u32;
+    /// The number of significant bits of `self - base`.
+    fn span_bits(self, base: Self) -> u32;
+    /// `(self - base) >> shift`, which the caller knows to fit.
+    fn bucket(self, base: Self, shift: u32) -> usize;
+    /// The address behind; `None` after the last.
+    fn next(self) -> Option<Self>;
+    /// The address before; `None` before the first.
+    fn previous(self) -> Option<Self>;
+}
+
+macro_rules! address {
+    ($number:ty) => {
+        impl Address for $number {
+            const BITS: u32 = <$number>::BITS;
+            fn span_bits(self, base: Self) -> u32 {
+                <$number>::BITS - (self - base).leading_zeros()
+            }
+            #[inline]
+            fn bucket(self, base: Self, shift: u32) -> usize {
+                (self - base).checked_shr(shift).unwrap_or(0) as usize
+            }
+            fn next(self) -> Option<Self> {
+                self.checked_add(1)
+            }
+            fn previous(self) -> Option<Self> {
+                self.checked_sub(1)
+            }
+        }
+    };
+}
+
+address!(u32);
+address!(u128);
+
+/// The index has at most so many buckets: 256 KiB.
+const MOST_INDEX_BITS: u32 = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range<N> {
+    first: N,
+    last: N,
+    class: u32,
+}
+
+/// Ranges that do not overlap, in ascending order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ranges<N> {
+    ranges: Box<[Range<N>]>,
+    /// For each bucket, the first range that ends in it or behind it; one more entry closes the last bucket.
+    index: Box<[u32]>,
+    /// A bucket is `(address - first of all) >> shift`.
+    shift: u32,
+}
+
+impl<N> Default for Ranges<N> {
+    fn default() -> Self {
+        Ranges { ranges: Box::default(), index: Box::default(), shift: 0 }
+    }
+}
+
+impl<N: Address> Ranges<N> {
+    fn new(mut prefixes: Vec<((N, N), u32)>) -> Self {
+        // What contains others stands before them; of equals the later is last, and wins.
+        prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
+        let ranges = disjoint(&prefixes);
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ranges::default() };
+        // Twice as many buckets as ranges: evenly spread prefixes then share none.
+        let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MOST_INDEX_BITS);
+        let (base, span) = (first.first, last.last.span_bits(first.first));
+        let shift = span.saturating_sub(wanted).min(N::BITS);
+        let buckets = last.last.bucket(base, shift) + 1;
+        let mut index = Vec::with_capacity(buckets + 1);
+        let mut range = 0;
+        for bucket in 0..buckets {
+            while ranges[range].last.bucket(base, shift) < bucket {
+                range += 1;
+            }
+            index.push(range as u32);
+        }
+        index.push(ranges.len() as u32 - 1);
+        Ranges { ranges: ranges.into(), index: index.into(), shift }
+    }
+
+    #[inline]
+    fn find(&self, address: N) -> Option<u32> {
+        let base = self.ranges.first()?.first;
+        if address < base || address > self.ranges.last()?.last {
+            return None;
+        }
+        let bucket = address.bucket(base, self.shift);
+        // The answer ends in this bucket, or is the first that ends behind it.
+        let (low, high) = (*self.index.get(bucket)? as usize, *self.index.get(bucket + 1)? as usize);
+        let candidates = self.ranges.get(low..=high)?;
+        let range = candidates.get(candidates.partition_point(|range| range.last < address))?;
+        (range.first <= address).then_some(range.class)
+    }
+
+    fn memory(&self) -> usize {
+        size_of_val(&*self.ranges) + size_of_val(&*self.index)
+    }
+}
+
+/// Cuts sorted prefixes, each of which contains the next one or has nothing in common with it, into ranges.
+fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
+    let mut cut = Cut { ranges: Vec::with_capacity(prefixes.len()), open: Vec::new(), at: None };
+    for &((first, last), class) in prefixes {
+        cut.close_before(Some(first));
+        if let (Some(&(_, outer)), Some(end)) = (cut.open.last(), first.previous()) {
+            cut.emit(end, outer);
+        }
+        cut.at = Some(first);
+        cut.open.push((last, class));
+    }
+    cut.close_before(None);
+    cut.ranges
+}
+
+struct Cut<N> {
+    ranges: Vec<Range<N>>,
+    /// What the sweep is inside of, with its last address and its class; each lies in the one before.
+    open: Vec<(N, u32)>,
+    /// The first address that no range has yet; `None` before the first prefix and behind the last address.
+    at: Option<N>,
+}
+
+impl<N: Address> Cut<N> {
+    /// Ends what ends before `first`.
+    fn close_before(&mut self, first: Option<N>) {
+        while let Some((last, class)) = self.open.pop_if(|(last, _)| first.is_none_or(|first| *last < first))
+        {
+            self.emit(last, class);
+        }
+    }
+
+    /// What no range has yet, up to `last`, is of `class`.
+    fn emit(&mut self, last: N, class: u32) {
+        if let Some(first) = self.at.filter(|at| *at <= last) {
+            self.ranges.push(Range { first, last, class });
+            self.at = last.next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    fn naive(entries: &[(Prefix, u32)], address: IpAddr) -> Option<u32> {
+        let fits = entries.iter().filter(|(prefix, _)| prefix.contains(address));
+        fits.max_by_key(|(prefix, _)| prefix.bits()).map(|(_, class)| *class) // the last of equals
+    }
+
+    /// Addresses that lie near each other, so that prefixes nest.
+    fn near() -> impl Strategy<Value = IpAddr> {
+        let v4 = prop_oneof![
+            (0..512u32).prop_map(|low| Ipv4Addr::from_bits(0x0a00_0000 | low)),
+            (0..=u32::MAX).prop_map(Ipv4Addr::from_bits),
+            (0..512u32).prop_map(|low| Ipv4Addr::from_bits(u32::MAX - low)),
+        ];
+        let v6 = prop_oneof![
+            (0..512u128, 0..4u128)
+                .prop_map(|(low, high)| Ipv6Addr::from_bits(0x2001_0db8 << 96 | high << 70 | low)),
+            any::<u128>().prop_map(Ipv6Addr::from_bits),
+            (0..512u128).prop_map(|low| Ipv6Addr::from_bits(u128::MAX - low)),
+        ];
+        prop_oneof![v4.prop_map(IpAddr::V4), v6.prop_map(IpAddr::V6)]
+    }
+
+    fn prefixes() -> impl Strategy<Value = Vec<(Prefix, u32)>> {
+        let prefix = (near(), 0..=128u8).prop_map(|(address, bits)| {
+            let bits = if address.is_ipv4() { bits % 33 } else { bits };
+            Prefix::containing(address, bits)
+        });
+        prop::collection::vec((prefix, 0..1000u32), 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_finds_what_a_search_of_all_finds(entries in prefixes(), addresses in prop::collection::vec(near(), 50)) {
+            let table = PrefixTable::new(&entries);
+            let ends = entries.iter().flat_map(|(prefix, _)| {
+                let last = match (prefix.ends4(), prefix.ends6()) {
+                    (Some((_, last)), _) => IpAddr::V4(Ipv4Addr::from_bits(last)),
+                    (_, Some((_, last))) => IpAddr::V6(Ipv6Addr::from_bits(last)),
+                    _ => unreachable!("a prefix is of one version"),
+                };
+                let behind = match last {
+                    IpAddr::V4(last) => IpAddr::V4(Ipv4Addr::from_bits(last.to_bits().wrapping_add(1))),
+                    IpAddr::V6(last) => IpAddr::V6(Ipv6Addr::from_bits(last.to_bits().wrapping_add(1))),
+                };
+                [prefix.address(), last, behind]
+            });
+            for address in addresses.iter().copied().chain(ends) {
+                prop_assert_eq!(table.find(address), naive(&entries, address), "{} in {:?}", address, entries);
+            }
+        }
+    }
+
+    #[test]
+    fn twenty_thousand_subscribers_with_two_prefixes_take_two_megabytes_at_most() {
+        let entries: Vec<(Prefix, u32)> = (0..20_000u32)
+            .flat_map(|n| {
+                let v4 = Prefix::containing(IpAddr::V4(Ipv4Addr::from_bits(0x6440_0000 + n)), 32);
+                let v6 = Prefix::containing(
+                    Ipv6Addr::from_bits((0x2001_0db8_0000 + u128::from(n)) << 80).into(),
+                    56,
+                );
+                [(v4, n + 1), (v6, n + 1)]
+            })
+            .collect();
+        let table = PrefixTable::new(&entries);
+        for (prefix, class) in &entries {
+            assert_eq!(table.find(prefix.address()), Some(*class));
+        }
+        assert!(table.memory() <= 2_000_000, "{} bytes", table.memory());
+    }
+
+    #[test]
+    fn an_empty_table_finds_nothing() {
+        let table = PrefixTable::new(&[]);
+        assert!(table.is_empty());
+        assert_eq!(table.find(Ipv4Addr::LOCALHOST.into()), None);
+        let all = PrefixTable::new(&[("::/0".parse().unwrap(), 7)]);
+        assert_eq!(all.find(Ipv6Addr::from_bits(u128::MAX).into()), Some(7));
+        assert_eq!(all.find(Ipv4Addr::LOCALHOST.into()), None);
+    }
+}

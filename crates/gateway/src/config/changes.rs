@@ -1,0 +1,173 @@
+//! What another configuration would change.
+
+use super::Config;
+use crate::class_book::{Class, UNCLAIMED};
+use serde::Serialize;
+
+/// The differences between a configuration and the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Changes {
+    /// A line each, for people; of many classes only the first are named.
+    pub lines: Vec<String>,
+    /// Keys that changed and cannot change while the gateway runs.
+    pub needs_restart: Vec<String>,
+    /// Classes with another weight, by their numbers in the next configuration.
+    pub reweighed: Vec<(u32, f64)>,
+    /// Did nothing change but weights of classes that are there in both?
+    pub only_weights: bool,
+    /// Did nothing change?
+    pub is_empty: bool,
+}
+
+/// So many classes are named for each kind of change.
+const NAMED: usize = 5;
+
+impl Config {
+    /// What `next` would change.
+    pub fn changes(&self, next: &Config) -> Changes {
+        let mut changes = Changes::default();
+        self.compare_keys(next, &mut changes);
+        let keys = changes.lines.len();
+        let others = self.compare_classes(next, &mut changes);
+        let claims = self.claims != next.claims;
+        if claims {
+            changes.lines.push("addresses, VLANs or matches of classes".into());
+        }
+        changes.is_empty = changes.lines.is_empty();
+        // A class that has another number is another class to a discipline.
+        changes.only_weights = keys == 0 && !others && !claims && !changes.reweighed.is_empty();
+        changes
+    }
+
+    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone or has others below it now.
+    pub fn class_map(&self, next: &Config) -> Box<[u32]> {
+        let leaf = |number: &u32| next.book.is_leaf(*number);
+        let number =
+            |(_, class): (u32, &Class)| next.book.number(&class.name).filter(leaf).unwrap_or(UNCLAIMED);
+        self.book.iter().map(number).collect()
+    }
+
+    /// Every key but classes and subscribers, as JSON.
+    fn compare_keys(&self, next: &Config, changes: &mut Changes) {
+        let told = |config: &Config| {
+            let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");
+            if let Some(table) = value.as_object_mut() {
+                table.remove("class");
+            }
+            let mut keys = Vec::new();
+            flatten("", &value, &mut keys);
+            keys
+        };
+        let (before, after) = (told(self), told(next));
+        let find = |keys: &[(String, String)], path: &str| {
+            keys.iter().find(|(key, _)| key == path).map_or("nothing".to_owned(), |(_, value)| value.clone())
+        };
+        let mut paths: Vec<&String> = before.iter().chain(&after).map(|(path, _)| path).collect();
+        paths.sort();
+        paths.dedup();
+        for path in paths {
+            let (was, is) = (find(&before, path), find(&after, path));
+            if was == is {
+                continue;
+            }
+            if path == "name" || path.starts_with("wire.") || path == "telemetry.socket" {
+                changes.needs_restart.push(path.clone());
+            }
+            // What nobody claims is a class like others, and is told with them.
+            if path != "subscribers.unclaimed_weight" {
+                changes.lines.push(format!("`{path}`: {was} -> {is}"));
+            }
+        }
+        let leaves = |config: &Config| -> Vec<(String, Option<String>)> {
+            config
+                .spec
+                .class
+                .iter()
+                .map(|class| (class.name.clone(), class.leaf.clone()))
+                .filter(|(_, leaf)| leaf.is_some())
+                .collect()
+        };
+        if leaves(self) != leaves(next) {
+            changes.lines.push("`leaf` of classes".into());
+        }
+    }
+
+    /// Are there other classes, or the same with other parents, bounds or numbers?
+    fn compare_classes(&self, next: &Config, changes: &mut Changes) -> bool {
+        let mut gone = Named::default();
+        let mut new = Named::default();
+        let mut moved = Named::default();
+        let mut weights = Named::default();
+        let mut is_renumbered = false;
+        let above = |config: &Config, class: &Class| {
+            class.parent.and_then(|parent| config.book.class(parent)).map(|parent| parent.name.clone())
+        };
+        for (number, class) in self.book.iter() {
+            let Some(number_then) = next.book.number(&class.name) else {
+                gone.add(&class.name);
+                continue;
+            };
+            let then = next.book.class(number_then).expect("it was found by name");
+            is_renumbered |= number != number_then;
+            if above(self, class) != above(next, then)
+                || class.bounds != then.bounds
+                || class.kind != then.kind
+            {
+                moved.add(&class.name);
+            }
+            if class.weight != then.weight {
+                weights.add(&format!("{}: {} -> {}", class.name, class.weight, then.weight));
+                changes.reweighed.push((number_then, then.weight));
+            }
+        }
+        next.book
+            .iter()
+            .filter(|(_, class)| self.book.number(&class.name).is_none())
+            .for_each(|(_, class)| new.add(&class.name));
+        let is_other = [&gone, &new, &moved].iter().any(|named| named.count > 0);
+        for (what, named) in [
+            ("gone", gone),
+            ("new", new),
+            ("another parent or other bounds", moved),
+            ("another weight", weights),
+        ] {
+            changes.lines.extend(named.line(what));
+        }
+        is_other || is_renumbered
+    }
+}
+
+/// Names, of which the first few are told.
+#[derive(Default)]
+struct Named {
+    first: Vec<String>,
+    count: usize,
+}
+
+impl Named {
+    fn add(&mut self, name: &str) {
+        if self.count < NAMED {
+            self.first.push(name.to_owned());
+        }
+        self.count += 1;
+    }
+
+    fn line(&self, what: &str) -> Option<String> {
+        let more =
+            if self.count > NAMED { format!(" and {} more", self.count - NAMED) } else { String::new() };
+        (self.count > 0).then(|| format!("{what}: {}{more}", self.first.join(", ")))
+    }
+}
+
+fn flatten(path: &str, value: &serde_json::Value, keys: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::Null => {}
+        serde_json::Value::Object(table) => {
+            for (key, value) in table {
+                let dot = if path.is_empty() { "" } else { "." };
+                flatten(&format!("{path}{dot}{key}"), value, keys);
+            }
+        }
+        value => keys.push((path.to_owned(), value.to_string())),
+    }
+}

@@ -1,0 +1,166 @@
+//! Who claims which packets: prefixes and VLANs of subscribers, which must not meet, and the rules of classes.
+
+use super::places::{Origin, Texts};
+use super::spec::{DscpSpec, MatchSpec, Spec};
+use super::subscribers::VLANS;
+use super::tree::{Tree, quoted};
+use crate::classify::{Claims, Prefix, Rule};
+use fairwire_document::{DocumentError, shortened};
+use std::collections::HashMap;
+
+/// The claims of the tree's subscribers and classes.
+pub(super) fn claims(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Claims, DocumentError> {
+    let mut prefixes = Vec::new();
+    let mut vlans: HashMap<u16, u32> = HashMap::new();
+    for (number, &origin) in (0..).zip(&tree.origins) {
+        let Some(row) = texts.row(origin) else { continue };
+        prefixes.extend(row.prefixes.iter().map(|prefix| (*prefix, number)));
+        if let Some(vlan) = row.vlan
+            && let Some(other) = vlans.insert(vlan, number)
+        {
+            let why =
+                format!("{} has it, `{}`", texts.called(tree.origins[other as usize]), name(tree, other));
+            return Err(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
+        }
+    }
+    refuse_overlaps(&prefixes, tree, texts)?;
+    let vlans: Vec<(u16, u32)> = vlans.into_iter().collect();
+    Ok(Claims::new(&prefixes, &vlans, rules(spec, tree, texts)?))
+}
+
+fn name(tree: &Tree, number: u32) -> String {
+    tree.book.class(number).map_or(String::new(), |class| shortened(&class.name))
+}
+
+/// No address may have two subscribers, and none need be told twice.
+fn refuse_overlaps(prefixes: &[(Prefix, u32)], tree: &Tree, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let mut sorted: Vec<&(Prefix, u32)> = prefixes.iter().collect();
+    // What contains others stands before them, so that the one before overlaps if any does.
+    sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
+    for pair in sorted.windows(2) {
+        let [(first, of_first), (second, of_second)] = [pair[0], pair[1]];
+        if !first.overlaps(second) {
+            continue;
+        }
+        let (later, earlier) = if of_second >= of_first {
+            ((second, *of_second), (first, *of_first))
+        } else {
+            ((first, *of_first), (second, *of_second))
+        };
+        let how = match later.0.bits().cmp(&earlier.0.bits()) {
+            std::cmp::Ordering::Equal => "is".to_owned(),
+            std::cmp::Ordering::Greater => format!("is in `{}`", earlier.0),
+            std::cmp::Ordering::Less => format!("contains `{}`", earlier.0),
+        };
+        let whose = match later.1 == earlier.1 {
+            true => "of the same line".to_owned(),
+            false => {
+                format!("of `{}` ({})", name(tree, earlier.1), texts.called(tree.origins[earlier.1 as usize]))
+            }
+        };
+        let origin = tree.origins[later.1 as usize];
+        let why = format!("that {how} {whose}");
+        return Err(texts.refuse_of(origin, "addresses", format!("`{}`", later.0), why, "each address once"));
+    }
+    Ok(())
+}
+
+/// The rules of classes, in the order in which these are listed.
+fn rules(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Vec<Rule>, DocumentError> {
+    let mut rules = Vec::new();
+    for (at, class) in spec.class.iter().enumerate() {
+        if class.matches == MatchSpec::default() {
+            continue;
+        }
+        let path = format!("class.{at}.match");
+        let number = tree.book.number(&class.name).expect("every class is in the book");
+        rules.push(Rule {
+            class: number,
+            dscp: codepoints(&class.matches.dscp, &path, texts)?,
+            vlan: vlans(&class.matches.vlan, &path, texts)?,
+            inside: prefixes(&class.matches.inside, &format!("{path}.inside"), texts)?,
+            outside: prefixes(&class.matches.outside, &format!("{path}.outside"), texts)?,
+        });
+    }
+    Ok(rules)
+}
+
+fn vlans(typed: &[u16], path: &str, texts: &Texts<'_>) -> Result<Box<[u16]>, DocumentError> {
+    match typed.iter().enumerate().find(|(_, vlan)| !VLANS.contains(vlan)) {
+        None => Ok(typed.into()),
+        Some((at, vlan)) => Err(texts.refuse(
+            &format!("{path}.vlan.{at}"),
+            vlan,
+            "that is no VLAN",
+            "a whole number from 1 to 4094",
+        )),
+    }
+}
+
+fn prefixes(typed: &[String], path: &str, texts: &Texts<'_>) -> Result<Box<[Prefix]>, DocumentError> {
+    let read = |(at, text): (usize, &String)| {
+        text.parse().map_err(|error: crate::classify::PrefixError| {
+            let allowed = "a prefix such as `10.1.0.0/16` or `2001:db8::/48`";
+            texts.refuse(&format!("{path}.{at}"), quoted(text), error, allowed)
+        })
+    };
+    typed.iter().enumerate().map(read).collect()
+}
+
+fn codepoints(typed: &[DscpSpec], path: &str, texts: &Texts<'_>) -> Result<u64, DocumentError> {
+    let mut set = 0;
+    for (at, codepoint) in typed.iter().enumerate() {
+        let path = format!("{path}.dscp.{at}");
+        set |= 1
+            << match codepoint {
+                DscpSpec::Number(number) if *number < 64 => *number,
+                DscpSpec::Number(number) => {
+                    return Err(texts.refuse(
+                        &path,
+                        number,
+                        "that is no codepoint",
+                        "a whole number from 0 to 63",
+                    ));
+                }
+                DscpSpec::Name(name) => {
+                    match CODEPOINTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                        Some((_, number)) => *number,
+                        None => {
+                            let allowed = CODEPOINTS.iter().map(|(known, _)| (*known).to_owned()).collect();
+                            return Err(texts.unknown(Origin::Unclaimed, &path, "codepoint", name, allowed));
+                        }
+                    }
+                }
+            };
+    }
+    Ok(set)
+}
+
+/// RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VA), RFC 8622 (LE), RFC 9956 (NQB).
+const CODEPOINTS: [(&str, u8); 25] = [
+    ("CS0", 0),
+    ("DF", 0),
+    ("LE", 1),
+    ("CS1", 8),
+    ("AF11", 10),
+    ("AF12", 12),
+    ("AF13", 14),
+    ("CS2", 16),
+    ("AF21", 18),
+    ("AF22", 20),
+    ("AF23", 22),
+    ("CS3", 24),
+    ("AF31", 26),
+    ("AF32", 28),
+    ("AF33", 30),
+    ("CS4", 32),
+    ("AF41", 34),
+    ("AF42", 36),
+    ("AF43", 38),
+    ("CS5", 40),
+    ("VA", 44),
+    ("NQB", 45),
+    ("EF", 46),
+    ("CS6", 48),
+    ("CS7", 56),
+];

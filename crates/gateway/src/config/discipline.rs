@@ -1,0 +1,353 @@
+//! From the tree to the discipline: the class list of one, the weights of another, a leaf for each class of a third.
+
+use super::places::Texts;
+use super::shaping::{self, Shaping};
+use super::spec::Spec;
+use super::tree::{Tree, quoted};
+use crate::class_book::{ClassBook, UNCLAIMED, Way};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Rate, Seed};
+use fairwire_disciplines::compose::classful::{self, Classful, Contents};
+use fairwire_disciplines::dropper::{faba, hfaba};
+use fairwire_disciplines::scheduler::Kind;
+use fairwire_disciplines::scheduler::service::{Per, Service};
+use fairwire_disciplines::spec::{ClassNumber, Quantity, Weights};
+use fairwire_disciplines::{BuildError, Parameters, Site, catalogue};
+use fairwire_document::DocumentError;
+
+/// How a discipline shares between classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Not at all: it knows flows only.
+    Flows,
+    /// By weights of classes that are all under the root.
+    Weights,
+    /// By weights over a tree: `hfaba`.
+    Tree,
+    /// By weights, guarantees and ceilings over a tree, each leaf with a queue of its own: `classful`.
+    Queues,
+}
+
+/// Names that take a tree.
+const OF_TREES: &str = "`hfaba` or `classful`";
+/// Names that take weights of classes under the root.
+const OF_WEIGHTS: &str = "`hfaba`, `classful`, `faba`, `afd-sb`, `afd-ft`, `afd-nft`, `afd-exact`, `drr`, `sfq-start`, `scfq`, `fbfq`, `wf2q+`, \
+     or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
+
+/// How `discipline` shares between the classes of the tree, if it can.
+pub(super) fn sharing(
+    spec: &Spec,
+    discipline: &'static str,
+    way: Way,
+    tree: &Tree,
+    texts: &Texts<'_>,
+) -> Result<Sharing, DocumentError> {
+    let book = &tree.book;
+    let sharing = match discipline {
+        "hfaba" => Sharing::Tree,
+        "classful" => Sharing::Queues,
+        _ if book.len() == 1 => return Ok(Sharing::Flows),
+        _ if weigh(discipline, &mut spec.discipline.clone(), Weights::default()) => Sharing::Weights,
+        _ => Sharing::Flows,
+    };
+    if book.len() == 1 {
+        return Ok(if sharing == Sharing::Queues { sharing } else { Sharing::Flows });
+    }
+    refuse_typed_classes(spec, discipline, sharing, texts)?;
+    let path = format!("{}.discipline", way.name());
+    let is_nested = book.iter().any(|(_, class)| class.parent.is_some());
+    let is_weighted = book.iter().any(|(_, class)| class.weight != 1.0);
+    match sharing {
+        Sharing::Flows | Sharing::Weights if is_nested => {
+            let why = "classes with others below them need a discipline that knows a tree";
+            Err(texts.refuse(&path, quoted(discipline), why, OF_TREES))
+        }
+        Sharing::Flows if is_weighted => {
+            let why = "it knows no classes, and some have a weight other than 1";
+            Err(texts.refuse(&path, quoted(discipline), why, OF_WEIGHTS))
+        }
+        sharing => Ok(sharing),
+    }
+}
+
+/// Classes are told once: what follows from them must not be typed for the discipline as well.
+fn refuse_typed_classes(
+    spec: &Spec,
+    discipline: &str,
+    sharing: Sharing,
+    texts: &Texts<'_>,
+) -> Result<(), DocumentError> {
+    let typed = &spec.discipline;
+    let key = match sharing {
+        Sharing::Flows => return Ok(()),
+        Sharing::Tree => typed.hfaba.as_ref().is_some_and(|spec| spec.class.is_some()).then_some("class"),
+        Sharing::Queues => typed.classful.as_ref().and_then(|spec| match (&spec.class, spec.default) {
+            (Some(_), _) => Some("class"),
+            (None, Some(_)) => Some("default"),
+            (None, None) => None,
+        }),
+        Sharing::Weights => has_weights(discipline, &mut typed.clone()),
+    };
+    match key {
+        None => Ok(()),
+        Some(key) => {
+            let path = format!("discipline.{discipline}.{key}");
+            let why = "the classes of this file and its subscribers are the discipline's";
+            Err(texts.refuse(&path, "there", why, "[[class]] and [subscribers] alone"))
+        }
+    }
+}
+
+/// The order of service that was typed for the discipline called `name`, if it is one with queues.
+fn queues<'a>(name: &str, typed: &'a mut Parameters) -> Option<&'a mut Service> {
+    macro_rules! of {
+        ($($key:ident: $name:literal),+ $(,)?) => {
+            match name {
+                $($name => typed.$key.as_mut()?.scheduler.as_mut(),)+
+                _ => None,
+            }
+        };
+    }
+    let service = of! {
+        drop_front: "drop-front", red: "red", rio: "rio", rem: "rem", blue: "blue", avq: "avq", rqm: "rqm",
+        codel: "codel", pie: "pie", cobalt: "cobalt", sfed: "sfed", fred: "fred", choke: "choke", sfb: "sfb",
+        lqd: "lqd", lqd_binned: "lqd-binned", alqd: "alqd", rnd: "rnd",
+    };
+    service.filter(|service| service.name != Kind::Fcfs)
+}
+
+/// The key by which weights were typed for the discipline called `name`.
+fn has_weights(name: &str, typed: &mut Parameters) -> Option<&'static str> {
+    macro_rules! of {
+        ($($key:ident: $name:literal),+ $(,)?) => {
+            match name {
+                $($name => typed.$key.as_ref().is_some_and(|spec| spec.weights.is_some()).then_some("weights"),)+
+                _ => queues(name, typed).filter(|service| service.weights.is_some()).map(|_| "scheduler"),
+            }
+        };
+    }
+    of! {
+        faba: "faba", afd_sb: "afd-sb", afd_ft: "afd-ft", afd_nft: "afd-nft", afd_exact: "afd-exact", drr: "drr",
+        sfq_start: "sfq-start", scfq: "scfq", fbfq: "fbfq", wf2q_plus: "wf2q+",
+    }
+}
+
+/// Gives the discipline called `name` the weights of classes, if it takes them.
+fn weigh(name: &str, typed: &mut Parameters, weights: Weights) -> bool {
+    macro_rules! queue_per_class {
+        ($key:ident) => {{
+            let spec = typed.$key.get_or_insert_default();
+            spec.per.get_or_insert(Per::Class);
+            spec.weights = Some(weights);
+        }};
+    }
+    match name {
+        "faba" => {
+            let spec = typed.faba.get_or_insert_default();
+            spec.share_between.get_or_insert(faba::Share::Classes);
+            spec.weights = Some(weights);
+        }
+        "afd-sb" => typed.afd_sb.get_or_insert_default().weights = Some(weights),
+        "afd-ft" => typed.afd_ft.get_or_insert_default().weights = Some(weights),
+        "afd-nft" => typed.afd_nft.get_or_insert_default().weights = Some(weights),
+        "afd-exact" => typed.afd_exact.get_or_insert_default().weights = Some(weights),
+        "drr" => queue_per_class!(drr),
+        "sfq-start" => queue_per_class!(sfq_start),
+        "scfq" => queue_per_class!(scfq),
+        "fbfq" => queue_per_class!(fbfq),
+        "wf2q+" => queue_per_class!(wf2q_plus),
+        _ => match queues(name, typed) {
+            Some(service) => {
+                service.per.get_or_insert(Per::Class);
+                service.weights = Some(weights);
+            }
+            None => return false,
+        },
+    }
+    true
+}
+
+/// The discipline of leaves called `name`.
+pub(super) fn leaf(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
+    let name = shaping::named(name, path, texts)?;
+    if matches!(name, "classful" | "hfaba") {
+        let why = "a leaf has no classes of its own";
+        return Err(texts.refuse(
+            path,
+            quoted(name),
+            why,
+            "a discipline without a tree, such as `fq-codel` or `faba`",
+        ));
+    }
+    Ok(name)
+}
+
+/// Everything that one way's discipline is made of.
+pub(super) struct Making<'a> {
+    pub shaping: &'a Shaping,
+    pub book: &'a ClassBook,
+    /// The leaf discipline of each class, by number; of those of the configuration only.
+    pub leaves: &'a [Option<&'static str>],
+    pub way: Way,
+    pub frame_bytes: u32,
+    pub seed: Seed,
+}
+
+impl Making<'_> {
+    /// Where the discipline works.
+    pub fn site(&self) -> Site<'static> {
+        let Shaping { rate, buffer, .. } = *self.shaping;
+        let packet_bytes = self.shaping.packet_bytes(self.frame_bytes);
+        Site { rate, buffer, packet_bytes, seed: self.seed, stream: self.way.name() }
+    }
+
+    /// Checks it without taking its memory.
+    pub fn check(&self) -> Result<(), BuildError> {
+        match self.shaping.sharing {
+            Sharing::Queues => self.classful(false).map(drop),
+            _ => catalogue::check(self.shaping.discipline, &self.parameters(), &self.site()),
+        }
+    }
+
+    /// Builds it.
+    pub fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
+        match self.shaping.sharing {
+            Sharing::Queues => {
+                let (config, contents) = self.classful(true)?;
+                Ok(Box::new(Classful::new(config, contents)))
+            }
+            _ => catalogue::build(self.shaping.discipline, &self.parameters(), &self.site()),
+        }
+    }
+
+    /// What was typed, and what follows from the classes.
+    fn parameters(&self) -> Parameters {
+        let mut parameters = self.shaping.parameters.clone();
+        match self.shaping.sharing {
+            Sharing::Tree => {
+                let spec = parameters.hfaba.get_or_insert_default();
+                let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
+                    id,
+                    weight: Some(class.weight),
+                    parent: class.parent,
+                };
+                spec.class = Some(self.book.iter().map(class).collect());
+                spec.max_flows = spec.max_flows.or_else(|| self.most_flows());
+            }
+            Sharing::Weights => {
+                let weights = self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight));
+                weigh(self.shaping.discipline, &mut parameters, Weights(weights.collect()));
+                if let Some(spec) = parameters.faba.as_mut().filter(|_| self.shaping.discipline == "faba") {
+                    spec.max_flows = spec.max_flows.or_else(|| self.most_flows());
+                }
+            }
+            Sharing::Flows | Sharing::Queues => {}
+        }
+        parameters
+    }
+
+    /// Buckets for each class at least, where their own default is less.
+    fn most_flows(&self) -> Option<u32> {
+        let (site, classes) = (self.site(), self.book.len() as f64);
+        let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
+        (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
+    }
+
+    /// The tree with a discipline in each leaf. Each has only what it needs, so that thousands fit.
+    fn classful(&self, build: bool) -> Result<(classful::Config, Vec<Contents>), BuildError> {
+        let site = self.site();
+        let typed = self.shaping.parameters.classful.clone().unwrap_or_default();
+        let ecn = typed.ecn;
+        let class = |(id, class): (u32, &crate::class_book::Class)| {
+            let bounds = class.bounds[self.way as usize];
+            classful::Class {
+                id,
+                parent: class.parent,
+                rate: bounds.guaranteed.map(Quantity),
+                ceiling: bounds.ceiling.map(Quantity),
+                weight: Some(class.weight),
+                // Told here, so that the equal parts of thousands are not refused as too small.
+                buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
+                ..classful::Class::default()
+            }
+        };
+        let classes = self.book.iter().map(class).collect();
+        let spec = classful::Spec { class: Some(classes), default: Some(UNCLAIMED), ..typed };
+        let config = spec.check(&site)?;
+        let leaves = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
+        let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let mut parameters = leaf_parameters(&self.shaping.parameters, leaves);
+        if let Some(ecn) = ecn {
+            for leaf in self.leaves.iter().flatten().copied().chain([self.shaping.leaf]) {
+                catalogue::inherit_ecn(leaf, &mut parameters, ecn)?;
+            }
+        }
+        let mut contents = Vec::with_capacity(if build { config.tree.len() } else { 0 });
+        for place in 0..config.tree.len() {
+            let number = config.tree.typed[place] as u32; // classes were typed in the order of their numbers
+            let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
+            let mut inner = None;
+            if self.book.is_leaf(number) {
+                let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
+                let stream = format!("{}/{number}", site.stream);
+                let buffer = leaf_buffer(whole, leaves, &Site { rate, ..site }, &site);
+                let site = Site { rate, buffer, stream: &stream, ..site };
+                let name = self.leaf(number);
+                catalogue::check(name, &parameters, &site)?;
+                if build {
+                    inner = Some(catalogue::build(name, &parameters, &site)?);
+                }
+            }
+            if build {
+                contents.push(Contents { label, inner });
+            }
+        }
+        Ok((config, contents))
+    }
+
+    /// The discipline of the leaf `number`: its own, or that of the nearest class above it that has one.
+    fn leaf(&self, number: u32) -> &'static str {
+        let up = |number: &u32| self.book.class(*number)?.parent;
+        let mut upwards = std::iter::successors(Some(number), up);
+        upwards.find_map(|number| *self.leaves.get(number as usize)?).unwrap_or(self.shaping.leaf)
+    }
+
+    /// The most that the leaf `number` can ever get.
+    fn leaf_rate(&self, number: u32, whole: Option<Rate>) -> Rate {
+        let up = |number: &u32| self.book.class(*number)?.parent;
+        let upwards = std::iter::successors(Some(number), up);
+        let ceilings =
+            upwards.filter_map(|number| self.book.class(number)?.bounds[self.way as usize].ceiling);
+        ceilings.chain(whole).fold(self.shaping.rate, Rate::min)
+    }
+}
+
+/// Packets that a leaf has room for at least, however many there are.
+const LEAST_ROOM: f64 = 32.0;
+
+/// What a leaf needs at its own rate, but at most twice its equal part of the whole, or 32 packets if that is more. Few of many
+/// leaves are full at once; all together are bounded by the pool of frames.
+fn leaf_buffer(whole: Amount, leaves: usize, own: &Site<'_>, link: &Site<'_>) -> Amount {
+    let needed = whole.in_packets(own.packet_bytes, own.rate);
+    let part = 2.0 * whole.in_packets(link.packet_bytes, link.rate) / leaves as f64;
+    Amount::Packets(needed.min(part.max(LEAST_ROOM)).max(1.0).ceil() as u32)
+}
+
+/// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
+const QUEUES: usize = 1 << 17;
+
+/// What was typed for leaves; of fair queueing fewer queues where there are many leaves.
+fn leaf_parameters(typed: &Parameters, leaves: usize) -> Parameters {
+    let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
+    let mut parameters = typed.clone();
+    parameters.classful = None;
+    parameters.hfaba = None;
+    parameters.fq_codel.get_or_insert_default().queues.get_or_insert(queues);
+    parameters.fq_pie.get_or_insert_default().queues.get_or_insert(queues);
+    parameters.cake_like.get_or_insert_default().queues.get_or_insert(queues);
+    if leaves > 1 {
+        let flows = (4 * queues).max(64);
+        parameters.faba.get_or_insert_default().max_flows.get_or_insert(flows);
+    }
+    parameters
+}

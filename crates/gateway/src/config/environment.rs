@@ -1,0 +1,239 @@
+//! Can this machine do what a configuration asks? Only looks; it changes nothing.
+
+use super::Config;
+use super::spec::{BackendChoice, OnFailure};
+use crate::class_book::Way;
+use fairwire_document::{DocumentError, Problem, listed};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, socket};
+use std::fs;
+use std::path::Path;
+
+/// What is well to know of this machine, a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Note(pub String);
+
+/// The number of a capability (capability.h of Linux).
+const CAP_NET_ADMIN: u32 = 12;
+
+/// What an operator does who lacks rights.
+const REMEDY: &str =
+    "run it as root, or by its systemd unit, which gives it CAP_NET_ADMIN and CAP_NET_RAW alone";
+
+/// Looks whether this machine has the interfaces, the back end and the rights that `config` asks for.
+pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
+    let wire = &config.spec().wire;
+    let mut notes = Vec::new();
+    match wire.backend {
+        BackendChoice::AfPacket => {
+            let there = interfaces();
+            for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+                exists(config, key, name, &there)?;
+                refuse_enslaved(config, key, name)?;
+                notes.extend(name_notes(config, key, name));
+            }
+            packet_socket(config)?;
+        }
+        BackendChoice::Tun => {
+            let there = interfaces();
+            for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+                is_free(config, key, name, &there)?;
+            }
+            tun(config)?;
+        }
+    }
+    if config.spec().safety.on_failure == OnFailure::Open {
+        needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
+    }
+    Ok(notes)
+}
+
+fn refused(config: &Config, path: &str, given: &str, why: String, allowed: String) -> DocumentError {
+    let given = format!("`{given}`");
+    config.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
+}
+
+/// The interfaces of this network namespace.
+fn interfaces() -> Vec<String> {
+    // Not /sys/class/net: it shows the namespace that it was mounted in.
+    let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
+    let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
+    names.map(|(name, _)| name.trim().to_owned()).collect()
+}
+
+fn exists(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
+    if there.iter().any(|other| other == name) {
+        return Ok(());
+    }
+    let near = fairwire_document::nearest(name, there.iter().map(String::as_str));
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let path = format!("wire.{key}");
+    let why = "there is no such interface here".to_owned();
+    Err(refused(config, &path, name, why, format!("{}{near}", listed(there))))
+}
+
+fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
+    // A persistent TUN device of that name can be taken over.
+    let is_other = there.iter().any(|other| other == name) && !sys(name, "tun_flags").exists();
+    match is_other {
+        false => Ok(()),
+        true => {
+            let why = "an interface has that name, and it is no TUN device".to_owned();
+            Err(refused(
+                config,
+                &format!("wire.{key}"),
+                name,
+                why,
+                "a name that is free; the gateway makes the device".into(),
+            ))
+        }
+    }
+}
+
+fn sys(name: &str, file: &str) -> std::path::PathBuf {
+    Path::new("/sys/class/net").join(name).join(file)
+}
+
+/// Does /sys show the interface `name` of our own namespace?
+fn is_ours(name: &str) -> bool {
+    let shown =
+        fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    let Ok(socket) = socket(AddressFamily::INET, SocketType::DGRAM, None) else { return false };
+    shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
+}
+
+/// What a bridge or a bond has taken gets its frames there and not here.
+fn refuse_enslaved(config: &Config, key: &str, name: &str) -> Result<(), DocumentError> {
+    let Some(master) = fs::read_link(sys(name, "master")).ok().filter(|_| is_ours(name)) else {
+        return Ok(());
+    };
+    let master = master.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let why = format!("it is a port of `{master}`, which would forward its frames as well");
+    let allowed = format!("an interface that stands alone: `ip link set {name} nomaster`");
+    Err(refused(config, &format!("wire.{key}"), name, why, allowed))
+}
+
+fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if has_addresses(name) {
+        notes.push(Note(format!(
+            "`{name}` has addresses or routes of this machine: what is for this machine is forwarded as well, and the machine's own packets are not shaped"
+        )));
+    }
+    let speed = fs::read_to_string(sys(name, "speed")).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    // Frames leave by the inside when they are downloads.
+    let way = if key == "inside" { Way::Download } else { Way::Upload };
+    if let (Some(mbits), Some(shaping)) = (speed.filter(|_| is_ours(name)), config.shaping(way))
+        && shaping.rate.bps() > mbits * 1_000_000
+    {
+        notes.push(Note(format!(
+            "{} of {} is more than the {mbits} Mbit/s of `{name}`: the queue will be there and not here",
+            shaping.rate,
+            way.name()
+        )));
+    }
+    notes
+}
+
+fn has_addresses(name: &str) -> bool {
+    let routes = fs::read_to_string("/proc/self/net/route").unwrap_or_default();
+    let is_routed = routes.lines().skip(1).any(|line| line.split_whitespace().next() == Some(name));
+    let v6 = fs::read_to_string("/proc/self/net/if_inet6").unwrap_or_default();
+    // Scope 20 is link-local, which every interface has that is up.
+    let is_global = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        fields.last() == Some(&name) && fields.get(3).is_some_and(|scope| *scope != "20")
+    };
+    is_routed || v6.lines().any(is_global)
+}
+
+/// Opens a packet socket that hears nothing, and closes it.
+fn packet_socket(config: &Config) -> Result<(), DocumentError> {
+    match socket(AddressFamily::PACKET, SocketType::RAW, None) {
+        Ok(_) => Ok(()),
+        Err(Errno::AFNOSUPPORT) => {
+            let why = "this kernel has no packet sockets".to_owned();
+            let allowed = "`tun`, or a kernel with CONFIG_PACKET (`modprobe af_packet`)".to_owned();
+            Err(refused(config, "wire.backend", "af-packet", why, allowed))
+        }
+        Err(Errno::PERM | Errno::ACCESS) => {
+            let why = "the right CAP_NET_RAW is missing".to_owned();
+            Err(refused(config, "wire.backend", "af-packet", why, REMEDY.into()))
+        }
+        Err(error) => {
+            let why = format!("a packet socket cannot be opened: {error}");
+            Err(refused(config, "wire.backend", "af-packet", why, "a machine that has them".into()))
+        }
+    }
+}
+
+fn tun(config: &Config) -> Result<(), DocumentError> {
+    if !Path::new("/dev/net/tun").exists() {
+        let why = "there is no /dev/net/tun".to_owned();
+        let allowed = "`af-packet`, or a kernel with CONFIG_TUN (`modprobe tun`)".to_owned();
+        return Err(refused(config, "wire.backend", "tun", why, allowed));
+    }
+    needs(config, "wire.backend", "tun", CAP_NET_ADMIN, "CAP_NET_ADMIN")
+}
+
+fn needs(
+    config: &Config,
+    path: &str,
+    given: &str,
+    capability: u32,
+    called: &str,
+) -> Result<(), DocumentError> {
+    if has_capability(&fs::read_to_string("/proc/self/status").unwrap_or_default(), capability) {
+        return Ok(());
+    }
+    Err(refused(config, path, given, format!("the right {called} is missing"), REMEDY.into()))
+}
+
+/// Is the capability effective, by the text of /proc/self/status?
+fn has_capability(status: &str, capability: u32) -> bool {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    effective.is_some_and(|bits| bits >> capability & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAP_NET_RAW: u32 = 13;
+
+    const CONFIG: &str = "format = 1\nname = \"t\"\n[wire]\ninside = \"nothere0\"\noutside = \"lo\"\n[download]\nrate = \"1 Gbit/s\"\n";
+
+    #[test]
+    fn an_interface_that_is_not_there_is_told_with_those_that_are() {
+        let config = Config::parse("t.toml", CONFIG, None).unwrap();
+        let message = check(&config).unwrap_err().to_string();
+        assert!(
+            message.starts_with(
+                "t.toml:4:10: `wire.inside` is `nothere0`, but there is no such interface here; allowed: "
+            ),
+            "{message}"
+        );
+        assert!(message.contains("`lo`"), "{message}");
+        let config = Config::parse("t.toml", &CONFIG.replace("nothere0", "lo0"), None).unwrap();
+        assert!(check(&config).unwrap_err().to_string().ends_with("; did you mean `lo`?"));
+    }
+
+    #[test]
+    fn a_tun_device_needs_a_free_name() {
+        let text = CONFIG.replace("[wire]", "[wire]\nbackend = \"tun\"");
+        let message = check(&Config::parse("t.toml", &text, None).unwrap()).unwrap_err().to_string();
+        assert!(
+            message
+                .contains("`wire.outside` is `lo`, but an interface has that name, and it is no TUN device"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn capabilities_are_read_from_the_status() {
+        let status = "Name:\tx\nCapPrm:\t0000000000003000\nCapEff:\t0000000000002000\n";
+        assert!(has_capability(status, CAP_NET_RAW) && !has_capability(status, CAP_NET_ADMIN));
+        assert!(!has_capability("", CAP_NET_RAW));
+    }
+}

@@ -1,0 +1,194 @@
+//! What a configuration means, for `fairwire gateway check`.
+
+use super::shaping::{Shaping, TYPICAL_FRAME};
+use super::spec::BackendChoice;
+use super::{Config, Sharing, fair};
+use crate::class_book::{ClassKind, Way};
+use crate::classify::FlowKind;
+use serde::Serialize;
+
+/// What would happen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The gateway's name.
+    pub name: String,
+    /// What carries the frames.
+    pub backend: BackendChoice,
+    /// The interface towards the subscribers.
+    pub inside: String,
+    /// The interface towards the rest of the world.
+    pub outside: String,
+    /// Subscribers.
+    pub subscribers: usize,
+    /// Classes of the configuration, without that of what nobody claims.
+    pub classes: usize,
+    /// Download, then upload.
+    pub ways: Vec<WayExplanation>,
+    /// Memory that it needs.
+    pub memory: Memory,
+    /// What makes sense and may yet surprise.
+    pub notes: Vec<String>,
+}
+
+/// What would happen one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WayExplanation {
+    /// `download` or `upload`.
+    pub way: &'static str,
+    /// How it is shaped; absent where it is not.
+    pub shaping: Option<ShapingExplanation>,
+    /// The tree, parents before children; empty where the discipline shares between flows alone.
+    pub tree: Vec<ClassExplanation>,
+}
+
+/// A link and what shares it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShapingExplanation {
+    /// The link's rate, bit/s.
+    pub rate_bps: u64,
+    /// The discipline, by its name in the catalogue.
+    pub discipline: &'static str,
+    /// With `classful`: the discipline of leaves that name no other.
+    pub leaf: Option<&'static str>,
+    /// What a flow is.
+    pub flows: String,
+    /// How much may wait, as typed.
+    pub buffer: String,
+    /// The same in full packets.
+    pub buffer_packets: f64,
+    /// The same as the time in which the link sends it, seconds.
+    pub buffer_s: f64,
+    /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
+    pub packet_bytes: u32,
+    /// Frames that may be inside at once.
+    pub frames: u32,
+    /// For labs: delay after the link, seconds.
+    pub delay_s: f64,
+    /// For labs: the probability of a loss.
+    pub loss: f64,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassExplanation {
+    /// Its name.
+    pub class: String,
+    /// The class above it; absent under the root.
+    pub parent: Option<String>,
+    /// How deep it is, 1 under the root.
+    pub level: usize,
+    /// Is it a subscriber?
+    pub is_subscriber: bool,
+    /// Its weight among its siblings.
+    pub weight: f64,
+    /// What it can always have, bit/s.
+    pub guaranteed_bps: Option<u64>,
+    /// What it never passes, bit/s.
+    pub ceiling_bps: Option<u64>,
+    /// What it gets when all classes are busy, bit/s.
+    pub busy_bps: f64,
+}
+
+/// Memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Memory {
+    /// Of the tables that tell whose a packet is.
+    pub claims_bytes: usize,
+    /// Of all classes with their counts, both ways.
+    pub classes_bytes: usize,
+    /// Of the frames inside, both ways, when as many are inside as may be.
+    pub most_frames_bytes: u64,
+}
+
+/// Bytes of a class: in the book with its name, and its counts both ways.
+const CLASS_BYTES: usize =
+    size_of::<crate::class_book::Class>() + 32 + 48 + 2 * size_of::<crate::account::FlowCount>();
+
+impl Config {
+    /// What this configuration means.
+    pub fn explain(&self) -> Explanation {
+        let wire = &self.spec.wire;
+        let subscribers = self.book.iter().filter(|(_, class)| class.kind == ClassKind::Subscriber).count();
+        let frames =
+            Way::ALL.map(|way| u64::from(self.frames(way, TYPICAL_FRAME)) * u64::from(TYPICAL_FRAME));
+        Explanation {
+            name: self.spec.name.clone(),
+            backend: wire.backend,
+            inside: wire.inside.clone(),
+            outside: wire.outside.clone(),
+            subscribers,
+            classes: self.book.len() - 1 - subscribers,
+            ways: Way::ALL.map(|way| self.explain_way(way)).into(),
+            memory: Memory {
+                claims_bytes: self.claims.memory(),
+                classes_bytes: self.book.len() * CLASS_BYTES,
+                most_frames_bytes: frames.iter().sum(),
+            },
+            notes: self.notes.clone(),
+        }
+    }
+
+    fn explain_way(&self, way: Way) -> WayExplanation {
+        let Some(shaping) = self.shaping(way) else {
+            return WayExplanation { way: way.name(), shaping: None, tree: Vec::new() };
+        };
+        let site = self.site(shaping, way);
+        let explanation = ShapingExplanation {
+            rate_bps: shaping.rate.bps(),
+            discipline: shaping.discipline,
+            leaf: (shaping.sharing == Sharing::Queues).then_some(shaping.leaf),
+            flows: flows(shaping.flows),
+            buffer: shaping.buffer.to_string(),
+            buffer_packets: site.buffer.in_packets(site.packet_bytes, site.rate),
+            buffer_s: site.buffer.in_bytes(site.packet_bytes, site.rate) * 8.0 / site.rate.bps() as f64,
+            packet_bytes: site.packet_bytes,
+            frames: self.frames(way, TYPICAL_FRAME),
+            delay_s: shaping.delay.secs(),
+            loss: shaping.loss,
+        };
+        WayExplanation { way: way.name(), shaping: Some(explanation), tree: self.explain_tree(shaping, way) }
+    }
+
+    fn explain_tree(&self, shaping: &Shaping, way: Way) -> Vec<ClassExplanation> {
+        if shaping.sharing == Sharing::Flows || self.book.len() == 1 {
+            return Vec::new();
+        }
+        let busy = fair::busy(&self.book, way, shaping.rate.bps() as f64);
+        let mut levels: Vec<usize> = Vec::with_capacity(self.book.len());
+        for (_, class) in self.book.iter() {
+            levels.push(class.parent.map_or(1, |parent| levels[parent as usize] + 1));
+        }
+        let explained = |(number, class): (u32, &crate::class_book::Class)| {
+            let bounds = class.bounds[way as usize];
+            ClassExplanation {
+                class: class.name.clone(),
+                parent: class
+                    .parent
+                    .and_then(|parent| self.book.class(parent))
+                    .map(|parent| parent.name.clone()),
+                level: levels[number as usize],
+                is_subscriber: class.kind == ClassKind::Subscriber,
+                weight: class.weight,
+                guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
+                ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
+                busy_bps: busy[number as usize],
+            }
+        };
+        self.book.iter().map(explained).collect()
+    }
+}
+
+/// What a flow is, in words.
+fn flows(kind: FlowKind) -> String {
+    match kind {
+        FlowKind::FiveTuple => "5-tuple: addresses, ports and protocol".into(),
+        FlowKind::Source => "source: the host that sends".into(),
+        FlowKind::Destination => "destination: the host that receives".into(),
+        FlowKind::Inside => "inside: the host inside".into(),
+        FlowKind::Outside => "outside: the host outside".into(),
+        FlowKind::Prefix(bits) => format!("prefix: the /{} or /{} of the host inside", bits.ipv4, bits.ipv6),
+        FlowKind::Subscriber => "subscriber; where there is none, the host inside".into(),
+        FlowKind::Vlan => "VLAN".into(),
+        FlowKind::Dscp => "codepoint".into(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Where the parts of a configuration stand, in the TOML file or in the subscriber file.
+
+use super::subscribers::{Row, Sheet};
+use fairwire_document::{DocumentError, Places, Problem, shortened};
+use std::fmt::Display;
+
+/// The two files.
+pub(super) struct Texts<'a> {
+    /// The configuration.
+    pub places: &'a Places,
+    /// The subscribers.
+    pub sheet: Option<&'a Sheet<'a>>,
+}
+
+/// Where a class stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nowhere: it is always there.
+    Unclaimed,
+    /// In this place of the list of classes.
+    Class(usize),
+    /// In this row of the subscriber file.
+    Row(usize),
+}
+
+impl Texts<'_> {
+    /// A refusal of the value at the dotted `path` of the configuration.
+    pub fn refuse(
+        &self,
+        path: &str,
+        given: impl Display,
+        why: impl Display,
+        allowed: impl Display,
+    ) -> DocumentError {
+        self.places.refuse(path, refused(path, given, why, allowed))
+    }
+
+    /// A refusal of what a class says under `key`, such as `download.ceiling`.
+    pub fn refuse_of(
+        &self,
+        origin: Origin,
+        key: &str,
+        given: impl Display,
+        why: impl Display,
+        allowed: impl Display,
+    ) -> DocumentError {
+        match (origin, self.sheet) {
+            (Origin::Row(row), Some(sheet)) => {
+                let column = key.replace('.', "_");
+                let problem = refused(&column, given, why, allowed);
+                sheet.fault_in(&sheet.rows[row], &column, problem)
+            }
+            (Origin::Class(at), _) => self.refuse(&format!("class.{at}.{key}"), given, why, allowed),
+            _ => self.refuse("subscribers.unclaimed_weight", given, why, allowed),
+        }
+    }
+
+    /// A name that is not known, where a class says `key`.
+    pub fn unknown(
+        &self,
+        origin: Origin,
+        key: &str,
+        what: &'static str,
+        given: &str,
+        allowed: Vec<String>,
+    ) -> DocumentError {
+        let problem = Problem::Unknown { what, given: shortened(given), allowed };
+        match (origin, self.sheet) {
+            (Origin::Row(row), Some(sheet)) => sheet.fault_in(&sheet.rows[row], key, problem),
+            (Origin::Class(at), _) => self.places.refuse(&format!("class.{at}.{key}"), problem),
+            _ => self.places.refuse(key, problem),
+        }
+    }
+
+    /// How another place is called in a message: `line 7` or `class 2`.
+    pub fn called(&self, origin: Origin) -> String {
+        match (origin, self.sheet) {
+            (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
+            (Origin::Class(at), _) => format!("class {} of the configuration", at + 1),
+            _ => "what nobody claims".into(),
+        }
+    }
+
+    /// The row of an origin that is one.
+    pub fn row(&self, origin: Origin) -> Option<&Row> {
+        match origin {
+            Origin::Row(row) => self.sheet?.rows.get(row),
+            _ => None,
+        }
+    }
+}
+
+fn refused(key: &str, given: impl Display, why: impl Display, allowed: impl Display) -> Problem {
+    Problem::Refused {
+        key: key.into(),
+        given: given.to_string(),
+        why: why.to_string(),
+        allowed: allowed.to_string(),
+    }
+}

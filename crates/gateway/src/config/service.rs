@@ -1,0 +1,118 @@
+//! What concerns no way by itself: names, interfaces, telemetry and safety.
+
+use super::FORMAT;
+use super::places::Texts;
+use super::spec::{BackendChoice, Spec};
+use super::tree::quoted;
+use fairwire_core::Duration;
+use fairwire_document::DocumentError;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+
+/// The longest name of an interface: 15 bytes and a zero (`IFNAMSIZ` of Linux).
+pub const MOST_INTERFACE_BYTES: usize = 15;
+/// MTUs: the least that every IPv4 host takes (RFC 791), and the most that a length field tells.
+const MTUS: RangeInclusive<u32> = 576..=65_535;
+const MOST_NAME_BYTES: usize = 64;
+const MOST_FLOWS: u32 = 1 << 20;
+const MOST_FRAMES: u32 = 1 << 22;
+
+/// Checks what concerns no way by itself.
+pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    if spec.format != FORMAT {
+        return Err(texts.refuse("format", spec.format, "this fairwire reads another", FORMAT));
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if spec.name.is_empty() || spec.name.len() > MOST_NAME_BYTES || !spec.name.chars().all(is_word) {
+        let why = "that cannot name a socket";
+        return Err(texts.refuse("name", quoted(&spec.name), why, "1 to 64 letters, digits, `-` and `_`"));
+    }
+    wire(spec, texts)?;
+    telemetry(spec, texts)?;
+    safety(spec, texts)
+}
+
+fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let wire = &spec.wire;
+    for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+        let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
+        let why = match name.as_str() {
+            "" => "an interface has a name",
+            "." | ".." => "no interface can have that name",
+            name if name.len() > MOST_INTERFACE_BYTES => "that is too long for the name of an interface",
+            name if name.chars().any(is_odd) => "no interface can have that name",
+            _ => continue,
+        };
+        return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, "1 to 15 bytes, such as `eth0`"));
+    }
+    if wire.inside == wire.outside {
+        let why = "that is the interface of the other side too";
+        return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
+    }
+    match wire.mtu {
+        Some(mtu) if wire.backend != BackendChoice::Tun => Err(texts.refuse(
+            "wire.mtu",
+            mtu,
+            "the interfaces have an MTU already",
+            "with `backend = \"tun\"` only",
+        )),
+        Some(mtu) if !MTUS.contains(&mtu) => {
+            Err(texts.refuse("wire.mtu", mtu, "that is no MTU", "a whole number from 576 to 65535"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let telemetry = &spec.telemetry;
+    let interval = telemetry.interval.map(|interval| interval.0);
+    span("telemetry.interval", interval, Duration::from_ms(1)..=Duration::from_secs(10), texts)?;
+    span("telemetry.flows", telemetry.flows, 1..=MOST_FLOWS, texts)?;
+    span("telemetry.captured", telemetry.captured, 0..=MOST_FLOWS, texts)?;
+    let Some(metrics) = &telemetry.metrics else {
+        return match &telemetry.token_file {
+            None => Ok(()),
+            Some(_) => {
+                Err(texts.refuse("telemetry.token_file", "there", "nobody asks for it", "with `metrics`"))
+            }
+        };
+    };
+    let Ok(address) = metrics.parse::<SocketAddr>() else {
+        let why = "that is no address with a port";
+        return Err(texts.refuse(
+            "telemetry.metrics",
+            quoted(metrics),
+            why,
+            "such as `127.0.0.1:9820` or `[::1]:9820`",
+        ));
+    };
+    if !address.ip().is_loopback() && telemetry.token_file.is_none() {
+        let why = "others than this machine could read it";
+        let allowed = "a loopback address, or a `token_file` too";
+        return Err(texts.refuse("telemetry.metrics", quoted(metrics), why, allowed));
+    }
+    Ok(())
+}
+
+fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let watchdog = spec.safety.watchdog.map(|watchdog| watchdog.0);
+    span("safety.watchdog", watchdog, Duration::from_ms(100)..=Duration::from_secs(60), texts)?;
+    span("safety.frames", spec.safety.frames, 16..=MOST_FRAMES, texts)
+}
+
+/// Refuses a value out of its range.
+fn span<T: PartialOrd + Display>(
+    path: &str,
+    value: Option<T>,
+    allowed: RangeInclusive<T>,
+    texts: &Texts<'_>,
+) -> Result<(), DocumentError> {
+    match value.filter(|value| !allowed.contains(value)) {
+        None => Ok(()),
+        Some(value) => {
+            let (from, to) = (allowed.start(), allowed.end());
+            Err(texts.refuse(path, value, "that is out of range", format_args!("from {from} to {to}")))
+        }
+    }
+}

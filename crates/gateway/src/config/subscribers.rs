@@ -1,0 +1,354 @@
+//! The subscriber file: a table with a line of column names and a line for each subscriber.
+
+use crate::class_book::Bounds;
+use crate::classify::Prefix;
+use fairwire_core::Rate;
+use fairwire_document::{DocumentError, Place, Problem, is_printable, listed, shortened};
+use std::ops::Range;
+
+/// More lines than this are refused: numbers of classes end a little above it.
+pub const MOST_ROWS: usize = 1_000_000;
+/// A larger file is refused.
+pub const MOST_BYTES: u64 = 64 << 20;
+/// What weights may be.
+pub const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+/// The longest name, in bytes.
+const MOST_NAME_BYTES: usize = 64;
+/// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
+pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
+
+/// The columns, each at its place in [`Sheet::columns`].
+const COLUMNS: [&str; 9] = [
+    "name",
+    "addresses",
+    "vlan",
+    "class",
+    "weight",
+    "download_guaranteed",
+    "download_ceiling",
+    "upload_guaranteed",
+    "upload_ceiling",
+];
+const NAME: usize = 0;
+const ADDRESSES: usize = 1;
+const VLAN: usize = 2;
+const CLASS: usize = 3;
+const WEIGHT: usize = 4;
+/// From here on rates: guaranteed and ceiling, one way and then the other.
+const RATES: usize = 5;
+
+/// The text of a subscriber file, and what errors call it.
+#[derive(Clone, Copy, Debug)]
+pub struct SheetText<'a> {
+    /// The file's name.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// A subscriber file that was read. What it says of other lines and of the configuration is not checked yet.
+#[derive(Debug)]
+pub struct Sheet<'a> {
+    source: SheetText<'a>,
+    /// Which of [`COLUMNS`] the file's columns are.
+    columns: Vec<usize>,
+    /// The subscribers, in the order of the file.
+    pub rows: Vec<Row>,
+}
+
+/// One subscriber.
+#[derive(Debug)]
+pub struct Row {
+    /// Its line, in bytes from the start of the text.
+    at: Range<usize>,
+    /// Its name.
+    pub name: String,
+    /// Its networks.
+    pub prefixes: Vec<Prefix>,
+    /// Its VLAN.
+    pub vlan: Option<u16>,
+    /// The class above it.
+    pub class: Option<String>,
+    /// Its weight.
+    pub weight: f64,
+    /// Its bounds, by way.
+    pub bounds: [Bounds; 2],
+}
+
+/// Reads the file. Every fault has its line and column.
+pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
+    let mut sheet = Sheet { source, columns: Vec::new(), rows: Vec::new() };
+    // Spreadsheets put a byte order mark first, which is no part of a name.
+    let skipped = if source.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(&source.text.as_bytes()[skipped..]);
+    let mut record = csv::StringRecord::new();
+    loop {
+        let from = skipped + reader.position().byte() as usize;
+        let is_there = reader.read_record(&mut record).map_err(|error| sheet.unreadable(from, &error))?;
+        if !is_there {
+            break;
+        }
+        let at = line_of(source.text, from, skipped + reader.position().byte() as usize);
+        if sheet.columns.is_empty() {
+            sheet.columns = sheet.read_columns(&record, &at)?;
+        } else {
+            let row = sheet.read_row(&record, at)?;
+            sheet.rows.push(row);
+        }
+    }
+    if sheet.columns.is_empty() {
+        let allowed = format!("a line of column names first: {}", listed(&COLUMNS.map(String::from)));
+        return Err(sheet.refuse(
+            0..source.text.len(),
+            "file",
+            "empty",
+            "it has no line of column names",
+            allowed,
+        ));
+    }
+    Ok(sheet)
+}
+
+/// Where the record is that was read between `from` and `to`: without what is skipped before it, and the end of its line.
+fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
+    let mut start = from;
+    for line in text[from..to].split_inclusive('\n') {
+        let bare = line.trim();
+        if !bare.is_empty() && !line.starts_with('#') {
+            break;
+        }
+        start += line.len();
+    }
+    start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
+}
+
+impl Sheet<'_> {
+    fn read_columns(
+        &self,
+        record: &csv::StringRecord,
+        at: &Range<usize>,
+    ) -> Result<Vec<usize>, DocumentError> {
+        let mut columns = Vec::with_capacity(record.len());
+        for (field, given) in record.iter().enumerate() {
+            let span = self.field(at, field);
+            let Some(column) = COLUMNS.iter().position(|name| *name == given) else {
+                let (given, allowed) = (given.into(), COLUMNS.map(String::from).into());
+                return Err(self.fault(span, Problem::Unknown { what: "column", given, allowed }));
+            };
+            if columns.contains(&column) {
+                return Err(self.refuse(
+                    span,
+                    "columns",
+                    quoted(given),
+                    "that column stands there already",
+                    "each column once",
+                ));
+            }
+            columns.push(column);
+        }
+        if !columns.contains(&NAME) {
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                "without `name`",
+                "each subscriber has a name",
+                "`name` and others",
+            ));
+        }
+        if !columns.contains(&ADDRESSES) && !columns.contains(&VLAN) {
+            let why = "subscribers are told by their addresses or their VLAN";
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                "without `addresses` and `vlan`",
+                why,
+                "one of the two, or both",
+            ));
+        }
+        Ok(columns)
+    }
+
+    fn read_row(&self, record: &csv::StringRecord, at: Range<usize>) -> Result<Row, DocumentError> {
+        if self.rows.len() == MOST_ROWS {
+            let allowed = format!("at most {MOST_ROWS} subscribers");
+            return Err(self.refuse(at, "file", "longer", "that is too much", allowed));
+        }
+        if record.len() != self.columns.len() {
+            let given = format!("{} values", record.len());
+            let why = format!("the first line names {} columns", self.columns.len());
+            return Err(self.refuse(
+                at,
+                "line",
+                given,
+                why,
+                "a value for each column, empty where there is none",
+            ));
+        }
+        let mut row = Row {
+            at,
+            name: String::new(),
+            prefixes: Vec::new(),
+            vlan: None,
+            class: None,
+            weight: 1.0,
+            bounds: [Bounds::default(); 2],
+        };
+        for (field, &column) in self.columns.iter().enumerate() {
+            let given = &record[field];
+            if given.is_empty() && column != NAME {
+                continue;
+            }
+            self.read_value(&mut row, column, given)?;
+        }
+        Ok(row)
+    }
+
+    fn read_value(&self, row: &mut Row, column: usize, given: &str) -> Result<(), DocumentError> {
+        let refuse = |why: &str, allowed: &str| {
+            Err(self.refuse_value(row, COLUMNS[column], quoted(given), why, allowed))
+        };
+        match column {
+            NAME => match checked_name(given) {
+                Ok(()) => row.name = given.into(),
+                Err(why) => return refuse(why, NAMES),
+            },
+            ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
+            VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
+                Some(vlan) => row.vlan = Some(vlan),
+                None => return refuse("that is no VLAN", "a whole number from 1 to 4094"),
+            },
+            CLASS => row.class = Some(given.into()),
+            WEIGHT => match given.parse().ok().filter(|weight| WEIGHTS.contains(weight)) {
+                Some(weight) => row.weight = weight,
+                None => return refuse("that is no weight", "a number from 0.000001 to 1000000"),
+            },
+            rate => match given.parse::<Rate>() {
+                Ok(given) => {
+                    let bounds = &mut row.bounds[(rate - RATES) / 2];
+                    *(if (rate - RATES).is_multiple_of(2) {
+                        &mut bounds.guaranteed
+                    } else {
+                        &mut bounds.ceiling
+                    }) = Some(given);
+                }
+                Err(error) => {
+                    let problem = Problem::BadValue { key: COLUMNS[rate].into(), message: error.to_string() };
+                    return Err(self.fault_in(row, COLUMNS[rate], problem));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn read_prefixes(&self, row: &Row, given: &str) -> Result<Vec<Prefix>, DocumentError> {
+        let read = |text: &str| {
+            text.parse().map_err(|error: crate::classify::PrefixError| {
+                let allowed = "prefixes such as `10.1.0.0/16` or `2001:db8::/48`, with spaces between";
+                self.refuse_value(row, COLUMNS[ADDRESSES], quoted(text), &error.to_string(), allowed)
+            })
+        };
+        given.split_whitespace().map(read).collect()
+    }
+
+    /// The line of a subscriber, from 1.
+    pub fn line(&self, row: &Row) -> usize {
+        self.source.text[..row.at.start].matches('\n').count() + 1
+    }
+
+    /// A refusal of what stands in the column called `column` of `row`.
+    pub fn refuse_value(
+        &self,
+        row: &Row,
+        column: &str,
+        given: impl Into<String>,
+        why: &str,
+        allowed: impl Into<String>,
+    ) -> DocumentError {
+        let problem = Problem::Refused {
+            key: column.into(),
+            given: given.into(),
+            why: why.into(),
+            allowed: allowed.into(),
+        };
+        self.fault_in(row, column, problem)
+    }
+
+    /// A fault in the column called `column` of `row`; of the whole line where there is no such column.
+    pub fn fault_in(&self, row: &Row, column: &str, problem: Problem) -> DocumentError {
+        let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
+        self.fault(field.map_or(row.at.clone(), |field| self.field(&row.at, field)), problem)
+    }
+
+    fn refuse(
+        &self,
+        span: Range<usize>,
+        key: &str,
+        given: impl Into<String>,
+        why: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> DocumentError {
+        let (given, why, allowed) = (given.into(), why.into(), allowed.into());
+        self.fault(span, Problem::Refused { key: key.into(), given, why, allowed })
+    }
+
+    fn fault(&self, span: Range<usize>, problem: Problem) -> DocumentError {
+        let place = Place::in_long_text(self.source.name, self.source.text, span);
+        DocumentError { problem, place: Some(Box::new(place)) }
+    }
+
+    fn unreadable(&self, from: usize, error: &csv::Error) -> DocumentError {
+        let span = from..from + self.source.text[from..].lines().next().map_or(0, str::len);
+        self.refuse(
+            span,
+            "line",
+            "no CSV",
+            error.to_string(),
+            "values with commas between, in quotes where they hold commas",
+        )
+    }
+
+    /// Where the value number `field` of the line `at` stands.
+    fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
+        let text = &self.source.text[at.clone()];
+        let (mut is_quoted, mut number, mut start) = (false, 0, 0);
+        for (offset, byte) in text.bytes().enumerate() {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                b',' if !is_quoted && number == field => return trimmed(text, at.start, start..offset),
+                b',' if !is_quoted => (number, start) = (number + 1, offset + 1),
+                _ => {}
+            }
+        }
+        trimmed(text, at.start, start..text.len())
+    }
+}
+
+fn trimmed(text: &str, base: usize, span: Range<usize>) -> Range<usize> {
+    let inner = &text[span.clone()];
+    let start = base + span.start + (inner.len() - inner.trim_start().len());
+    start..start + inner.trim().len()
+}
+
+/// What is said of names that are refused.
+pub const NAMES: &str = "1 to 64 bytes that can be printed";
+
+/// Can that be the name of a class or of a subscriber? If not, why.
+pub fn checked_name(name: &str) -> Result<(), &'static str> {
+    match name {
+        "" => Err("a name is needed"),
+        "unclaimed" => Err("that is the class of what nobody claims"),
+        _ if name.len() > MOST_NAME_BYTES => Err("that is too long"),
+        _ if !name.chars().all(is_printable) => Err("that cannot be printed"),
+        _ if name.trim() != name => Err("it begins or ends with a space"),
+        _ => Ok(()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("`{}`", shortened(text))
+}
