@@ -23,6 +23,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   list                lists contests and faults
 
   --out FOLDER     where results go (default: out/field)
+  --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
   --minutes N      of a soak (default: 10)
   --seconds N      of each contest (default: 20, of which the first quarter is not measured)
 
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
 
 struct Arguments {
     out: PathBuf,
+    uml: PathBuf,
     minutes: f64,
     seconds: u64,
     command: Command,
@@ -79,6 +81,7 @@ impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let mut read = Arguments {
             out: PathBuf::from("out/field"),
+            uml: PathBuf::from("out/oracle-linux/guest"),
             minutes: 10.0,
             seconds: 20,
             command: Command::All,
@@ -89,6 +92,7 @@ impl Arguments {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
             match word.as_str() {
                 "--out" => read.out = value()?.into(),
+                "--uml" => read.uml = value()?.into(),
                 "--minutes" => read.minutes = within(&value()?, "--minutes", 0.5, 1440.0)?,
                 "--seconds" => read.seconds = within(&value()?, "--seconds", 4.0, 600.0)? as u64,
                 "--help" | "-h" => read.command = Command::List,
@@ -200,6 +204,22 @@ impl Arguments {
         }
         bar.finish_and_clear();
         self.keep("peers", &all)?;
+        self.in_uml()
+    }
+
+    /// What the oracle left, where it was run before.
+    fn in_uml(&self) -> Fallible<bool> {
+        let mut all = Vec::new();
+        for contest in peers::IN_UML {
+            match peers::in_uml(&self.uml, contest)? {
+                Some(found) => {
+                    println!("{}", report::in_uml(&found));
+                    all.push(found);
+                }
+                None => eprintln!("SKIPPED: {contest} in User Mode Linux: nothing in {}", self.uml.display()),
+            }
+        }
+        report::write(&self.out, "uml.json", &all)?;
         Ok(true)
     }
 

@@ -1,10 +1,14 @@
-//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines.
+//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines; and what `fairwire-oracle`
+//! found of FQ-CoDel and CAKE in User Mode Linux.
 
 use crate::Fallible;
-use crate::contest::{Case, Judged};
+use crate::contest::{Case, Delay, Judged};
 use crate::run::{Middle, Run, command};
 use crate::world::{INSIDE, OUTSIDE, Wiring};
 use fairwire_gateway::class_book::Way;
+use fairwire_metrics::jain::jain;
+use serde::Serialize;
+use std::path::Path;
 
 /// Contests that HTB can hold too: IPv4, downloads, classes or a flat FIFO.
 pub const CASES: &[&str] = &[
@@ -111,6 +115,61 @@ fn htb(case: &Case) -> Vec<String> {
 fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
     let kbit = (rate_mbps * 1000.0) as u64;
     format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
+}
+
+/// Disciplines of the kernel whose contests `fairwire-oracle` holds in User Mode Linux, by the names of the contests.
+pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
+/// Of those contests: the link, and the part of its rate that nine flows and a flood of twice the link may have each.
+const UML_LINK_BPS: f64 = 10e6;
+const UML_WINDOW_S: f64 = 25.0;
+
+/// What a run in User Mode Linux left: a part of the oracle's tally.
+#[derive(serde::Deserialize)]
+struct Tally {
+    delivered_bytes: Vec<u64>,
+    waits_ns: Vec<u64>,
+}
+
+/// A contest in User Mode Linux, over all of its runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InUml {
+    /// Its name.
+    pub contest: String,
+    /// Runs found.
+    pub runs: usize,
+    /// Payload delivered, as a part of the link.
+    pub delivered: f64,
+    /// Jain's index over what was delivered, the mean of the runs.
+    pub jain: f64,
+    /// The largest difference of a flow's part from an even one, percentage points, the worst run.
+    pub share_error_points: f64,
+    /// How long packets waited.
+    pub wait: Option<Delay>,
+}
+
+/// What the runs of `contest` in `folder`, where `fairwire-oracle` left them, gave; none where there are none.
+pub fn in_uml(folder: &Path, contest: &str) -> Fallible<Option<InUml>> {
+    let (mut jains, mut errors, mut waits, mut delivered) = (Vec::new(), 0.0_f64, Vec::new(), 0.0);
+    for seed in 1.. {
+        let Ok(text) = std::fs::read(folder.join(format!("{contest}-{seed}.json"))) else { break };
+        let tally: Tally = serde_json::from_slice(&text)?;
+        let rates: Vec<f64> = tally.delivered_bytes.iter().map(|bytes| *bytes as f64).collect();
+        let sum: f64 = rates.iter().sum();
+        let even = 100.0 / rates.len() as f64;
+        errors = rates.iter().map(|rate| (rate / sum * 100.0 - even).abs()).fold(errors, f64::max);
+        jains.push(jain(&rates));
+        delivered += sum * 8.0 / UML_WINDOW_S / UML_LINK_BPS;
+        waits.extend(tally.waits_ns);
+    }
+    let runs = jains.len();
+    Ok((runs > 0).then(|| InUml {
+        contest: contest.to_owned(),
+        runs,
+        delivered: delivered / runs as f64,
+        jain: jains.iter().sum::<f64>() / runs as f64,
+        share_error_points: errors,
+        wait: Delay::of(waits),
+    }))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::Fallible;
 use crate::contest::Judged;
 use crate::fault::Happened;
+use crate::peers::InUml;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Write;
@@ -101,6 +102,19 @@ pub fn happened(happened: &Happened) -> String {
         happened.counters.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
     let _ = writeln!(text, "  counters: {}", counters.join("; "));
     text
+}
+
+/// A contest in User Mode Linux as a line of text.
+pub fn in_uml(found: &InUml) -> String {
+    let [p50, p95] = found.wait.map_or([f64::NAN; 2], |wait| [wait.p50_ms, wait.p95_ms]);
+    format!(
+        "uml/{:<26} {} runs: payload {:.1} % of the link, Jain {:.4}, worst flow {:.2} pt off, packets wait {p50:.1} ms (p50) {p95:.1} ms (p95)",
+        found.contest,
+        found.runs,
+        found.delivered * 100.0,
+        found.jain,
+        found.share_error_points,
+    )
 }
 
 fn number(value: f64) -> String {

@@ -3,6 +3,7 @@
 use super::{Slots, Stage};
 use crate::Fallible;
 use crate::traffic::{flow_of, on_the_link};
+use fairwire_core::Duration;
 use fairwire_gateway::clock;
 use fairwire_gateway::io::Port;
 use fairwire_gateway::io::af_packet::AfPacket;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub(super) struct Tap {
     stage: Arc<Stage>,
+    device: String,
     port: AfPacket,
 }
 
@@ -27,11 +29,12 @@ pub(super) struct Tapped {
     pub missed: u64,
 }
 
+const PAUSE: Duration = Duration::from_ms(5);
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 impl Tap {
     pub(super) fn open(stage: &Arc<Stage>, device: &str) -> Fallible<Tap> {
-        Ok(Tap { stage: Arc::clone(stage), port: AfPacket::open(device)? })
+        Ok(Tap { stage: Arc::clone(stage), device: device.to_owned(), port: AfPacket::open(device)? })
     }
 
     /// Until the run is over.
@@ -48,14 +51,30 @@ impl Tap {
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
             let slot = self.stage.slot(clock::now());
             let stage = &self.stage;
-            self.port.receive(&mut |frame, vnet| {
+            let fetched = self.port.receive(&mut |frame, vnet| {
                 if let Some(slot) = slot {
                     tapped.count(stage, frame, vnet.gso_size.into(), slot);
                 }
-            })?;
+            });
+            if fetched.is_err() {
+                tapped.missed += self.port.health().overflows;
+                self.reopen();
+            }
         }
-        tapped.missed = self.port.health().overflows;
+        tapped.missed += self.port.health().overflows;
         Ok(tapped)
+    }
+}
+
+impl Tap {
+    /// The interface is gone: waits until there is one of its name again, or the run is over.
+    fn reopen(&mut self) {
+        while !self.stage.is_over() {
+            match AfPacket::open(&self.device) {
+                Ok(port) => return self.port = port,
+                Err(_) => clock::sleep_until(clock::now() + PAUSE),
+            }
+        }
     }
 }
 

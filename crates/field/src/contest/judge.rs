@@ -105,6 +105,7 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
             );
             match (bound.holds(), bound.because) {
                 (true, None) => {}
+                (true, Some(_)) if bound.keeps_its_promise() => {}
                 (true, Some(because)) => judged
                     .misses
                     .push(format!("{name}: beyond the promise of {:.3}: {because}", bound.promised)),

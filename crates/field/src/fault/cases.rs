@@ -78,7 +78,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "million-sources",
-        promised: "a million spoofed sources: memory grows by less than 16 MB, and each established host keeps its share within 5 %",
+        promised: "a million spoofed sources: memory grows by less than 16 MB, and each established host has at least 95 % of its fair share",
         is_quick: false,
         act: hostile::million_sources,
     },

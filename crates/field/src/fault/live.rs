@@ -108,11 +108,20 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 4.0);
     happened.count("longest gap of pings, ms", gap);
     happened.check(gap <= WATCHDOG_MS + BRIDGING_MS, format!("no ping for {gap:.0} ms after it stopped"));
+    quote(&mut run, happened);
     let part = bps(&run.traffic, &seen, "tcp", 6.0, 9.0) / (MBPS as f64 * 1e6);
     let is_shaped = (IN_USE..1.05).contains(&part);
     happened
         .check(is_shaped, format!("two seconds after it went on TCP got {:.1} % of its rate", part * 100.0));
     happened.check_conservation(run.gateway())
+}
+
+/// What the gateway and its guard said, where a promise of theirs does not hold.
+fn quote(run: &mut Run, happened: &mut Happened) {
+    let words = run.gateway().last_words();
+    if !happened.broken.is_empty() && !words.is_empty() {
+        happened.happened.push(format!("the gateway said: {}", words.replace('\n', " | ")));
+    }
 }
 
 fn kill_at_two_seconds(safety: &str) -> Fallible<(Run, crate::traffic::Seen)> {
@@ -132,10 +141,11 @@ pub(super) fn killed_closed(happened: &mut Happened) -> Fallible<()> {
 }
 
 pub(super) fn killed_open(happened: &mut Happened) -> Fallible<()> {
-    let (run, seen) = kill_at_two_seconds(OPEN)?;
+    let (mut run, seen) = kill_at_two_seconds(OPEN)?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 5.0);
     happened.count("longest gap of pings, ms", gap);
     happened.check(gap <= WATCHDOG_MS + BRIDGING_MS, format!("no ping for {gap:.0} ms after it was killed"));
+    quote(&mut run, happened);
     Ok(())
 }
 
