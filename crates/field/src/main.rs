@@ -151,6 +151,7 @@ impl Arguments {
             bar.inc(1);
         }
         bar.finish_and_clear();
+        print!("{}", report::reasons(&all));
         self.keep("contests", &all)?;
         Ok(all.iter().all(|judged| judged.faults.is_empty()))
     }

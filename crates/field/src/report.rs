@@ -6,6 +6,7 @@ use crate::fault::Happened;
 use crate::peers::InUml;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -43,13 +44,20 @@ pub fn rows(judged: &Judged) -> String {
             None => drop(writeln!(text, "         -       -")),
         }
     }
-    for miss in &judged.misses {
+    for [miss, _] in &judged.misses {
         let _ = writeln!(text, "    known miss: {miss}");
     }
     for fault in &judged.faults {
         let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
     }
     text
+}
+
+/// Why the known misses of `all` are, each reason once.
+pub fn reasons(all: &[Judged]) -> String {
+    let reasons: BTreeSet<&str> =
+        all.iter().flat_map(|judged| &judged.misses).map(|[_, why]| why.as_str()).collect();
+    reasons.into_iter().map(|why| format!("known, because: {why}\n")).collect()
 }
 
 /// The table as CSV.

@@ -347,6 +347,7 @@ const MISSES: &[Miss] = &[
     },
     Miss { case: "faba/*", what: FLOW, allowed: 0.15, because: FABA_NOISE },
     Miss { case: "faba/*", what: GROUP, allowed: 0.1, because: FABA_NOISE },
+    Miss { case: "faba/*", what: POINTS, allowed: 3.0, because: FABA_NOISE },
     Miss {
         case: "afd-nft/cubic-1000",
         what: FLOW,

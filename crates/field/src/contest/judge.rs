@@ -18,8 +18,8 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// What does not hold, and what does although it was said to miss.
     pub faults: Vec<String>,
-    /// Known misses, with their reasons.
-    pub misses: Vec<String>,
+    /// Known misses: what, and why.
+    pub misses: Vec<[String; 2]>,
     /// Microseconds of the gateway's processor time for each packet that it forwarded.
     pub processor_us_per_packet: f64,
 }
@@ -106,9 +106,10 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
             match (bound.holds(), bound.because) {
                 (true, None) => {}
                 (true, Some(_)) if bound.keeps_its_promise() => {}
-                (true, Some(because)) => judged
-                    .misses
-                    .push(format!("{name}: beyond the promise of {:.3}: {because}", bound.promised)),
+                (true, Some(because)) => {
+                    let line = format!("{name}, the promise is {:.3}", bound.promised);
+                    judged.misses.push([line, because.to_owned()]);
+                }
                 (false, _) => judged.faults.push(name),
             }
         }
