@@ -70,6 +70,10 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
     let seen = run.finish()?;
     samples.drain(..(samples.len() as f64 * SETTLING) as usize);
     let slope = slope(&samples);
+    let quarter = (samples.len() / 4).max(1);
+    for (at, (minute, kib)) in samples.iter().enumerate().step_by(quarter) {
+        happened.count(&format!("memory at minute {minute:.1} (sample {at}), KiB"), *kib);
+    }
     let most = samples.iter().map(|(_, kib)| *kib).fold(0.0, f64::max);
     happened.count("memory at most, KiB", most);
     happened.count("slope of memory, KiB a minute", slope);

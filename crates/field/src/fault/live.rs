@@ -159,6 +159,8 @@ fn variant(number: usize) -> crate::config::Document {
 }
 
 const RELOADS: usize = 1000;
+/// After so many of them every variant has had its memory.
+const SETTLED: usize = 100;
 /// Between two of them, milliseconds.
 const APART_MS: u64 = 20;
 
@@ -167,7 +169,13 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&variant(0), traffic(seconds))?;
     run.wait_until(2.0);
     let (mut unbalanced, mut refused, mut paused_ms, mut took_ms, mut handed) = (0, 0, 0.0_f64, 0.0_f64, 0);
+    let mut memory = [0; 2];
     for number in 1..=RELOADS {
+        match number {
+            SETTLED => memory[0] = run.gateway().resident_bytes(),
+            RELOADS => memory[1] = run.gateway().resident_bytes(),
+            _ => {}
+        }
         match run.gateway().reload(&variant(number)) {
             Ok(reloaded) => {
                 unbalanced += usize::from(!reloaded.is_balanced);
@@ -190,6 +198,8 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
         ("longest pause, ms", paused_ms),
         ("longest reload, ms", took_ms),
         ("packets handed over", handed as f64),
+        ("memory after 100, KiB", (memory[0] >> 10) as f64),
+        ("memory after 1000, KiB", (memory[1] >> 10) as f64),
         ("seconds of reloading", reloading - 2.0),
     ] {
         happened.count(name, value);
