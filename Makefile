@@ -86,6 +86,22 @@ oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines a
 	@cargo build --release --locked -p fairwire-oracle --bins
 	@$(target)/release/fairwire-oracle-ns2 $(ARGS)
 
+.PHONY: field
+field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about 20 minutes)
+	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@$(target)/release/fairwire-field $(ARGS)
+
+.PHONY: field-peers
+field-peers: rust ## the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
+	@cargo build --release --locked -p fairwire -p fairwire-field -p fairwire-oracle --bins --examples
+	@$(target)/release/fairwire-oracle flood-fq-codel flood-cake flood-pfifo
+	@$(target)/release/fairwire-field peers $(ARGS)
+
+.PHONY: soak
+soak: rust ## the gateway at full load with reloads for ten minutes: memory and conservation (root; an hour: ARGS="--minutes 60")
+	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@$(target)/release/fairwire-field soak $(ARGS)
+
 .PHONY: sensitivity
 sensitivity: rust ## what hangs on the order of events at the same instant: every scenario under both tie rules
 	@cargo test --locked --quiet -p fairwire-scenario --test ties -- --ignored --nocapture

@@ -71,6 +71,10 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-wire",
         ],
     ),
+    (
+        "fairwire-field",
+        &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-metrics", "fairwire-wire"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -96,7 +96,9 @@ impl Bed {
         let add = || -> Result<(), Trouble> {
             let socket = socket(AddressFamily::INET, SocketType::DGRAM, None).during("opening a socket")?;
             let index = netdevice::name_to_index(&socket, name).during("looking for an interface")?;
-            self.host(place).netlink.add_address(index, Address { ip, prefix_bits: plan::PREFIX_BITS })
+            self.host(place)
+                .netlink
+                .add_address(index, Address { ip: ip.into(), prefix_bits: plan::PREFIX_BITS })
         };
         add().map_err(|trouble| trouble.into_error("network"))
     }

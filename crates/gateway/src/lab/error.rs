@@ -90,18 +90,32 @@ pub enum LabError {
 
 /// What a helper could not do, on its way to the process that started the lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Trouble {
+pub struct Trouble {
+    /// Which error it becomes.
     pub kind: TroubleKind,
+    /// What was being done.
     pub operation: String,
+    /// What the system said.
     pub reason: String,
 }
 
 /// Which error a trouble becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum TroubleKind {
+pub enum TroubleKind {
+    /// This process may not.
     NoRights,
+    /// The kernel has no virtual Ethernet pairs.
     NoVeth,
+    /// Anything else.
     Other,
+}
+
+impl std::error::Error for Trouble {}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.operation, self.reason)
+    }
 }
 
 impl Trouble {
@@ -129,6 +143,7 @@ impl Trouble {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
 
+    /// The error of the lab, when it befell the helper `role`.
     pub fn into_error(self, role: &str) -> LabError {
         let Trouble { kind, operation, reason } = self;
         match kind {
@@ -140,7 +155,8 @@ impl Trouble {
 }
 
 /// Names what was being done when an operation of the system failed.
-pub(super) trait During<T> {
+pub trait During<T> {
+    /// The same, or what was being done and what the system said.
     fn during(self, operation: &str) -> Result<T, Trouble>;
 }
 

@@ -57,7 +57,7 @@ impl Host {
     }
 
     fn configure(&self, ip: Ipv4Addr) -> Result<(), Trouble> {
-        self.netlink.add_address(HOST.index, Address { ip, prefix_bits: PREFIX_BITS })?;
+        self.netlink.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
         self.netlink.bring_up(HOST.index)
     }
 }

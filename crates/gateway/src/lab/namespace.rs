@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// A network namespace, alive as long as this is.
 #[derive(Debug)]
-pub(super) struct Namespace(OwnedFd);
+pub struct Namespace(OwnedFd);
 
 impl Namespace {
     /// Moves this thread into a network namespace of its own, with nothing in it.
@@ -40,8 +40,21 @@ impl Namespace {
 }
 
 /// Asks the kernel to kill this process when the thread that started it ends.
-pub(super) fn die_with_parent() -> Result<(), Trouble> {
+pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("asking to end with the parent")
+}
+
+/// Gives the children of this process, from now on, a process namespace and this process a mount namespace, so that whatever its
+/// first child starts ends with that child, and what is mounted goes with the last of them.
+///
+/// Where this is refused, a user namespace is made first. This process must have one thread only.
+pub fn part_processes() -> Result<(), Trouble> {
+    let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
+    if let Err(plain) = unshare(flags) {
+        become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
+        unshare(flags).during("making a process namespace").map_err(Trouble::for_want_of_rights)?;
+    }
+    Ok(())
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {

@@ -1,37 +1,53 @@
-//! Interfaces and addresses through the kernel's routing netlink (rtnetlink(7)): the few requests that a lab needs.
+//! Interfaces, addresses and routes through the kernel's routing netlink (rtnetlink(7)): the requests that a lab needs.
 
 use super::error::{During, Trouble};
 use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A way to change the interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
-pub(crate) struct Netlink(OwnedFd);
+pub struct Netlink(OwnedFd);
 
 /// A virtual Ethernet pair: one end here, the other in another namespace.
-pub(crate) struct Pair<'a> {
+pub struct Pair<'a> {
+    /// The end in this namespace.
     pub here: End<'a>,
+    /// The other end.
     pub there: End<'a>,
+    /// Where that is.
     pub there_namespace: &'a OwnedFd,
+    /// Of both ends, bytes.
     pub mtu: u32,
 }
 
 /// One end of a pair.
 #[derive(Clone, Copy)]
-pub(crate) struct End<'a> {
+pub struct End<'a> {
+    /// The interface's name.
     pub name: &'a str,
     /// The interface's number in its namespace, so that nobody has to look it up.
     pub index: u32,
 }
 
-/// An IPv4 address and the length of its network's prefix.
-#[derive(Clone, Copy)]
-pub(crate) struct Address {
-    pub ip: Ipv4Addr,
+/// An address and the length of its network's prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The address, or the first of a network.
+    pub ip: IpAddr,
+    /// Leading bits that are the network's.
     pub prefix_bits: u8,
+}
+
+/// Where a network is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Every address of it is this host's own.
+    Local,
+    /// Behind the host with this address.
+    Via(IpAddr),
 }
 
 impl Netlink {
@@ -91,23 +107,73 @@ impl Netlink {
         self.ask(request).during("removing an interface")
     }
 
-    /// Changes an interface's MTU.
+    /// Gives an interface an address, at once: IPv6 does not look for another that has it.
+    pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWADDR, CREATE);
+        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
+        request.raw(&[family(address.ip), address.prefix_bits, libc::IFA_F_NODAD as u8, 0]);
+        request.raw(&index.to_ne_bytes());
+        request.address(libc::IFA_LOCAL, address.ip);
+        request.address(libc::IFA_ADDRESS, address.ip);
+        self.ask(request).during("giving an interface its address")
+    }
+
+    /// Tells this host where `network` is.
+    pub fn add_route(&self, network: Address, route: Route) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWROUTE, CREATE);
+        let (table, scope, kind) = match route {
+            Route::Local => (libc::RT_TABLE_LOCAL, libc::RT_SCOPE_HOST, libc::RTN_LOCAL),
+            Route::Via(_) => (libc::RT_TABLE_MAIN, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST),
+        };
+        // struct rtmsg: family, lengths of destination and source, type of service, table, origin, scope, kind, flags.
+        request.raw(&[
+            family(network.ip),
+            network.prefix_bits,
+            0,
+            0,
+            table,
+            libc::RTPROT_STATIC,
+            scope,
+            kind,
+        ]);
+        request.raw(&[0; 4]);
+        request.address(libc::RTA_DST, network.ip);
+        match route {
+            Route::Local => request.number(libc::RTA_OIF, LOOPBACK),
+            Route::Via(ip) => request.address(libc::RTA_GATEWAY, ip),
+        }
+        self.ask(request).during("adding a route")
+    }
+
+    /// Gives an interface an MTU, in bytes.
     pub fn set_mtu(&self, index: u32, mtu: u32) -> Result<(), Trouble> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.number(libc::IFLA_MTU, mtu);
-        self.ask(request).during("changing the MTU of an interface")
+        self.ask(request).during("changing an interface's MTU")
     }
 
-    /// Gives an interface an address.
-    pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
-        let mut request = Request::new(libc::RTM_NEWADDR, CREATE);
-        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
-        request.raw(&[libc::AF_INET as u8, address.prefix_bits, 0, 0]);
-        request.raw(&index.to_ne_bytes());
-        request.attribute(libc::IFA_LOCAL, &address.ip.octets());
-        request.attribute(libc::IFA_ADDRESS, &address.ip.octets());
-        self.ask(request).during("giving an interface its address")
+    /// Gives an interface an Ethernet address.
+    pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.attribute(libc::IFLA_ADDRESS, &address);
+        self.ask(request).during("changing an interface's Ethernet address")
+    }
+
+    /// Makes an interface of the VLAN `id` over interface `under`, down.
+    pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
+        let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
+        request.link(Link::untouched(here.index));
+        request.text(libc::IFLA_IFNAME, here.name);
+        request.number(libc::IFLA_LINK, under);
+        request.nested(libc::IFLA_LINKINFO, |request| {
+            request.text(libc::IFLA_INFO_KIND, "vlan");
+            request.nested(libc::IFLA_INFO_DATA, |request| {
+                request.attribute(VLAN_ID, &id.to_ne_bytes());
+            });
+        });
+        self.ask(request).during("making a VLAN interface")
     }
 
     fn change(&self, link: Link) -> io::Result<()> {
@@ -117,7 +183,7 @@ impl Netlink {
     }
 
     /// Sends a request and waits for its acknowledgement.
-    pub fn ask(&self, request: Request) -> io::Result<()> {
+    pub(crate) fn ask(&self, request: Request) -> io::Result<()> {
         write(&self.0, &request.finish())?;
         let mut answer = [0; 4096];
         let count = read(&self.0, &mut answer[..])?;
@@ -145,6 +211,18 @@ fn acknowledgement(answer: &[u8]) -> io::Result<()> {
     }
 }
 
+fn family(ip: IpAddr) -> u8 {
+    match ip {
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
+    }
+}
+
+/// The loopback interface, in every network namespace.
+pub const LOOPBACK: u32 = 1;
+
+/// `linux/if_link.h`: the attribute with the number of a VLAN.
+const VLAN_ID: u16 = 1;
 /// `linux/veth.h`: the attribute in which the other end is described.
 const VETH_INFO_PEER: u16 = 1;
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
@@ -201,6 +279,13 @@ impl Request {
             request.raw(text.as_bytes());
             request.raw(&[0]);
         });
+    }
+
+    fn address(&mut self, kind: u16, ip: IpAddr) {
+        match ip {
+            IpAddr::V4(ip) => self.attribute(kind, &ip.octets()),
+            IpAddr::V6(ip) => self.attribute(kind, &ip.octets()),
+        }
     }
 
     pub fn attribute(&mut self, kind: u16, value: &[u8]) {

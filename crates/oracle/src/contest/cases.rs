@@ -306,7 +306,22 @@ pub static CONTESTS: &[Contest] = &[
         ],
         ..OVER_FQ_CODEL
     },
+    // For docs/gateway/measured.md: a flood at twice the link, as in the field's contests.
+    Contest { name: "flood-fq-codel", classes: FLOOD, ..OVER_FQ_CODEL },
+    Contest {
+        name: "flood-cake",
+        classes: FLOOD,
+        ours: "cake-like",
+        parameters: "[cake-like]",
+        kernel: "cake unlimited besteffort flows noatm nonat nowash no-ack-filter no-split-gso",
+        modules: &["sch_cake"],
+        ..CONTEST
+    },
+    Contest { name: "flood-pfifo", classes: FLOOD, ..CONTEST },
 ];
+
+/// Nine CUBIC flows, and UDP at twice the link.
+const FLOOD: &[Class] = &[class(Sends::Cubic, 9, 10), class(Sends::Udp(20_000_000), 1, 10)];
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,128 @@
+//! Frames that no kernel would send: from addresses drawn at random, and of random bytes.
+
+use crate::Fallible;
+use crate::traffic::{Flow, Sends, UDP_PORT, port_of};
+use crate::world::{HOST, ethernet_address};
+use fairwire_core::{Rng, Seed};
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Makes frames and has a port for them.
+pub(super) struct Forge {
+    port: AfPacket,
+    frame: Vec<u8>,
+    rng: Rng,
+    /// Bytes drawn at random in each frame; a range of sources where the frame is otherwise well-formed.
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Spoofed,
+    Garbage,
+}
+
+const ETHERNET: usize = 14;
+const IPV4: usize = 20;
+const HEADERS: usize = ETHERNET + IPV4 + 8;
+/// The longest frame of an MTU of 1500.
+const LONGEST: u32 = 1514;
+
+impl Forge {
+    pub(super) fn spoofed(number: usize, flow: &Flow, payload: u32) -> Fallible<Forge> {
+        let IpAddr::V4(destination) = flow.destination else { return Err("spoofed frames are IPv4".into()) };
+        let mut forge = Forge::new(number, flow, Kind::Spoofed)?;
+        forge.frame.resize(HEADERS + payload as usize, 0);
+        let total = (IPV4 + 8 + payload as usize) as u16;
+        let frame = &mut forge.frame;
+        frame[12..14].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
+        frame[14] = 0x45;
+        frame[16..18].copy_from_slice(&total.to_be_bytes());
+        frame[22] = 64; // time to live
+        frame[23] = UDP;
+        frame[30..34].copy_from_slice(&destination.octets());
+        frame[34..36].copy_from_slice(&port_of(number).to_be_bytes());
+        frame[36..38].copy_from_slice(&UDP_PORT.to_be_bytes());
+        frame[38..40].copy_from_slice(&(total - IPV4 as u16).to_be_bytes());
+        Ok(forge)
+    }
+
+    pub(super) fn garbage(number: usize, flow: &Flow) -> Fallible<Forge> {
+        match flow.sends {
+            Sends::Garbage { .. } => Forge::new(number, flow, Kind::Garbage),
+            _ => Err("no garbage".into()),
+        }
+    }
+
+    fn new(number: usize, flow: &Flow, kind: Kind) -> Fallible<Forge> {
+        let (own, other) = match flow.way {
+            Way::Download => (Way::Download, Way::Upload),
+            Way::Upload => (Way::Upload, Way::Download),
+        };
+        let mut frame = vec![0; ETHERNET];
+        frame[..6].copy_from_slice(&ethernet_address(other));
+        frame[6..12].copy_from_slice(&ethernet_address(own));
+        let rng = Seed(number as u64).stream("field/raw");
+        Ok(Forge { port: AfPacket::open(HOST.name)?, frame, rng, kind })
+    }
+
+    /// Draws the next frame.
+    pub(super) fn renew(&mut self) {
+        match self.kind {
+            Kind::Spoofed => {
+                // From 11.0.0.0/8: nobody's here, so that answers, if any, go nowhere.
+                let source = Ipv4Addr::from_bits(0x0b00_0000 | self.rng.below(1 << 24));
+                self.frame[26..30].copy_from_slice(&source.octets());
+                let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);
+                self.frame[24..26].copy_from_slice(&sum.to_be_bytes());
+            }
+            Kind::Garbage => {
+                let len = ETHERNET as u32 + self.rng.below(LONGEST - ETHERNET as u32 + 1);
+                self.frame.resize(len as usize, 0);
+                let rng = &mut self.rng;
+                self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
+                // Of what a gateway reads: mostly IP with nonsense in it, VLAN tags, and now and then anything.
+                let kind: [u8; 2] = match rng.below(8) {
+                    0..3 => [0x08, 0x00],
+                    3..6 => [0x86, 0xdd],
+                    6 => [0x81, 0x00],
+                    _ => [rng.below(256) as u8, rng.below(256) as u8],
+                };
+                self.frame[12..14].copy_from_slice(&kind);
+                if let (Some(first), true) = (self.frame.get_mut(ETHERNET), rng.below(2) == 0) {
+                    *first = if kind[0] == 0x08 { 0x40 | *first & 0x0f } else { 0x60 | *first & 0x0f };
+                }
+            }
+        }
+    }
+
+    /// The port, and the frame to send through it.
+    pub(super) fn parts(&mut self) -> (&mut AfPacket, &[u8]) {
+        (&mut self.port, &self.frame)
+    }
+}
+
+/// The checksum of an IPv4 header (RFC 1071), whose own field is taken as zero.
+fn checksum(header: &[u8]) -> u16 {
+    let words = header.chunks_exact(2).enumerate().filter(|(at, _)| *at != 5);
+    let sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_a_known_header() {
+        // The example of RFC 1071's Wikipedia article: its checksum is 0xb861.
+        let header = [
+            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
+            0xc0, 0xa8, 0x00, 0xc7,
+        ];
+        assert_eq!(checksum(&header), 0xb861);
+    }
+}

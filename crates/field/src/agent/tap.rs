@@ -1,0 +1,124 @@
+//! What arrives at a host's interface, counted frame by frame: what the gateway's link was used for.
+
+use super::{Slots, Stage};
+use crate::Fallible;
+use crate::traffic::{flow_of, on_the_link};
+use fairwire_core::Duration;
+use fairwire_gateway::clock;
+use fairwire_gateway::io::Port;
+use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_wire::headers::parse;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::sync::Arc;
+
+pub(super) struct Tap {
+    stage: Arc<Stage>,
+    device: String,
+    port: AfPacket,
+}
+
+/// Bytes on the link.
+pub(super) struct Tapped {
+    /// Of flows that come here, by flow and slot.
+    pub link: Vec<Slots>,
+    /// Of what comes back to flows that this host sends.
+    pub back: Vec<Slots>,
+    /// Of other IP packets.
+    pub strange: Slots,
+    /// Frames that were not seen in time.
+    pub missed: u64,
+}
+
+const PAUSE: Duration = Duration::from_ms(5);
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+impl Tap {
+    pub(super) fn open(stage: &Arc<Stage>, device: &str) -> Fallible<Tap> {
+        Ok(Tap { stage: Arc::clone(stage), device: device.to_owned(), port: AfPacket::open(device)? })
+    }
+
+    /// Until the run is over.
+    pub(super) fn run(mut self) -> Fallible<Tapped> {
+        let flows = self.stage.traffic.flows.len();
+        let mut tapped = Tapped {
+            link: vec![self.stage.empty(); flows],
+            back: vec![self.stage.empty(); flows],
+            strange: self.stage.empty(),
+            missed: 0,
+        };
+        while !self.stage.is_over() {
+            // A signal or a time-out: either way the port is asked.
+            let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
+            let slot = self.stage.slot(clock::now());
+            let stage = &self.stage;
+            let fetched = self.port.receive(&mut |frame, vnet| {
+                if let Some(slot) = slot {
+                    tapped.count(stage, frame, vnet.gso_size.into(), slot);
+                }
+            });
+            if fetched.is_err() {
+                tapped.missed += self.port.health().overflows;
+                self.reopen();
+            }
+        }
+        tapped.missed += self.port.health().overflows;
+        Ok(tapped)
+    }
+}
+
+impl Tap {
+    /// The interface is gone: waits until there is one of its name again, or the run is over.
+    fn reopen(&mut self) {
+        while !self.stage.is_over() {
+            match AfPacket::open(&self.device) {
+                Ok(port) => return self.port = port,
+                Err(_) => clock::sleep_until(clock::now() + PAUSE),
+            }
+        }
+    }
+}
+
+impl Tapped {
+    fn count(&mut self, stage: &Stage, frame: &[u8], segment: usize, slot: usize) {
+        let headers = parse(frame);
+        if headers.network.is_none() {
+            return; // not shaped
+        }
+        let flows = &stage.traffic.flows;
+        let ports = headers.transport.map(|transport| transport.ports);
+        let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
+        let comes = of(ports.map(|ports| ports.source)).filter(|flow| flows[*flow].way != stage.way);
+        let back = of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].way == stage.way);
+        let count = match (comes, back) {
+            (Some(flow), _) => &mut self.link[flow],
+            (None, Some(flow)) => &mut self.back[flow],
+            (None, None) => &mut self.strange,
+        };
+        let payload = headers.transport.and_then(|transport| transport.payload).unwrap_or(frame.len());
+        count[slot] += wire_bytes(frame.len(), payload, segment);
+    }
+}
+
+/// Bytes on the link of a frame of `len` bytes whose payload begins at `payload`; as many packets as it takes when the kernel
+/// has not yet cut it into segments of `segment` bytes (0: it is one already).
+fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
+    let rest = len.saturating_sub(payload);
+    if segment == 0 || rest <= segment {
+        return on_the_link(len);
+    }
+    let (whole, left) = (rest / segment, rest % segment);
+    let last = if left > 0 { on_the_link(payload + left) } else { 0 };
+    whole as u64 * on_the_link(payload + segment) + last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_super_packet_counts_as_its_segments() {
+        assert_eq!(wire_bytes(1514, 66, 0), 1538);
+        assert_eq!(wire_bytes(66 + 3 * 1448, 66, 1448), 3 * 1538);
+        assert_eq!(wire_bytes(66 + 1448 + 1, 66, 1448), 1538 + 91);
+    }
+}

@@ -1,0 +1,285 @@
+//! What a contest gave, next to what was promised.
+
+use super::tree::{Claimant, fair_shares};
+use super::{Case, leaf_of};
+use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use fairwire_gateway::class_book::Way;
+use fairwire_metrics::jain::jain;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A contest, judged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// Its name.
+    pub case: String,
+    /// Each loaded way.
+    pub ways: Vec<WayJudged>,
+    /// What does not hold, and what does although it was said to miss.
+    pub faults: Vec<String>,
+    /// Known misses: what, and why.
+    pub misses: Vec<[String; 2]>,
+    /// Microseconds of the gateway's processor time for each packet that it forwarded.
+    pub processor_us_per_packet: f64,
+}
+
+/// One way of a contest.
+#[derive(Clone, Debug, Serialize)]
+pub struct WayJudged {
+    /// Which.
+    pub way: Way,
+    /// Flows that wanted more than they got.
+    pub saturated: usize,
+    /// The part of the link in use.
+    pub utilization: f64,
+    /// Jain's index over the rates of saturated flows, each by its fair share.
+    pub jain: f64,
+    /// The largest difference of a saturated flow from its fair share, as a part of it.
+    pub worst_flow: f64,
+    /// The same of a group of flows.
+    pub worst_group: f64,
+    /// The largest difference of a class's part of the link from its fair part, percentage points; without classes, of a group.
+    pub share_error_points: f64,
+    /// Bit/s of each group, and its fair share.
+    pub groups: BTreeMap<String, [f64; 2]>,
+    /// How long pings took.
+    pub ping: Option<Delay>,
+}
+
+/// How long pings took one way, milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Delay {
+    /// Pings that arrived.
+    pub count: usize,
+    /// The median.
+    pub p50_ms: f64,
+    /// 95 of 100 took less.
+    pub p95_ms: f64,
+    /// 99 of 100 took less.
+    pub p99_ms: f64,
+}
+
+impl Delay {
+    /// Of delays in nanoseconds; none without.
+    pub fn of(mut delays_ns: Vec<u64>) -> Option<Delay> {
+        delays_ns.sort_unstable();
+        let part = |hundredths: usize| {
+            let at = (delays_ns.len() * hundredths / 100).min(delays_ns.len().saturating_sub(1));
+            delays_ns.get(at).map(|ns| *ns as f64 / 1e6)
+        };
+        Some(Delay { count: delays_ns.len(), p50_ms: part(50)?, p95_ms: part(95)?, p99_ms: part(99)? })
+    }
+}
+
+/// A saturated flow wants at least this many times its fair share.
+const WANTS_MORE: f64 = 1.05;
+
+/// Judges what was `seen` of `case`.
+pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> Judged {
+    let measured = Measured::new(case, traffic, seen);
+    let loaded = Way::ALL.into_iter().filter(|way| case.mbps(*way) > 0);
+    let ways: Vec<WayJudged> = loaded.map(|way| measured.way(way)).collect();
+    let packets: f64 =
+        seen.flows.iter().flat_map(|flow| flow.link_bytes.iter().chain(&flow.back_bytes)).sum::<u64>() as f64
+            / 1538.0;
+    let mut judged = Judged {
+        case: case.name.clone(),
+        ways,
+        faults: Vec::new(),
+        misses: Vec::new(),
+        processor_us_per_packet: processor_s * 1e6 / packets,
+    };
+    if seen.missed > 0 {
+        judged.faults.push(format!("{} frames arrived and were not counted", seen.missed));
+    }
+    for way in &judged.ways {
+        for bound in case.bounds(way) {
+            let name = format!(
+                "{} {}: {:.3} (at {} {:.3})",
+                way.way.name(),
+                bound.what,
+                bound.got,
+                bound.word(),
+                bound.allowed
+            );
+            match (bound.holds(), bound.because) {
+                (true, None) => {}
+                (true, Some(_)) if bound.keeps_its_promise() => {}
+                (true, Some(because)) => {
+                    let line = format!("{name}, the promise is {:.3}", bound.promised);
+                    judged.misses.push([line, because.to_owned()]);
+                }
+                (false, _) => judged.faults.push(name),
+            }
+        }
+    }
+    judged
+}
+
+/// Rates in the measured window.
+struct Measured<'a> {
+    case: &'a Case,
+    traffic: &'a Traffic,
+    seen: &'a Seen,
+    window_s: f64,
+    slots: std::ops::Range<usize>,
+}
+
+/// One flow on one way: data, or the acknowledgements of a flow of the other way.
+struct Part<'a> {
+    flow: &'a Flow,
+    is_data: bool,
+    got_bps: f64,
+    demand_bps: f64,
+}
+
+impl<'a> Measured<'a> {
+    fn new(case: &'a Case, traffic: &'a Traffic, seen: &'a Seen) -> Self {
+        let per_second = 1_000_000_000 / SLOT.ns();
+        let slots = (case.warm_up * per_second) as usize..(case.seconds * per_second) as usize;
+        let window_s = slots.len() as f64 * SLOT.secs();
+        Measured { case, traffic, seen, window_s, slots }
+    }
+
+    fn bps(&self, bytes: &[u64]) -> f64 {
+        let bytes = bytes.get(self.slots.clone()).map_or(0, |slots| slots.iter().sum::<u64>());
+        bytes as f64 * 8.0 / self.window_s
+    }
+
+    fn parts(&self, way: Way) -> Vec<Part<'a>> {
+        let flows = self.traffic.flows.iter().zip(&self.seen.flows);
+        flows
+            .map(|(flow, seen)| {
+                let is_data = flow.way == way;
+                let got_bps = self.bps(if is_data { &seen.link_bytes } else { &seen.back_bytes });
+                let demand_bps = match &flow.sends {
+                    _ if !is_data => got_bps,
+                    Sends::Tcp(_) => f64::INFINITY,
+                    _ => flow.offered_bps().unwrap_or(got_bps),
+                };
+                Part { flow, is_data, got_bps, demand_bps }
+            })
+            .filter(|part| part.is_data || part.got_bps > 0.0)
+            .collect()
+    }
+
+    fn way(&self, way: Way) -> WayJudged {
+        let parts = self.parts(way);
+        let used: f64 = parts.iter().map(|part| part.got_bps).sum();
+        let leaf = |flow: &Flow| {
+            let inside = if flow.way == Way::Download { flow.destination } else { flow.source };
+            leaf_of(self.case.classes, class_byte(inside))
+        };
+        let claimants: Vec<Claimant> =
+            parts.iter().map(|part| Claimant { leaf: leaf(part.flow), demand: part.demand_bps }).collect();
+        let fair = fair_shares(self.case.classes, &claimants, used);
+        let saturated: Vec<(f64, f64)> = parts
+            .iter()
+            .zip(&fair)
+            .filter(|(part, fair)| part.is_data && part.demand_bps > **fair * WANTS_MORE)
+            .map(|(part, fair)| (part.got_bps, *fair))
+            .collect();
+        let mut groups: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+        let mut classes: BTreeMap<Option<usize>, [f64; 2]> = BTreeMap::new();
+        for ((part, fair), claimant) in parts.iter().zip(&fair).zip(&claimants) {
+            let name =
+                if part.is_data { part.flow.group.clone() } else { format!("acks of {}", part.flow.group) };
+            for sums in [groups.entry(name).or_default(), classes.entry(claimant.leaf).or_default()] {
+                sums[0] += part.got_bps;
+                sums[1] += fair;
+            }
+        }
+        let points = |sums: &[f64; 2]| (sums[0] - sums[1]).abs() / used.max(1.0) * 100.0;
+        let of_classes = classes.values().map(points).fold(0.0, f64::max);
+        let of_groups = groups.values().map(points).fold(0.0, f64::max);
+        let is_flat = self.case.classes.is_empty();
+        let normal: Vec<f64> = saturated.iter().map(|(got, fair)| got / fair).collect();
+        WayJudged {
+            way,
+            saturated: saturated.len(),
+            utilization: used / (self.case.mbps(way) * 1_000_000) as f64,
+            jain: jain(&normal),
+            worst_flow: normal.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max),
+            worst_group: self.worst_group(&groups, &parts),
+            share_error_points: if is_flat { of_groups } else { of_classes },
+            groups,
+            ping: self.ping(way),
+        }
+    }
+
+    /// Of groups of which each flow wants all it can get, or far more than it gets.
+    fn worst_group(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> f64 {
+        let demand = |name: &str| -> f64 {
+            parts
+                .iter()
+                .filter(|part| part.is_data && part.flow.group == name)
+                .map(|part| part.demand_bps)
+                .sum()
+        };
+        let wanting = groups.iter().filter(|(name, sums)| demand(name) > sums[1] * WANTS_MORE);
+        wanting.map(|(_, [got, fair])| (got / fair - 1.0).abs()).fold(0.0, f64::max)
+    }
+
+    fn ping(&self, way: Way) -> Option<Delay> {
+        let from_ns = self.case.warm_up * 1_000_000_000;
+        let flows = self.traffic.flows.iter().zip(&self.seen.flows);
+        let pings = flows.filter(|(flow, _)| flow.way == way && matches!(flow.sends, Sends::Ping { .. }));
+        let delays = pings.flat_map(|(_, seen)| &seen.delays_ns).filter(|(at, _)| *at >= from_ns);
+        Delay::of(delays.map(|(_, took)| *took).collect())
+    }
+}
+
+/// The part of a subscriber's address that tells its class.
+fn class_byte(inside: IpAddr) -> u8 {
+    match inside {
+        IpAddr::V4(ip) => ip.octets()[1],
+        IpAddr::V6(ip) => ip.segments()[3] as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contest::{Case, find};
+    use crate::traffic::FlowSeen;
+
+    /// What would be seen if every flow had got `bps(flow)`.
+    fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> Seen {
+        let flow = |flow: &Flow| FlowSeen {
+            link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots()],
+            delays_ns: vec![(3_000_000_000, 1_000_000); 100],
+            ..FlowSeen::default()
+        };
+        let flows = traffic.flows.iter().map(flow).collect();
+        Seen { flows, strange_bytes: vec![0; traffic.slots()], missed: 0 }
+    }
+
+    fn flat() -> Case {
+        find("drr+lqd/reno-10").expect("there is one")
+    }
+
+    #[test]
+    fn even_shares_of_a_full_link_have_no_faults_and_one_that_takes_double_is_found() {
+        let case = &flat();
+        let traffic = case.traffic();
+        let flows =
+            traffic.flows.iter().filter(|flow| flow.way == Way::Download && flow.group != "ping").count();
+        let even = (case.down_mbps * 1_000_000) as f64 / flows as f64;
+        let of = |flow: &Flow| if flow.group == "ping" || flow.way == Way::Upload { 1000.0 } else { even };
+        let fair = judge(case, &traffic, &seen(&traffic, of), 0.1);
+        let way = &fair.ways[0];
+        assert!(way.worst_flow < 0.01 && way.jain > 0.999, "{way:?}");
+        let first = traffic.flows[0].clone();
+        let greedy = |flow: &Flow| if *flow == first { 2.0 * even } else { of(flow) * 0.9 };
+        let judged = judge(case, &traffic, &seen(&traffic, greedy), 0.1);
+        assert!(judged.ways[0].worst_flow > 0.5 && !judged.faults.is_empty(), "{judged:?}");
+    }
+
+    #[test]
+    fn parts_of_delays_are_those_of_the_sorted_list() {
+        let delay = Delay::of((1..=100).rev().map(|ms| ms * 1_000_000).collect()).expect("there are some");
+        assert_eq!((delay.p50_ms, delay.p95_ms, delay.p99_ms), (51.0, 96.0, 100.0));
+        assert_eq!(Delay::of(Vec::new()), None);
+    }
+}

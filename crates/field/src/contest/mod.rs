@@ -1,0 +1,146 @@
+//! Contests: traffic against a discipline, held against the max-min oracle.
+
+pub mod cases;
+mod judge;
+mod tree;
+
+pub use cases::{Case, all, find};
+pub use judge::{Delay, Judged, WayJudged, judge};
+
+use crate::Fallible;
+use crate::config::{Branch, Document, Link};
+use crate::run::{Middle, Run};
+use crate::traffic::{Flow, Sends, Traffic};
+use crate::world::{Wiring, server, subscriber};
+use fairwire_gateway::class_book::Way;
+
+/// Flows that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Its name in results.
+    pub name: &'static str,
+    /// How many flows.
+    pub flows: u16,
+    /// What each does.
+    pub sends: Kind,
+    /// Their way through the gateway.
+    pub way: Way,
+    /// IPv6 instead of IPv4?
+    pub is_ipv6: bool,
+    /// The second byte of their subscribers' addresses.
+    pub class: u8,
+    /// Over how many subscribers they are spread.
+    pub subscribers: u16,
+}
+
+/// What a flow of a contest does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Endless data over TCP with this congestion control.
+    Tcp(&'static str),
+    /// UDP of this many kbit/s in full packets.
+    Udp(u64),
+    /// A ping each 10 ms.
+    Ping,
+}
+
+/// The class of addresses that no class claims.
+pub const NOBODY: u8 = 99;
+/// Payload of a full UDP packet, of either version of IP.
+const UDP_PAYLOAD: u32 = 1400;
+/// Between two pings.
+const PING_NS: u64 = 10_000_000;
+/// TCP flows begin one after another within the first half second.
+const SPREAD_NS: u64 = 500_000_000;
+
+impl Case {
+    /// The gateway's configuration.
+    pub fn document(&self) -> Document {
+        let link = |mbps: u64| {
+            (mbps > 0).then_some(Link {
+                mbps,
+                discipline: self.discipline,
+                buffer: self.buffer,
+                delay_ms: self.delay_ms,
+            })
+        };
+        Document {
+            download: link(self.down_mbps),
+            upload: link(self.up_mbps),
+            classes: self.classes.to_vec(),
+            flows: Some("5-tuple"),
+            more: self.parameters.to_owned(),
+            ..Document::default()
+        }
+    }
+
+    /// Its traffic, with pings on the ways that are loaded.
+    pub fn traffic(&self) -> Traffic {
+        let duration_ns = self.seconds * 1_000_000_000;
+        let mut flows = Vec::new();
+        for group in self.groups {
+            flows.extend((0..group.flows).map(|number| group.flow(number, duration_ns)));
+        }
+        for way in Way::ALL.into_iter().filter(|way| self.mbps(*way) > 0) {
+            let ping = Group {
+                name: "ping",
+                flows: 1,
+                sends: Kind::Ping,
+                way,
+                is_ipv6: false,
+                class: NOBODY,
+                subscribers: 1,
+            };
+            flows.push(ping.flow(0, duration_ns));
+        }
+        Traffic { flows, duration_ns }
+    }
+
+    /// The rate of a way, Mbit/s; 0 where it is not shaped.
+    pub fn mbps(&self, way: Way) -> u64 {
+        match way {
+            Way::Download => self.down_mbps,
+            Way::Upload => self.up_mbps,
+        }
+    }
+
+    /// Holds it, and judges.
+    pub fn hold(&self) -> Fallible<Judged> {
+        let document = self.document();
+        let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document), self.traffic())?;
+        let gateway = run.gateway();
+        let before = gateway.processor_s();
+        let seen = run.finish()?;
+        let took = run.gateway().processor_s() - before;
+        if let Some(status) = run.gateway().end() {
+            return Err(format!("the gateway ended ({status}): {}", run.gateway().last_words()).into());
+        }
+        Ok(judge::judge(self, &run.traffic, &seen, took))
+    }
+}
+
+impl Group {
+    fn flow(&self, number: u16, stop_ns: u64) -> Flow {
+        let inside = subscriber(self.class, number % self.subscribers.max(1), self.is_ipv6);
+        let outside = server(number, self.is_ipv6);
+        let (source, destination) = match self.way {
+            Way::Download => (outside, inside),
+            Way::Upload => (inside, outside),
+        };
+        let start_ns = match self.sends {
+            Kind::Tcp(_) => u64::from(number) * SPREAD_NS / u64::from(self.flows.max(1)),
+            _ => 0,
+        };
+        let sends = match self.sends {
+            Kind::Tcp(control) => Sends::Tcp(control.to_owned()),
+            Kind::Udp(kbps) => Sends::Udp { bps: kbps * 1000, payload: UDP_PAYLOAD },
+            Kind::Ping => Sends::Ping { every_ns: PING_NS },
+        };
+        Flow { group: self.name.to_owned(), sends, way: self.way, source, destination, start_ns, stop_ns }
+    }
+}
+
+/// The leaf of `branches` that the subscribers of `class` are in.
+fn leaf_of(branches: &[Branch], class: u8) -> Option<usize> {
+    branches.iter().position(|branch| branch.subscribers == Some(class))
+}

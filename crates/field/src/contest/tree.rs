@@ -1,0 +1,93 @@
+//! The oracle's tree: the classes of a contest with its flows in their places.
+
+use crate::config::Branch;
+use fairwire_metrics::max_min::{Kind, Node, hierarchical};
+
+/// A flow for the oracle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claimant {
+    /// The leaf that it is in; none under the root.
+    pub leaf: Option<usize>,
+    /// The most that it can use, bit/s.
+    pub demand: f64,
+}
+
+/// What weighted max-min fairness gives each of `claimants` of `capacity`.
+///
+/// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
+/// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root.
+pub fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
+    let mut order = Vec::new(); // claimants as they stand in the tree
+    let mut members = children(branches, None, claimants, &mut order);
+    let unclaimed = flows(claimants, None, &mut order);
+    match branches.is_empty() {
+        true => members.extend(unclaimed),
+        false if unclaimed.is_empty() => {}
+        false => members.push(Node::class(unclaimed)),
+    }
+    let mut shares = vec![0.0; claimants.len()];
+    for (claimant, share) in order.into_iter().zip(hierarchical(&Node::class(members), capacity)) {
+        shares[claimant] = share;
+    }
+    shares
+}
+
+fn children(
+    branches: &[Branch],
+    above: Option<&str>,
+    claimants: &[Claimant],
+    order: &mut Vec<usize>,
+) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for (at, branch) in branches.iter().enumerate().filter(|(_, branch)| branch.parent == above) {
+        let members = match branch.subscribers {
+            Some(_) => flows(claimants, Some(at), order),
+            None => children(branches, Some(branch.name), claimants, order),
+        };
+        nodes.push(Node { weight: branch.weight, kind: Kind::Class(members) });
+    }
+    nodes
+}
+
+fn flows(claimants: &[Claimant], leaf: Option<usize>, order: &mut Vec<usize>) -> Vec<Node> {
+    let own = claimants.iter().enumerate().filter(|(_, claimant)| claimant.leaf == leaf);
+    own.map(|(at, claimant)| {
+        order.push(at);
+        Node::flow(claimant.demand)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn branch(
+        name: &'static str,
+        parent: Option<&'static str>,
+        weight: f64,
+        subscribers: Option<u8>,
+    ) -> Branch {
+        Branch { name, parent, weight, subscribers }
+    }
+
+    #[test]
+    fn a_tree_is_shared_level_by_level_and_nobodys_flows_stand_under_the_root() {
+        let branches = [
+            branch("a", None, 1.0, Some(1)),
+            branch("b", None, 2.0, None),
+            branch("b1", Some("b"), 1.0, Some(2)),
+            branch("b2", Some("b"), 3.0, Some(3)),
+        ];
+        let greedy = |leaf| Claimant { leaf, demand: f64::INFINITY };
+        let claimants = [greedy(Some(3)), greedy(Some(0)), greedy(Some(2)), greedy(Some(0)), greedy(None)];
+        assert_eq!(fair_shares(&branches, &claimants, 80.0), [30.0, 10.0, 10.0, 10.0, 20.0]);
+    }
+
+    #[test]
+    fn without_classes_flows_share_evenly() {
+        let claimants =
+            [Claimant { leaf: None, demand: 2.0 }, Claimant { leaf: None, demand: f64::INFINITY }];
+        assert_eq!(fair_shares(&[], &claimants, 10.0), [2.0, 8.0]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The table of faults.
+
+use super::{Happened, hostile, live};
+use crate::Fallible;
+
+/// A fault.
+pub struct Fault {
+    /// Its name.
+    pub name: &'static str,
+    /// What is promised.
+    pub promised: &'static str,
+    /// Is it one of those that are tests?
+    pub is_quick: bool,
+    act: fn(&mut Happened) -> Fallible<()>,
+}
+
+/// Every fault.
+pub const FAULTS: &[Fault] = &[
+    Fault {
+        name: "interface-down-and-up",
+        promised: "the gateway goes on, and when the interface is back so is the traffic; what was refused meanwhile is counted",
+        is_quick: true,
+        act: live::interface_down_and_up,
+    },
+    Fault {
+        name: "mtu-changes",
+        promised: "frames longer than the interface takes are counted as lost, longer ones than the gateway's buffers too; with the MTU back, traffic is",
+        is_quick: false,
+        act: live::mtu_changes,
+    },
+    Fault {
+        name: "peer-gone",
+        promised: "an interface that is removed is waited for; when there is one of its name again, traffic flows",
+        is_quick: false,
+        act: live::peer_gone,
+    },
+    Fault {
+        name: "stopped-and-continued",
+        promised: "closed: nothing passes while the process is stopped; it goes on where it was, and what overflowed is counted",
+        is_quick: true,
+        act: live::stopped_and_continued,
+    },
+    Fault {
+        name: "stopped-open",
+        promised: "open: the kernel bridges within the watchdog's time plus 0.5 s of the process falling silent, and the gateway shapes again when it goes on",
+        is_quick: false,
+        act: live::stopped_open,
+    },
+    Fault {
+        name: "killed-closed",
+        promised: "closed: nothing passes after the process was killed",
+        is_quick: true,
+        act: live::killed_closed,
+    },
+    Fault {
+        name: "killed-open",
+        promised: "open: the kernel bridges within the watchdog's time plus 0.5 s after the process was killed",
+        is_quick: true,
+        act: live::killed_open,
+    },
+    Fault {
+        name: "1000-reloads",
+        promised: "at each of 1000 reloads under load every packet has its place; none pauses traffic for 10 ms; no flow stalls",
+        is_quick: false,
+        act: live::thousand_reloads,
+    },
+    Fault {
+        name: "bad-reload",
+        promised: "a configuration that makes no sense changes nothing, and the answer says why",
+        is_quick: true,
+        act: live::bad_reload,
+    },
+    Fault {
+        name: "malformed-frames",
+        promised: "frames of random bytes end nothing: each has its place, and TCP beside them keeps the link busy",
+        is_quick: true,
+        act: hostile::malformed_frames,
+    },
+    Fault {
+        name: "million-sources",
+        promised: "a million spoofed sources: memory grows by less than 16 MB, and each established host has at least 95 % of its fair share",
+        is_quick: false,
+        act: hostile::million_sources,
+    },
+    Fault {
+        name: "wall-clock",
+        promised: "the gateway's own sources never read the wall clock, so a step of it is nothing to them (no namespace of Linux has a wall clock of its own to step)",
+        is_quick: true,
+        act: hostile::wall_clock,
+    },
+];
+
+/// The fault called `name`.
+pub fn find(name: &str) -> Option<&'static Fault> {
+    FAULTS.iter().find(|fault| fault.name == name)
+}
+
+impl Fault {
+    /// Lets it happen.
+    pub fn happen(&self) -> Happened {
+        let mut happened = Happened { fault: self.name, promised: self.promised, ..Happened::default() };
+        if let Err(error) = (self.act)(&mut happened) {
+            happened.broken.push(format!("it could not be gone through: {error}"));
+        }
+        happened
+    }
+}

@@ -1,0 +1,121 @@
+//! Hostile traffic, and clocks.
+
+use super::{Happened, MBPS, begin, bps, document, flow, traffic};
+use crate::Fallible;
+use crate::traffic::{Sends, Traffic};
+use fairwire_gateway::class_book::Way;
+
+/// Random frames a second, each way.
+const GARBAGE_PER_SECOND: u64 = 500;
+
+pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
+    let mut traffic = traffic(6);
+    for way in Way::ALL {
+        let garbage = Sends::Garbage { per_second: GARBAGE_PER_SECOND };
+        traffic.flows.push(flow("garbage", garbage, way, 60, traffic.duration_ns));
+    }
+    let mut run = begin(&document(""), traffic)?;
+    let seen = run.finish()?;
+    let sent: u64 = run
+        .traffic
+        .flows
+        .iter()
+        .zip(&seen.flows)
+        .filter(|(flow, _)| flow.group == "garbage")
+        .map(|(_, seen)| seen.sent)
+        .sum();
+    happened.count("frames of random bytes", sent as f64);
+    happened.check(sent > 1000, format!("{sent} frames of random bytes were sent"));
+    let ended = run.gateway().end();
+    happened.check(ended.is_none(), format!("its end: {ended:?}"));
+    // Random frames that pass for IP take part: 500 of 770 bytes a second are 3 Mbit/s, of flows of a packet each.
+    let part = bps(&run.traffic, &seen, "tcp", 2.0, 6.0) / (MBPS as f64 * 1e6);
+    happened.check(part >= 0.7, format!("TCP beside them used {:.1} % of the link", part * 100.0));
+    happened.check_conservation(run.gateway())
+}
+
+const SOURCES: u64 = 1_000_000;
+const PER_SECOND: u64 = 50_000;
+/// Payload of the frames, bytes: 50 000 of them a second are 34 Mbit/s on the link.
+const PAYLOAD: u32 = 20;
+/// When the flood begins, nanoseconds.
+const FLOOD_NS: u64 = 5_000_000_000;
+
+pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
+    let seconds = 6 + SOURCES / PER_SECOND;
+    let Traffic { mut flows, duration_ns } = traffic(seconds);
+    let mut flood = flow(
+        "flood",
+        Sends::Spoofed { per_second: PER_SECOND, payload: PAYLOAD },
+        Way::Download,
+        60,
+        duration_ns,
+    );
+    flood.start_ns = FLOOD_NS;
+    flows.push(flood);
+    let mut config = document("");
+    // A share for each host inside: a flood has the share of the one at which it aims, whatever it says of its sources.
+    config.flows = Some("inside");
+    let mut run = begin(&config, Traffic { flows, duration_ns })?;
+    run.wait_until(FLOOD_NS as f64 / 1e9 - 0.5);
+    let before = run.gateway().resident_bytes();
+    run.wait_until(seconds as f64 - 0.5);
+    let after = run.gateway().resident_bytes();
+    let seen = run.finish()?;
+    let sent = seen.flows.last().map_or(0, |flood| flood.sent);
+    happened.count("spoofed frames", sent as f64);
+    happened.count("memory before, bytes", before as f64);
+    happened.count("memory after, bytes", after as f64);
+    happened.check(sent >= SOURCES * 9 / 10, format!("{sent} spoofed frames were sent"));
+    let grown = after.saturating_sub(before);
+    happened.check(grown < 16 << 20, format!("memory grew by {} KiB, to {} KiB", grown >> 10, after >> 10));
+    let (from, to) = (FLOOD_NS as f64 / 1e9 + 2.0, seconds as f64 - 1.0);
+    let all = ["tcp", "flood", "ping"].map(|group| bps(&run.traffic, &seen, group, from, to));
+    let fair = (all[0] + all[1]) / 5.0;
+    let slots = (from * 10.0) as usize..(to * 10.0) as usize;
+    let hosts = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "tcp");
+    let least = hosts
+        .map(|(_, seen)| seen.link_bytes[slots.clone()].iter().sum::<u64>() as f64 * 8.0 / (to - from) / fair)
+        .fold(f64::INFINITY, f64::min);
+    happened.count("least of an established host, parts of its fair share", least);
+    happened.count("the flood, parts of its fair share", all[1] / fair);
+    // More is no fault: by default FABA counts packets, and the flood's are short.
+    happened.check(
+        least >= 0.95,
+        format!("the established host with least got {:.1} % of its share", least * 100.0),
+    );
+    happened.check_conservation(run.gateway())
+}
+
+/// Words that stand for the wall clock in a Rust source.
+const WALL_CLOCK: [&str; 3] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME"];
+
+/// The gateway's sources, as this program was built beside them.
+const SOURCES_OF_THE_GATEWAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../gateway/src");
+
+pub(super) fn wall_clock(happened: &mut Happened) -> Fallible<()> {
+    let mut folders = vec![std::path::PathBuf::from(SOURCES_OF_THE_GATEWAY)];
+    let (mut files, mut found) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in
+            std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?.flatten()
+        {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                files += 1;
+                let text = std::fs::read_to_string(&path)?;
+                // A capture is for people to read beside a log, so its files carry the time of day; nothing is decided by it.
+                let is_capture = path.to_string_lossy().contains("capture");
+                if !is_capture && WALL_CLOCK.iter().any(|word| text.contains(word)) {
+                    found.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    happened.count("source files", files as f64);
+    happened.check(files > 20, format!("{files} source files of the gateway were read"));
+    happened.check(found.is_empty(), format!("sources that read the wall clock: {found:?}"));
+    Ok(())
+}

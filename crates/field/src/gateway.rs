@@ -1,0 +1,214 @@
+//! The gateway under test: the program as an operator runs it.
+
+use crate::Fallible;
+use crate::config::{Document, SUBSCRIBERS};
+use crate::pen::SCRATCH;
+use crate::world::World;
+use fairwire_core::{Duration, Time};
+use fairwire_gateway::clock;
+use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
+use fairwire_gateway::telemetry::snapshot::Snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+
+/// The variable of the environment with the program to test: its path, with arguments that stand before the configuration.
+pub const PROGRAM: &str = "FAIRWIRE_GATEWAY";
+
+/// A gateway at work.
+#[derive(Debug)]
+pub struct Gateway {
+    child: Child,
+    /// Its configuration file.
+    pub file: PathBuf,
+    socket: PathBuf,
+    log: PathBuf,
+    /// From its start to its first answer.
+    pub took: Duration,
+}
+
+/// How long it may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_ms(2);
+
+impl Gateway {
+    /// Starts one at the gateway's place in `world`, and waits until it forwards.
+    pub fn start(world: &World, document: &Document) -> Fallible<Gateway> {
+        world.gateway.enter()?;
+        let began = clock::now();
+        let folder = Path::new(SCRATCH).join(format!("gateway-{}", began.ns()));
+        fs::create_dir_all(&folder)?;
+        let (file, socket, log) =
+            (folder.join("gateway.toml"), folder.join("gateway.sock"), folder.join("log"));
+        let _ = fs::remove_file(&socket);
+        write_files(document, &file, &socket)?;
+        let (program, arguments) = program()?;
+        let output = File::create(&log)?;
+        let child = Command::new(&program)
+            .args(arguments)
+            .arg(&file)
+            .stdin(std::process::Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let mut gateway = Gateway { child, file, socket, log, took: Duration::ZERO };
+        gateway.wait_until_ready(began)?;
+        Ok(gateway)
+    }
+
+    fn wait_until_ready(&mut self, began: Time) -> Fallible<()> {
+        while UnixStream::connect(&self.socket).is_err() {
+            if let Some(status) = self.child.try_wait()? {
+                return Err(format!("the gateway ended ({status}): {}", self.last_words()).into());
+            }
+            if clock::now() > began + PATIENCE {
+                return Err(format!("the gateway does not answer: {}", self.last_words()).into());
+            }
+            clock::sleep_until(clock::now() + PAUSE);
+        }
+        self.took = clock::now().since(began);
+        Ok(())
+    }
+
+    /// What it wrote to its standard output and error.
+    pub fn last_words(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default().trim().to_owned()
+    }
+
+    /// Asks it something over its socket.
+    pub fn ask(&self, request: &Request) -> Fallible<Answer> {
+        let mut stream = UnixStream::connect(&self.socket)?;
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
+        writeln!(stream, "{}", serde_json::to_string(request)?)?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line).map_err(|error| format!("its answer `{}`: {error}", line.trim()))?)
+    }
+
+    /// Gives a class or a subscriber another weight, and returns the one that it had.
+    pub fn weigh(&self, class: &str, weight: f64) -> Fallible<f64> {
+        match self.ask(&Request::Weigh { class: class.into(), weight })? {
+            Answer::Weighed { before } => Ok(before),
+            other => Err(format!("asked to weigh `{class}` it answered {other:?}").into()),
+        }
+    }
+
+    /// What it measured.
+    pub fn status(&self) -> Fallible<Snapshot> {
+        match self.ask(&Request::Status { classes: false })? {
+            Answer::Snapshot(snapshot) => Ok(*snapshot),
+            other => Err(format!("asked for its status it answered {other:?}").into()),
+        }
+    }
+
+    /// Gives it another configuration.
+    pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
+        write_files(document, &self.file, &self.socket)?;
+        match self.ask(&Request::Reload)? {
+            Answer::Reloaded(reloaded) => Ok(reloaded),
+            other => Err(format!("asked to reload it answered {other:?}").into()),
+        }
+    }
+
+    /// Has it ended?
+    pub fn end(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Fallible<()> {
+        Ok(kill_process(Pid::from_child(&self.child), signal)?)
+    }
+
+    /// What it and the processes that it started hold of memory, bytes.
+    pub fn resident_bytes(&self) -> u64 {
+        self.family().into_iter().map(|pid| field_kib(pid, "VmRSS:") * 1024).sum()
+    }
+
+    /// Processor time that they took, seconds.
+    pub fn processor_s(&self) -> f64 {
+        self.family().into_iter().map(processor_s).sum()
+    }
+
+    fn family(&self) -> Vec<u32> {
+        let mut all = vec![self.child.id()];
+        let mut at = 0;
+        while let Some(pid) = all.get(at).copied() {
+            at += 1;
+            for task in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+                let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+                all.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+            }
+        }
+        all
+    }
+
+    /// Asks it to end, as `systemctl stop` does, and waits.
+    pub fn stop(&mut self) -> Fallible<ExitStatus> {
+        self.signal(Signal::TERM)?;
+        let until = clock::now() + PATIENCE;
+        while clock::now() < until {
+            if let Some(status) = self.end() {
+                return Ok(status);
+            }
+            clock::sleep_until(clock::now() + PAUSE);
+        }
+        Err("the gateway does not end when it is asked to".into())
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        // It may have ended already: either way it is waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The configuration, and the subscribers beside it.
+fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> {
+    fs::write(file, document.text(&socket.to_string_lossy()))?;
+    if let Some(subscribers) = &document.subscribers {
+        fs::write(file.with_file_name(SUBSCRIBERS), subscribers)?;
+    }
+    Ok(())
+}
+
+/// The program to test and its arguments: as the environment says, or the `fairwire` beside this program.
+pub fn program() -> Fallible<(PathBuf, Vec<String>)> {
+    if let Ok(line) = std::env::var(PROGRAM) {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let program = words.next().ok_or_else(|| format!("{PROGRAM} is empty"))?;
+        return Ok((program.into(), words.collect()));
+    }
+    let own = std::env::current_exe()?;
+    // Programs of tests are in a folder below the others.
+    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join("fairwire"));
+    let program = beside
+        .into_iter()
+        .find(|file| file.is_file())
+        .ok_or("the program `fairwire` is not built: cargo build -p fairwire")?;
+    Ok((program, vec!["gateway".into(), "run".into()]))
+}
+
+fn field_kib(pid: u32, name: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// Clock ticks in a second, as `/proc` counts on every Linux (proc(5)).
+const TICKS: f64 = 100.0;
+
+fn processor_s(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    // Fields 14 and 15, user and system time; what follows the name begins with field 3.
+    let ticks: u64 =
+        after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
+    ticks as f64 / TICKS
+}

@@ -1,0 +1,28 @@
+//! Real networks that hold the gateway against its promises.
+//!
+//! ```text
+//!   network namespace          network namespace             network namespace
+//!   outside  eth0 ───── g-out  the gateway's process  g-in ───── eth0  inside
+//! ```
+//!
+//! The gateway is the program that an operator runs, started with a configuration file. Two more processes, this program
+//! started again, are the hosts outside and inside: they send with this kernel's TCP, UDP and raw frames from as many
+//! addresses as wanted, and count what arrives. Everything lives in a [`pen`] and ends with it.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod config;
+pub mod contest;
+pub mod fault;
+pub mod gateway;
+pub mod peers;
+pub mod pen;
+pub mod report;
+pub mod run;
+pub mod scale;
+pub mod soak;
+pub mod traffic;
+pub mod world;
+
+/// What can fail here fails for a person who reads why.
+pub type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

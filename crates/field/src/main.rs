@@ -1,0 +1,262 @@
+//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make field`, `make soak` and
+//! `make field-peers`.
+#![forbid(unsafe_code)]
+
+use fairwire_field::contest::{self, Case, Judged};
+use fairwire_field::fault::{FAULTS, Happened};
+use fairwire_field::pen::{self, NoPen};
+use fairwire_field::{Fallible, agent, peers, report, scale, soak};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Holds the gateway against its promises, in network namespaces with this kernel's TCP.
+
+Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
+
+  all                 contests, faults and scale (the default)
+  contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
+  faults [NAME]...    what was promised, what happened, the counters
+  scale               20 000 subscribers: memory, start, reload
+  soak                full load and reloads for minutes
+  peers               the same traffic through the kernel's HTB; needs iproute2
+  list                lists contests and faults
+
+  --out FOLDER     where results go (default: out/field)
+  --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
+  --minutes N      of a soak (default: 10)
+  --seconds N      of each contest (default: 20, of which the first quarter is not measured)
+
+The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
+
+Exit codes: 0 all holds, or SKIPPED where there may be no network namespaces; 1 a promise does not hold, or the run failed;
+2 wrong arguments.";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|first| first == agent::COMMAND) {
+        return agent::main(&words[1..]);
+    }
+    let arguments = match Arguments::read(words.into_iter()) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            eprintln!("{why}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match pen::run(|| arguments.run()) {
+        Ok(code) => code,
+        Err(NoPen::NoRights(why)) => {
+            eprintln!("SKIPPED: fairwire-field: {why}");
+            ExitCode::SUCCESS
+        }
+        Err(NoPen::Failed(error)) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Arguments {
+    out: PathBuf,
+    uml: PathBuf,
+    minutes: f64,
+    seconds: u64,
+    command: Command,
+    names: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Command {
+    All,
+    Contests,
+    Faults,
+    Scale,
+    Soak,
+    Peers,
+    List,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut read = Arguments {
+            out: PathBuf::from("out/field"),
+            uml: PathBuf::from("out/oracle-linux/guest"),
+            minutes: 10.0,
+            seconds: 20,
+            command: Command::All,
+            names: Vec::new(),
+        };
+        let mut is_chosen = false;
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--out" => read.out = value()?.into(),
+                "--uml" => read.uml = value()?.into(),
+                "--minutes" => read.minutes = within(&value()?, "--minutes", 0.5, 1440.0)?,
+                "--seconds" => read.seconds = within(&value()?, "--seconds", 4.0, 600.0)? as u64,
+                "--help" | "-h" => read.command = Command::List,
+                option if option.starts_with('-') => return Err(format!("there is no option {option}")),
+                name if is_chosen => read.names.push(name.to_owned()),
+                name => {
+                    read.command = command(name).ok_or_else(|| format!("there is no command {name}"))?;
+                    is_chosen = true;
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn run(&self) -> ExitCode {
+        let outcome = match self.command {
+            Command::All => self.all(),
+            Command::Contests => self.contests(),
+            Command::Faults => self.faults(),
+            Command::Scale => self.tell("scale.json", vec![scale::twenty_thousand()]),
+            Command::Soak => self.soak(),
+            Command::Peers => self.peers(),
+            Command::List => Ok(list()),
+        };
+        match outcome {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn all(&self) -> Fallible<bool> {
+        let contests = self.contests()?;
+        let faults = self.faults()?;
+        Ok(self.tell("scale.json", vec![scale::twenty_thousand()])? && contests && faults)
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|own| name.contains(own.as_str()))
+    }
+
+    fn contests(&self) -> Fallible<bool> {
+        let cases = contest::all().into_iter().filter(|case| self.is_named(&case.name));
+        let cases: Vec<Case> = cases.map(|case| case.lasting(self.seconds / 4, self.seconds)).collect();
+        let bar = report::bar(cases.len());
+        let mut all: Vec<Judged> = Vec::new();
+        println!("{}", report::HEADING);
+        for case in cases {
+            bar.set_message(case.name.clone());
+            let judged = case.hold().map_err(|error| format!("{}: {error}", case.name))?;
+            bar.suspend(|| print!("{}", report::rows(&judged)));
+            all.push(judged);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        print!("{}", report::reasons(&all));
+        self.keep("contests", &all)?;
+        Ok(all.iter().all(|judged| judged.faults.is_empty()))
+    }
+
+    fn keep(&self, name: &str, all: &[Judged]) -> Fallible<()> {
+        report::write(&self.out, &format!("{name}.json"), &all)?;
+        std::fs::write(self.out.join(format!("{name}.csv")), report::csv(all))?;
+        println!("written to {}", self.out.join(format!("{name}.csv")).display());
+        Ok(())
+    }
+
+    fn faults(&self) -> Fallible<bool> {
+        let faults: Vec<_> = FAULTS.iter().filter(|fault| self.is_named(fault.name)).collect();
+        let bar = report::bar(faults.len());
+        let mut all = Vec::new();
+        for fault in faults {
+            bar.set_message(fault.name);
+            let happened = fault.happen();
+            bar.suspend(|| print!("{}", report::happened(&happened)));
+            all.push(happened);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        report::write(&self.out, "faults.json", &all)?;
+        Ok(all.iter().all(|happened| happened.broken.is_empty()))
+    }
+
+    fn soak(&self) -> Fallible<bool> {
+        let bar = report::bar((self.minutes * 60.0) as usize);
+        let happened = soak::soak(self.minutes, &bar);
+        bar.finish_and_clear();
+        self.tell("soak.json", vec![happened])
+    }
+
+    fn peers(&self) -> Fallible<bool> {
+        if let Err(why) = peers::check() {
+            eprintln!("SKIPPED: the kernel's HTB: {why}");
+            return Ok(true);
+        }
+        let bar = report::bar(peers::CASES.len() * 2);
+        let mut all = Vec::new();
+        println!("{}", report::HEADING);
+        for name in peers::CASES {
+            let case = contest::find(name).ok_or("a contest of the peers is missing")?;
+            let case = case.lasting(self.seconds / 4, self.seconds);
+            for judged in [case.hold()?, peers::through_htb(&case)?] {
+                bar.suspend(|| print!("{}", report::rows(&judged)));
+                all.push(judged);
+                bar.inc(1);
+            }
+        }
+        bar.finish_and_clear();
+        self.keep("peers", &all)?;
+        self.in_uml()
+    }
+
+    /// What the oracle left, where it was run before.
+    fn in_uml(&self) -> Fallible<bool> {
+        let mut all = Vec::new();
+        for contest in peers::IN_UML {
+            match peers::in_uml(&self.uml, contest)? {
+                Some(found) => {
+                    println!("{}", report::in_uml(&found));
+                    all.push(found);
+                }
+                None => eprintln!("SKIPPED: {contest} in User Mode Linux: nothing in {}", self.uml.display()),
+            }
+        }
+        report::write(&self.out, "uml.json", &all)?;
+        Ok(true)
+    }
+
+    fn tell(&self, file: &str, all: Vec<Happened>) -> Fallible<bool> {
+        all.iter().for_each(|happened| print!("{}", report::happened(happened)));
+        report::write(&self.out, file, &all)?;
+        Ok(all.iter().all(|happened| happened.broken.is_empty()))
+    }
+}
+
+fn command(name: &str) -> Option<Command> {
+    Some(match name {
+        "all" => Command::All,
+        "contests" => Command::Contests,
+        "faults" => Command::Faults,
+        "scale" => Command::Scale,
+        "soak" => Command::Soak,
+        "peers" => Command::Peers,
+        "list" => Command::List,
+        _ => return None,
+    })
+}
+
+fn within(text: &str, option: &str, least: f64, most: f64) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("{option} is {text}; allowed: {least} to {most}"))
+}
+
+fn list() -> bool {
+    println!("{USAGE}\n\nContests:");
+    for case in contest::all() {
+        println!("  {}{}", case.name, if case.is_quick { " (a test too)" } else { "" });
+    }
+    println!("\nFaults:");
+    for fault in FAULTS {
+        println!("  {:<24} {}", fault.name, fault.promised);
+    }
+    true
+}

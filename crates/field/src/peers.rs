@@ -1,0 +1,197 @@
+//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines; and what `fairwire-oracle`
+//! found of FQ-CoDel and CAKE in User Mode Linux.
+
+use crate::Fallible;
+use crate::contest::{Case, Delay, Judged};
+use crate::run::{Middle, Run, command};
+use crate::world::{INSIDE, OUTSIDE, Wiring};
+use fairwire_gateway::class_book::Way;
+use fairwire_metrics::jain::jain;
+use serde::Serialize;
+use std::path::Path;
+
+/// Contests that HTB can hold too: IPv4, downloads, classes or a flat FIFO.
+pub const CASES: &[&str] = &[
+    "hfaba/tree-udp",
+    "hfaba/tree-tcp",
+    "classful/tree-udp",
+    "classful/tree-tcp",
+    "faba/flood-10",
+    "drr+lqd/flood-10",
+];
+
+/// Are the commands there that set the kernel up?
+pub fn check() -> Fallible<()> {
+    for tool in ["tc -V", "ip -V"] {
+        command(tool)
+            .map_err(|_| format!("the command `{tool}` is missing (Debian: apt install iproute2)"))?;
+    }
+    Ok(())
+}
+
+/// `case` through a bridge of the kernel with HTB towards the inside.
+pub fn through_htb(case: &Case) -> Fallible<Judged> {
+    let commands = htb(case);
+    let traffic = case.traffic();
+    let mut run = Run::begin(Wiring::default(), Middle::Kernel(&commands), traffic)?;
+    let seen = run.finish()?;
+    let took = run.kernel_s();
+    let mut judged = crate::contest::judge(case, &run.traffic, &seen, took);
+    judged.case = format!("htb/{}", case.name.split('/').nth(1).unwrap_or_default());
+    // HTB promised us nothing.
+    judged.faults.clear();
+    judged.misses.clear();
+    Ok(judged)
+}
+
+/// The commands of `tc` and `ip`: a bridge, and at its port to the inside a tree of HTB with a FIFO in each leaf. Its rates count
+/// what the gateway's do: `overhead 24 mpu 84`, less the Ethernet header that the kernel counts already.
+fn htb(case: &Case) -> Vec<String> {
+    let device = INSIDE.name;
+    let mbps = case.mbps(Way::Download);
+    let mut commands = vec![
+        "ip link add bridge0 type bridge forward_delay 0 stp_state 0".to_owned(),
+        format!("ip link set {} master bridge0", OUTSIDE.name),
+        format!("ip link set {device} master bridge0"),
+        "ip link set bridge0 up".to_owned(),
+        format!("tc qdisc add dev {device} root handle 1: htb default 99"),
+        format!("tc class add dev {device} parent 1: classid 1:1 {}", htb_class(mbps as f64, mbps)),
+    ];
+    let mut leaf = |number: usize, parent: String, weight: f64, sum: f64, above: f64| -> f64 {
+        let rate = above * weight / sum;
+        commands.push(format!(
+            "tc class add dev {device} parent 1:{parent} classid 1:{number} {}",
+            htb_class(rate, mbps)
+        ));
+        rate
+    };
+    let sum_under = |parent: Option<&str>| -> f64 {
+        let own = case
+            .classes
+            .iter()
+            .filter(|branch| branch.parent == parent)
+            .map(|branch| branch.weight)
+            .sum::<f64>();
+        own + if parent.is_none() { 1.0 } else { 0.0 } // what nobody claims is under the root
+    };
+    let mut rates = Vec::new();
+    for (at, branch) in case.classes.iter().enumerate() {
+        let (parent, above) =
+            match branch.parent.and_then(|name| case.classes.iter().position(|other| other.name == name)) {
+                Some(parent) => ((10 + parent).to_string(), rates[parent]),
+                None => ("1".to_owned(), mbps as f64),
+            };
+        rates.push(leaf(10 + at, parent, branch.weight, sum_under(branch.parent), above));
+    }
+    let nobody = if case.classes.is_empty() { 1.0 } else { sum_under(None) };
+    leaf(99, "1".into(), 1.0, nobody, mbps as f64);
+    let limit = mbps * 1_000_000 / 8 * 60 / 1000 / 1538; // 60 ms in packets, as the gateway's buffer
+    let leaves: Vec<usize> = case
+        .classes
+        .iter()
+        .enumerate()
+        .filter(|(_, branch)| branch.subscribers.is_some())
+        .map(|(at, _)| 10 + at)
+        .collect();
+    let parts = leaves.len() as u64 + 1;
+    for number in leaves.iter().copied().chain([99]) {
+        commands.push(format!(
+            "tc qdisc add dev {device} parent 1:{number} handle {}: pfifo limit {}",
+            100 + number,
+            (limit / parts).max(2)
+        ));
+    }
+    for (at, branch) in case.classes.iter().enumerate() {
+        if let Some(k) = branch.subscribers {
+            let number = 10 + at;
+            commands.push(format!(
+                "tc filter add dev {device} parent 1: protocol ip prio 1 u32 match ip dst 10.{k}.0.0/16 flowid 1:{number}"
+            ));
+        }
+    }
+    commands
+}
+
+fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
+    let kbit = (rate_mbps * 1000.0) as u64;
+    format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
+}
+
+/// Disciplines of the kernel whose contests `fairwire-oracle` holds in User Mode Linux, by the names of the contests.
+pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
+/// Of those contests: the link, and the part of its rate that nine flows and a flood of twice the link may have each.
+const UML_LINK_BPS: f64 = 10e6;
+const UML_WINDOW_S: f64 = 25.0;
+
+/// What a run in User Mode Linux left: a part of the oracle's tally.
+#[derive(serde::Deserialize)]
+struct Tally {
+    delivered_bytes: Vec<u64>,
+    waits_ns: Vec<u64>,
+}
+
+/// A contest in User Mode Linux, over all of its runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InUml {
+    /// Its name.
+    pub contest: String,
+    /// Runs found.
+    pub runs: usize,
+    /// Payload delivered, as a part of the link.
+    pub delivered: f64,
+    /// Jain's index over what was delivered, the mean of the runs.
+    pub jain: f64,
+    /// The largest difference of a flow's part from an even one, percentage points, the worst run.
+    pub share_error_points: f64,
+    /// How long packets waited.
+    pub wait: Option<Delay>,
+}
+
+/// What the runs of `contest` in `folder`, where `fairwire-oracle` left them, gave; none where there are none.
+pub fn in_uml(folder: &Path, contest: &str) -> Fallible<Option<InUml>> {
+    let (mut jains, mut errors, mut waits, mut delivered) = (Vec::new(), 0.0_f64, Vec::new(), 0.0);
+    for seed in 1.. {
+        let Ok(text) = std::fs::read(folder.join(format!("{contest}-{seed}.json"))) else { break };
+        let tally: Tally = serde_json::from_slice(&text)?;
+        let rates: Vec<f64> = tally.delivered_bytes.iter().map(|bytes| *bytes as f64).collect();
+        let sum: f64 = rates.iter().sum();
+        let even = 100.0 / rates.len() as f64;
+        errors = rates.iter().map(|rate| (rate / sum * 100.0 - even).abs()).fold(errors, f64::max);
+        jains.push(jain(&rates));
+        delivered += sum * 8.0 / UML_WINDOW_S / UML_LINK_BPS;
+        waits.extend(tally.waits_ns);
+    }
+    let runs = jains.len();
+    Ok((runs > 0).then(|| InUml {
+        contest: contest.to_owned(),
+        runs,
+        delivered: delivered / runs as f64,
+        jain: jains.iter().sum::<f64>() / runs as f64,
+        share_error_points: errors,
+        wait: Delay::of(waits),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contest::find;
+
+    #[test]
+    fn the_tree_of_htb_has_the_weights_of_the_contest() {
+        let case = find("hfaba/tree-udp").expect("there is one");
+        let commands = htb(&case);
+        // Of 50 Mbit/s: the office 1 of 1 + 3 + 2 + 1; plus 3 of 4 of the homes' 3 of 7.
+        assert!(
+            commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
+            "{commands:#?}"
+        );
+        assert!(
+            commands.iter().any(|line| line.contains("parent 1:11 classid 1:13 htb rate 16071kbit")),
+            "{commands:#?}"
+        );
+        for name in CASES {
+            assert!(find(name).is_some(), "{name}");
+        }
+    }
+}

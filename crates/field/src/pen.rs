@@ -1,0 +1,58 @@
+//! A pen: a process namespace in which everything that a field run starts ends with it, however it ends, and a mount namespace
+//! whose scratch folder goes with it.
+//!
+//! The program starts itself again as the first process of the namespace. The kernel kills that one when its parent is gone,
+//! and all others when it is: the gateway, its watchdog, and whoever they started.
+
+use crate::Fallible;
+use fairwire_gateway::lab::error::{Trouble, TroubleKind};
+use fairwire_gateway::lab::namespace::{die_with_parent, part_processes};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use std::process::{Command, ExitCode};
+
+/// The variable of the environment that says that this process is in the pen.
+const INSIDE: &str = "FAIRWIRE_FIELD_PEN";
+
+/// The folder in which scratch files of a run stand: memory of the mount namespace.
+pub const SCRATCH: &str = "/run";
+
+/// This program, also after another was put in its place.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// Why there is no pen.
+#[derive(Debug)]
+pub enum NoPen {
+    /// This process may not make one; why.
+    NoRights(String),
+    /// Something that ought to work did not.
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Runs `body` in a pen, and returns its exit code. To be called first of all in `main`, before there is a second thread.
+pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
+    if std::env::var_os(INSIDE).is_some() {
+        set_up().map_err(NoPen::Failed)?;
+        return Ok(body());
+    }
+    part_processes().map_err(|trouble| refused(&trouble))?;
+    let status = Command::new(THIS_PROGRAM).args(std::env::args_os().skip(1)).env(INSIDE, "1").status();
+    let status = status.map_err(|error| NoPen::Failed(error.into()))?;
+    Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
+}
+
+fn refused(trouble: &Trouble) -> NoPen {
+    match trouble.kind {
+        TroubleKind::NoRights => NoPen::NoRights(trouble.to_string()),
+        _ => NoPen::Failed(trouble.to_string().into()),
+    }
+}
+
+/// The namespace's own view of processes, and its own scratch folder.
+fn set_up() -> Fallible<()> {
+    die_with_parent()?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("proc", "/proc", "proc", flags, None)?;
+    mount("tmpfs", SCRATCH, "tmpfs", flags, None)?;
+    Ok(())
+}

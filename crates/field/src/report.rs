@@ -1,0 +1,130 @@
+//! Tables for people, JSON and CSV for programs, and a progress bar.
+
+use crate::Fallible;
+use crate::contest::Judged;
+use crate::fault::Happened;
+use crate::peers::InUml;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A bar on standard error that counts `steps`.
+pub fn bar(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}
+
+/// The heading of [`rows`].
+pub const HEADING: &str = "contest                        way       flows  used %  Jain    worst flow  worst group  share error  ping p50  p95 ms";
+
+/// A contest as lines of the table.
+pub fn rows(judged: &Judged) -> String {
+    let mut text = String::new();
+    for way in &judged.ways {
+        let _ = write!(
+            text,
+            "{:<30} {:<9} {:>5} {:>7.1} {:>6.4} {:>10.1} % {:>10.1} % {:>9.2} pt",
+            judged.case,
+            way.way.name(),
+            way.saturated,
+            way.utilization * 100.0,
+            way.jain,
+            way.worst_flow * 100.0,
+            way.worst_group * 100.0,
+            way.share_error_points,
+        );
+        match way.ping {
+            Some(ping) => drop(writeln!(text, " {:>9.1} {:>7.1}", ping.p50_ms, ping.p95_ms)),
+            None => drop(writeln!(text, "         -       -")),
+        }
+    }
+    for [miss, _] in &judged.misses {
+        let _ = writeln!(text, "    known miss: {miss}");
+    }
+    for fault in &judged.faults {
+        let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
+    }
+    text
+}
+
+/// Why the known misses of `all` are, each reason once.
+pub fn reasons(all: &[Judged]) -> String {
+    let reasons: BTreeSet<&str> =
+        all.iter().flat_map(|judged| &judged.misses).map(|[_, why]| why.as_str()).collect();
+    reasons.into_iter().map(|why| format!("known, because: {why}\n")).collect()
+}
+
+/// The table as CSV.
+pub fn csv(all: &[Judged]) -> String {
+    let mut text = String::from(
+        "contest,way,saturated_flows,utilization,jain,worst_flow,worst_group,share_error_points,ping_p50_ms,ping_p95_ms,ping_p99_ms,gateway_us_per_packet,holds\n",
+    );
+    for judged in all {
+        for way in &judged.ways {
+            let [p50, p95, p99] =
+                way.ping.map_or([f64::NAN; 3], |ping| [ping.p50_ms, ping.p95_ms, ping.p99_ms]);
+            let _ = writeln!(
+                text,
+                "{},{},{},{:.4},{:.5},{:.4},{:.4},{:.3},{p50:.3},{p95:.3},{p99:.3},{:.2},{}",
+                judged.case,
+                way.way.name(),
+                way.saturated,
+                way.utilization,
+                way.jain,
+                way.worst_flow,
+                way.worst_group,
+                way.share_error_points,
+                judged.processor_us_per_packet,
+                judged.faults.is_empty(),
+            );
+        }
+    }
+    text
+}
+
+/// Writes `what` as JSON into the file `name` of the folder `out`.
+pub fn write<T: Serialize>(out: &Path, name: &str, what: &T) -> Fallible<()> {
+    std::fs::create_dir_all(out)?;
+    std::fs::write(out.join(name), serde_json::to_string_pretty(what)? + "\n")?;
+    Ok(())
+}
+
+/// A fault as lines of text.
+pub fn happened(happened: &Happened) -> String {
+    let mut text = String::new();
+    let verdict = if happened.broken.is_empty() { "as promised" } else { "NOT AS PROMISED" };
+    let _ = writeln!(text, "{}: {verdict}\n  promised: {}", happened.fault, happened.promised);
+    for line in &happened.happened {
+        let _ = writeln!(text, "  so it is: {line}");
+    }
+    for line in &happened.broken {
+        let _ = writeln!(text, "  NOT SO:   {line}");
+    }
+    let counters: Vec<String> =
+        happened.counters.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
+    let _ = writeln!(text, "  counters: {}", counters.join("; "));
+    text
+}
+
+/// A contest in User Mode Linux as a line of text.
+pub fn in_uml(found: &InUml) -> String {
+    let [p50, p95] = found.wait.map_or([f64::NAN; 2], |wait| [wait.p50_ms, wait.p95_ms]);
+    format!(
+        "uml/{:<26} {} runs: payload {:.1} % of the link, Jain {:.4}, worst flow {:.2} pt off, packets wait {p50:.1} ms (p50) {p95:.1} ms (p95)",
+        found.contest,
+        found.runs,
+        found.delivered * 100.0,
+        found.jain,
+        found.share_error_points,
+    )
+}
+
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.3}") }
+}

@@ -1,0 +1,122 @@
+//! Twenty thousand subscribers in a tree of two levels.
+
+use crate::Fallible;
+use crate::config::{Branch, Document, Link};
+use crate::fault::Happened;
+use crate::run::{Middle, Run};
+use crate::traffic::{Flow, Sends, Traffic};
+use crate::world::{Wiring, server};
+use fairwire_core::Time;
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::clock;
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+
+/// Subscribers.
+pub const SUBSCRIBERS: u32 = 20_000;
+/// Classes that they are under.
+const TOWERS: u32 = 20;
+const MEMORY_MB: f64 = 64.0;
+const START_S: f64 = 2.0;
+const RELOAD_MS: f64 = 200.0;
+/// Subscribers that send and receive during the run.
+const AT_WORK: u32 = 200;
+
+/// The gateway of so many subscribers; those of weight 2 are every third, from `first`.
+pub fn document(first: u32) -> Document {
+    let mut csv = String::from("name,addresses,class,weight\n");
+    for number in 0..SUBSCRIBERS {
+        let weight = if number % 3 == first { 2 } else { 1 };
+        let ip = address(number);
+        let _ = writeln!(csv, "s{number},{ip}/32,tower-{},{weight}", number % TOWERS);
+    }
+    let classes = (0..TOWERS).map(|number| Branch {
+        name: TOWER_NAMES[number as usize],
+        parent: None,
+        weight: f64::from(1 + number % 4),
+        subscribers: None,
+    });
+    let link = Link { mbps: 500, discipline: "hfaba", buffer: "50 ms", delay_ms: 0 };
+    Document {
+        download: Some(link),
+        upload: Some(link),
+        classes: classes.collect(),
+        subscribers: Some(csv),
+        ..Document::default()
+    }
+}
+
+const TOWER_NAMES: [&str; TOWERS as usize] = [
+    "tower-0", "tower-1", "tower-2", "tower-3", "tower-4", "tower-5", "tower-6", "tower-7", "tower-8",
+    "tower-9", "tower-10", "tower-11", "tower-12", "tower-13", "tower-14", "tower-15", "tower-16",
+    "tower-17", "tower-18", "tower-19",
+];
+
+fn address(number: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a10_0000 + number) // from 10.16.0.0 on
+}
+
+/// Starts, loads, reweighs and reloads it.
+pub fn twenty_thousand() -> Happened {
+    let mut happened = Happened {
+        fault: "20000-subscribers",
+        promised: "20 000 subscribers in two levels: less than 64 MB, a start below 2 s, a reload below 200 ms",
+        ..Happened::default()
+    };
+    if let Err(error) = measure(&mut happened) {
+        happened.broken.push(format!("it could not be gone through: {error}"));
+    }
+    happened
+}
+
+fn measure(happened: &mut Happened) -> Fallible<()> {
+    let duration_ns = 12_000_000_000;
+    let flows = (0..AT_WORK).map(|number| Flow {
+        group: "work".into(),
+        sends: Sends::Udp { bps: 1_000_000, payload: 1000 },
+        way: Way::Download,
+        source: server(number as u16, false),
+        destination: address(number * (SUBSCRIBERS / AT_WORK)).into(),
+        start_ns: 0,
+        stop_ns: duration_ns,
+    });
+    let traffic = Traffic { flows: flows.collect(), duration_ns };
+    let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(0)), traffic)?;
+    let start_s = run.gateway().took.secs();
+    happened.count("start, s", start_s);
+    happened.check(start_s < START_S, format!("it answered {start_s:.2} s after it was started"));
+    run.wait_until(2.0);
+    let weighed = elapsed_ms(|| run.gateway().weigh("s7", 3.0).map(drop))?;
+    happened.count("reweighing one, ms", weighed);
+    let mut longest = (0.0_f64, 0.0_f64, 0.0_f64);
+    for first in [1, 2, 0] {
+        let mut answer = None;
+        let waited = elapsed_ms(|| {
+            answer = Some(run.gateway().reload(&document(first))?);
+            Ok(())
+        })?;
+        let reloaded = answer.ok_or("no answer")?;
+        happened.check(reloaded.is_balanced, "every packet has its place after a reload");
+        longest = (longest.0.max(reloaded.took_ms), longest.1.max(reloaded.paused_ms), longest.2.max(waited));
+    }
+    happened.count("reload, ms", longest.0);
+    happened.count("pause of a reload, ms", longest.1);
+    happened.count("reload as waited for, files written, ms", longest.2);
+    happened.check(
+        longest.2 < RELOAD_MS,
+        format!("the slowest of 3 reloads took {:.0} ms, and paused {:.2} ms", longest.2, longest.1),
+    );
+    let resident = run.gateway().resident_bytes() as f64 / 1e6;
+    happened.count("memory, MB", resident);
+    happened.check(resident < MEMORY_MB, format!("all its processes hold {resident:.1} MB"));
+    let seen = run.finish()?;
+    let silent = seen.flows.iter().filter(|flow| flow.payload_bytes.iter().all(|bytes| *bytes == 0)).count();
+    happened.check(silent == 0, format!("{silent} of {AT_WORK} subscribers at work got nothing"));
+    happened.check_conservation(run.gateway())
+}
+
+fn elapsed_ms(act: impl FnOnce() -> Fallible<()>) -> Fallible<f64> {
+    let began: Time = clock::now();
+    act()?;
+    Ok(clock::now().since(began).ns() as f64 / 1e6)
+}

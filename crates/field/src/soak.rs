@@ -1,0 +1,118 @@
+//! A soak: full load and reloads for minutes; memory is flat and every packet has its place.
+
+use crate::Fallible;
+use crate::config::{Document, Link};
+use crate::fault::Happened;
+use crate::run::{Middle, Run};
+use crate::traffic::{Flow, Sends, Traffic};
+use crate::world::{Wiring, server, subscriber};
+use fairwire_gateway::class_book::Way;
+use indicatif::ProgressBar;
+
+/// Bulk flows each way.
+const FLOWS: u16 = 20;
+/// The rate of each way, Mbit/s.
+const MBPS: u64 = 200;
+/// Between two reloads, seconds.
+const RELOAD_S: u64 = 10;
+/// What may grow, KiB a minute: a page now and then.
+const SLOPE_KIB: f64 = 64.0;
+/// The first part of a run, in which buffers are touched for the first time, is not judged.
+const SETTLING: f64 = 0.1;
+
+fn document(number: u64) -> Document {
+    let discipline = ["faba", "drr", "afd-nft"][number as usize % 3];
+    let link = Link { mbps: MBPS, discipline, buffer: "50 ms", delay_ms: 0 };
+    Document { download: Some(link), upload: Some(link), flows: Some("5-tuple"), ..Document::default() }
+}
+
+fn traffic(seconds: u64) -> Traffic {
+    let stop_ns = seconds * 1_000_000_000;
+    let flow = |way: Way, number: u16| {
+        let (outside, inside) = (server(number, false), subscriber(1, number, false));
+        let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
+        let sends = Sends::Tcp("cubic".into());
+        Flow { group: way.name().into(), sends, way, source, destination, start_ns: 0, stop_ns }
+    };
+    let flows = Way::ALL.into_iter().flat_map(|way| (0..FLOWS).map(move |number| flow(way, number)));
+    Traffic { flows: flows.collect(), duration_ns: stop_ns }
+}
+
+/// Soaks for `minutes`; `bar` counts its seconds.
+pub fn soak(minutes: f64, bar: &ProgressBar) -> Happened {
+    let mut happened = Happened {
+        fault: "soak",
+        promised: "at full load with a reload each 10 s memory is flat, every packet has its place, and the link is in use",
+        ..Happened::default()
+    };
+    if let Err(error) = run(minutes, bar, &mut happened) {
+        happened.broken.push(format!("it could not be gone through: {error}"));
+    }
+    happened
+}
+
+fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()> {
+    let seconds = (minutes * 60.0) as u64;
+    let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(0)), traffic(seconds))?;
+    let mut samples: Vec<(f64, f64)> = Vec::new();
+    let (mut reloads, mut unbalanced) = (0, 0);
+    for second in 1..seconds {
+        run.wait_until(second as f64);
+        let gateway = run.gateway();
+        samples.push((second as f64 / 60.0, gateway.resident_bytes() as f64 / 1024.0));
+        if second % RELOAD_S == 0 {
+            reloads += 1;
+            unbalanced += usize::from(!gateway.reload(&document(reloads))?.is_balanced);
+        }
+        bar.set_position(second);
+    }
+    let processor = run.gateway().processor_s();
+    let seen = run.finish()?;
+    samples.drain(..(samples.len() as f64 * SETTLING) as usize);
+    let slope = slope(&samples);
+    let quarter = (samples.len() / 4).max(1);
+    for (at, (minute, kib)) in samples.iter().enumerate().step_by(quarter) {
+        happened.count(&format!("memory at minute {minute:.1} (sample {at}), KiB"), *kib);
+    }
+    let most = samples.iter().map(|(_, kib)| *kib).fold(0.0, f64::max);
+    happened.count("memory at most, KiB", most);
+    happened.count("slope of memory, KiB a minute", slope);
+    happened.count("reloads", reloads as f64);
+    happened.count("processor time, s", processor);
+    happened
+        .check(slope < SLOPE_KIB, format!("memory: at most {most:.0} KiB, slope {slope:+.1} KiB a minute"));
+    happened
+        .check(unbalanced == 0, format!("{unbalanced} of {reloads} reloads left a packet without a place"));
+    for way in Way::ALL {
+        let flows = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.way == way);
+        let bytes: u64 = flows.flat_map(|(_, seen)| &seen.link_bytes).sum();
+        let part = bytes as f64 * 8.0 / seconds as f64 / (MBPS as f64 * 1e6);
+        happened.check(part > 0.85, format!("{}: {:.1} % of the link in use", way.name(), part * 100.0));
+    }
+    happened.check_conservation(run.gateway())
+}
+
+/// The slope of the line of least squares through `points`.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let mean = |value: fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let (mut above, mut below) = (0.0, 0.0);
+    for point in points {
+        above += (point.0 - x) * (point.1 - y);
+        below += (point.0 - x).powi(2);
+    }
+    if below > 0.0 { above / below } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_of_a_line_is_its_own_and_that_of_a_point_is_none() {
+        let line: Vec<(f64, f64)> = (0..10).map(|x| (f64::from(x), 3.0 * f64::from(x) + 1.0)).collect();
+        assert!((slope(&line) - 3.0).abs() < 1e-12);
+        assert_eq!(slope(&[(1.0, 2.0)]), 0.0);
+    }
+}

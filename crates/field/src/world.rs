@@ -1,0 +1,186 @@
+//! The network of a field run: the hosts outside and inside, and the gateway's between them.
+
+use crate::Fallible;
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::lab::namespace::Namespace;
+use fairwire_gateway::lab::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The interface of both hosts.
+pub const HOST: End<'static> = End { name: "eth0", index: 100 };
+/// The same, where it carries a VLAN, as the hosts use it.
+const VLAN: End<'static> = End { name: "vlan0", index: 110 };
+/// The gateway's interface towards the outside.
+pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
+/// The gateway's interface towards the inside.
+pub const INSIDE: End<'static> = End { name: "g-in", index: 101 };
+
+/// What a network is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// Of all interfaces, bytes.
+    pub mtu: u32,
+    /// The VLAN in which the hosts speak; none for plain frames.
+    pub vlan: Option<u16>,
+}
+
+impl Default for Wiring {
+    fn default() -> Self {
+        Wiring { mtu: 1500, vlan: None }
+    }
+}
+
+/// The three hosts, alive as long as this is or a process is in them.
+#[derive(Debug)]
+pub struct World {
+    /// The rest of the world.
+    pub outside: Host,
+    /// Where the gateway's process runs: two interfaces without an address.
+    pub gateway: Host,
+    /// The subscribers.
+    pub inside: Host,
+}
+
+/// A host in a network namespace of its own.
+#[derive(Debug)]
+pub struct Host {
+    namespace: Namespace,
+    /// A way to change its interfaces.
+    pub netlink: Netlink,
+}
+
+impl World {
+    /// Makes all three. This thread is at the gateway from now on.
+    pub fn new(wiring: Wiring) -> Fallible<World> {
+        let world = World { outside: Host::new()?, inside: Host::new()?, gateway: Host::new()? };
+        // Nothing but the hosts speaks on the wire.
+        // This thread is at the gateway, which was made last.
+        std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+        for side in Way::ALL {
+            world.sender(side).prepare(side)?;
+            world.join(wiring, side)?;
+        }
+        world.gateway.enter()?;
+        Ok(world)
+    }
+
+    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed.
+    pub fn rejoin(&self, way: Way) -> Fallible<()> {
+        self.join(Wiring::default(), way)?;
+        self.gateway.enter()
+    }
+
+    fn join(&self, wiring: Wiring, way: Way) -> Fallible<()> {
+        let host = self.sender(way);
+        let here = if way == Way::Download { OUTSIDE } else { INSIDE };
+        let pair = Pair { here, there: HOST, there_namespace: host.namespace.descriptor(), mtu: wiring.mtu };
+        self.gateway.netlink.add_pair(&pair)?;
+        self.gateway.netlink.bring_up(here.index)?;
+        host.connect(wiring, way)
+    }
+
+    /// The host that sends what goes `way`.
+    pub fn sender(&self, way: Way) -> &Host {
+        match way {
+            Way::Download => &self.outside,
+            Way::Upload => &self.inside,
+        }
+    }
+}
+
+impl Host {
+    fn new() -> Fallible<Host> {
+        Ok(Host { namespace: Namespace::enter_new()?, netlink: Netlink::open()? })
+    }
+
+    /// Moves this thread to this host. Children started from now on are there too.
+    pub fn enter(&self) -> Fallible<()> {
+        Ok(self.namespace.enter()?)
+    }
+
+    /// What its kernel is told, and every address of its networks is its own.
+    fn prepare(&self, side: Way) -> Fallible<()> {
+        self.enter()?;
+        for (variable, value) in [
+            ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
+            ("net/ipv4/tcp_max_syn_backlog", "4096"),
+            ("net/core/somaxconn", "4096"),
+            ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 lets nobody bind to an address of a local network otherwise
+            ("net/ipv4/conf/all/rp_filter", "0"),
+            ("net/ipv4/conf/default/rp_filter", "0"),
+        ] {
+            std::fs::write(format!("/proc/sys/{variable}"), value)
+                .map_err(|error| format!("setting {variable}: {error}"))?;
+        }
+        self.netlink.bring_up(LOOPBACK)?;
+        for is_ipv6 in [false, true] {
+            self.netlink.add_route(network(side, is_ipv6), Route::Local)?;
+        }
+        Ok(())
+    }
+
+    /// Addresses for its interface, and the other side's networks are behind the other host.
+    fn connect(&self, wiring: Wiring, side: Way) -> Fallible<()> {
+        let other = if side == Way::Download { Way::Upload } else { Way::Download };
+        let netlink = &self.netlink;
+        netlink.set_ethernet_address(HOST.index, ethernet_address(side))?;
+        netlink.bring_up(HOST.index)?;
+        let device = match wiring.vlan {
+            None => HOST,
+            Some(id) => {
+                netlink.add_vlan(HOST.index, VLAN, id)?;
+                netlink.bring_up(VLAN.index)?;
+                VLAN
+            }
+        };
+        for is_ipv6 in [false, true] {
+            let prefix_bits = if is_ipv6 { 64 } else { 24 };
+            netlink.add_address(device.index, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
+            netlink.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The Ethernet address of the host that sends what goes `way`.
+pub fn ethernet_address(way: Way) -> [u8; 6] {
+    [2, 0, 0, 0, 0, 1 + way as u8]
+}
+
+/// Its address on the wire between the two hosts.
+fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
+    let host = 1 + way as u16;
+    match is_ipv6 {
+        false => Ipv4Addr::new(192, 0, 2, host as u8).into(),
+        true => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host).into(),
+    }
+}
+
+/// Its network: 198.18.0.0/15 (RFC 2544) and 2001:db8:2::/48 outside, 10.0.0.0/8 and 2001:db8:1::/48 inside.
+fn network(way: Way, is_ipv6: bool) -> Address {
+    let (ip, prefix_bits) = match (way, is_ipv6) {
+        (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),
+        (Way::Upload, false) => (Ipv4Addr::new(10, 0, 0, 0).into(), 8),
+        (Way::Download, true) => (Ipv6Addr::new(0x2001, 0xdb8, 2, 0, 0, 0, 0, 0).into(), 48),
+        (Way::Upload, true) => (Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 0).into(), 48),
+    };
+    Address { ip, prefix_bits }
+}
+
+/// The address of subscriber `number` of class `class`.
+pub fn subscriber(class: u8, number: u16, is_ipv6: bool) -> IpAddr {
+    let [high, low] = (number + 1).to_be_bytes();
+    match is_ipv6 {
+        false => Ipv4Addr::new(10, class, high, low).into(),
+        true => Ipv6Addr::new(0x2001, 0xdb8, 1, u16::from(class), 0, 0, 0, number + 1).into(),
+    }
+}
+
+/// The address of outside host `number`.
+pub fn server(number: u16, is_ipv6: bool) -> IpAddr {
+    let [high, low] = (number + 1).to_be_bytes();
+    match is_ipv6 {
+        false => Ipv4Addr::new(198, 18, high, low).into(),
+        true => Ipv6Addr::new(0x2001, 0xdb8, 2, 0, 0, 0, 0, number + 1).into(),
+    }
+}

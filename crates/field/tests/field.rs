@@ -1,0 +1,67 @@
+//! Real networks, the quick part: contests and faults with the gateway's own process and this kernel's TCP. This file has a
+//! `main` of its own, because the program starts itself again. Where network namespaces are refused it says so, loudly, and passes.
+
+use fairwire_field::contest::{self, Case};
+use fairwire_field::fault::FAULTS;
+use fairwire_field::gateway::{self, PROGRAM};
+use fairwire_field::pen::{self, NoPen};
+use fairwire_field::{agent, report};
+use fairwire_testing::skipped;
+use std::process::{Command, ExitCode};
+
+/// What is not measured, and the length of a contest, seconds: the shortest in which ten TCP flows settle.
+const WARM_UP: u64 = 1;
+const SECONDS: u64 = 4;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some(agent::COMMAND) => return agent::main(&words[1..]),
+        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        _ => {}
+    }
+    match pen::run(run) {
+        Ok(code) => code,
+        Err(NoPen::NoRights(why)) => {
+            skipped(format_args!("all field tests: {why}"));
+            ExitCode::SUCCESS
+        }
+        Err(NoPen::Failed(error)) => panic!("there is no pen for a field test: {error}"),
+    }
+}
+
+fn run() -> ExitCode {
+    let has_service = has_service();
+    if !has_service {
+        skipped("field tests of classes and faults: there is no `fairwire gateway run` beside this test");
+        // The datapath alone; nobody has another thread yet.
+        assert!(std::env::var_os(PROGRAM).is_some(), "set {PROGRAM} to a program that is a gateway");
+    }
+    let mut bad = Vec::new();
+    let quick =
+        contest::all().into_iter().filter(|case| case.is_quick && (has_service || case.classes.is_empty()));
+    for case in quick.map(|case: Case| case.lasting(WARM_UP, SECONDS)) {
+        let judged = case.hold().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        print!("field: {}", report::rows(&judged));
+        bad.extend(judged.faults.into_iter().map(|fault| format!("{}: {fault}", case.name)));
+    }
+    for fault in FAULTS.iter().filter(|fault| fault.is_quick && has_service) {
+        let happened = fault.happen();
+        print!("field: {}", report::happened(&happened));
+        bad.extend(happened.broken.into_iter().map(|broken| format!("{}: {broken}", fault.name)));
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+    ExitCode::SUCCESS
+}
+
+/// Does the gateway's program know the command?
+fn has_service() -> bool {
+    let Ok((program, arguments)) = gateway::program() else { return false };
+    let is_whole = arguments.iter().any(|word| word == "run");
+    is_whole
+        && Command::new(program)
+            .args(arguments)
+            .arg("--help")
+            .output()
+            .is_ok_and(|output| output.status.success())
+}
