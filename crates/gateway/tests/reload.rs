@@ -8,6 +8,7 @@ use fairwire_gateway::classify::Classifier;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{Direction, DirectionPlan, HandedOver, Replacement, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_gateway::ledger::Totals;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::VnetHeader;
@@ -17,6 +18,8 @@ const FLOWS: u16 = 6;
 /// A little more than the fastest of the links below takes, so that something always waits.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
+/// Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
+const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
 /// A generator of its own: the test must be the same everywhere.
 struct Dice(u64);
@@ -92,6 +95,9 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
+    // What is no longer held back counts as sent from now on, by its length as the next configuration counts it.
+    let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
+    let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.measure(), keeps_flows);
     let (handed, _) = forward.replace(replacement, &[0], now);
     assert!(handed.is_balanced && forward.is_balanced());
