@@ -81,7 +81,7 @@ impl Source {
         let (every, outlet) = match &flow.sends {
             Sends::Udp { bps, payload } => {
                 let bits = u128::from(flow.datagram_bytes(*payload) * 8);
-                ((bits * 1_000_000_000 << 16) / u128::from(*bps), socket(number, flow, *payload as usize)?)
+                (((bits * 1_000_000_000) << 16) / u128::from(*bps), socket(number, flow, *payload as usize)?)
             }
             Sends::Ping { every_ns } => (u128::from(*every_ns) << 16, socket(number, flow, HEAD_BYTES)?),
             Sends::Spoofed { per_second: packets, payload } => {
@@ -98,7 +98,7 @@ impl Source {
 
     /// When the next packet leaves, after the flow began.
     fn offset(&self) -> Duration {
-        Duration::from_ns((u128::from(self.sent + self.refused) * self.every >> 16) as u64)
+        Duration::from_ns(((u128::from(self.sent + self.refused) * self.every) >> 16) as u64)
     }
 
     fn send(&mut self) {
