@@ -84,7 +84,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "wall-clock",
-        promised: "the gateway's own sources never read the wall clock, so a step of it is nothing to them (no namespace of Linux has a wall clock of its own to step)",
+        promised: "nothing but the time stamps of captures comes of the wall clock, by the gateway's sources: a step of it is nothing to the rest (no namespace of Linux has a wall clock of its own to step)",
         is_quick: true,
         act: hostile::wall_clock,
     },
