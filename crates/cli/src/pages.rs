@@ -169,3 +169,58 @@ mod kernel {
 
     pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size, 64).expect("a small power of two")
+    }
+
+    #[test]
+    fn a_large_piece_begins_with_a_huge_page_and_is_all_zero() {
+        for size in [LARGE, LARGE + 1, 3 * LARGE - 5] {
+            // SAFETY: the piece is used for its size, and given back with the layout that it was asked for with.
+            unsafe {
+                let piece = HugePages.alloc_zeroed(layout(size));
+                assert_eq!(piece as usize % HUGE, 0);
+                assert!(std::slice::from_raw_parts(piece, size).iter().all(|&byte| byte == 0));
+                piece.write_bytes(0xa5, size);
+                HugePages.dealloc(piece, layout(size));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_in_a_piece_stays_however_it_grows_and_shrinks() {
+        const MIB: usize = 1 << 20;
+        let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
+        // SAFETY: as above; after each change only what is within both sizes is read before it is written.
+        unsafe {
+            let mut piece = HugePages.alloc(layout(sizes[0]));
+            let byte = |at: usize| (at / 4096 * 7 + at) as u8;
+            let fill = |piece: *mut u8, size| (0..size).for_each(|at| piece.add(at).write(byte(at)));
+            fill(piece, sizes[0]);
+            for step in sizes.windows(2) {
+                piece = HugePages.realloc(piece, layout(step[0]), step[1]);
+                assert!((0..step[0].min(step[1])).all(|at| piece.add(at).read() == byte(at)), "{step:?}");
+                fill(piece, step[1]);
+            }
+            HugePages.dealloc(piece, layout(sizes[sizes.len() - 1]));
+        }
+    }
+
+    #[test]
+    fn more_than_there_is_is_refused() {
+        let most =
+            Layout::from_size_align(isize::MAX as usize - 63, 64).expect("within what a layout may be");
+        // SAFETY: nothing is done with what comes, but that a small piece goes back as it came.
+        unsafe {
+            assert!(HugePages.alloc(most).is_null());
+            let piece = HugePages.alloc(layout(LARGE));
+            assert!(HugePages.realloc(piece, layout(LARGE), most.size()).is_null());
+            HugePages.dealloc(piece, layout(LARGE));
+        }
+    }
+}

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The version of the result schema.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -93,9 +94,9 @@ pub struct FlowRecord {
     /// Unique name, such as `tcp.3`.
     pub name: String,
     /// The group it belongs to in the scenario, such as `tcp`.
-    pub group: String,
+    pub group: Arc<str>,
     /// The kind of source, such as `bulk newreno` or `cbr`.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// What an unresponsive source offers, or a user who waits for data asked for, bit/s on the wire; absent for a source that takes
     /// what it gets.
     #[serde(skip_serializing_if = "Option::is_none", default)]

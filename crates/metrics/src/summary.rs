@@ -124,9 +124,11 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
+    let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new(); // a name is made for each group only: flows may be a million
     for flow in &run.flows {
-        *measures.entry(format!("throughput_bps.{}", flow.group)).or_default() += flow.throughput_bps;
+        *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
     }
+    measures.extend(of_groups.into_iter().map(|(group, bps)| (format!("throughput_bps.{group}"), bps)));
 }
 
 fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {

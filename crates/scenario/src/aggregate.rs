@@ -211,7 +211,7 @@ pub(crate) fn records(
 ) -> Vec<AggregateRecord> {
     let record = |(aggregate, count): (&AggregateSpec, AggregateCount)| {
         let groups: Vec<String> = aggregate.groups(spec).map(|at| spec.flow[at].group.clone()).collect();
-        let own = flows.iter().filter(|flow| groups.contains(&flow.group));
+        let own = flows.iter().filter(|flow| groups.iter().any(|group| **group == *flow.group));
         let throughput_bps: f64 = own.map(|flow| flow.throughput_bps).sum();
         let fair_share_bps = fair_share(aggregate, spec, topology);
         AggregateRecord {

@@ -28,7 +28,7 @@ fn kind(tcp: &str) -> String {
     let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
     let flow = &outcome.runs[0].flows[0];
     assert!(flow.throughput_bps > 0.5e6, "{tcp}: {}", flow.throughput_bps);
-    flow.kind.clone()
+    flow.kind.to_string()
 }
 
 fn message(tcp: &str) -> String {

@@ -178,7 +178,7 @@ pub fn is_flow(name: &str, scenario: &Scenario) -> bool {
 }
 
 fn members<'a>(flows: &'a [FlowRecord], groups: &str) -> Vec<&'a FlowRecord> {
-    flows.iter().filter(|flow| groups.split('+').any(|group| group == flow.group)).collect()
+    flows.iter().filter(|flow| groups.split('+').any(|group| *group == *flow.group)).collect()
 }
 
 /// What the `flows` have together; `None` of none.

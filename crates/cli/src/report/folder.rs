@@ -154,7 +154,7 @@ fn missing(path: &Path) -> Vec<PathBuf> {
 /// What the files will hold, in the order of [`FILES`].
 fn contents(report: &Report, headline: &Headline) -> Result<[String; 5], Failure> {
     Ok([
-        json(report),
+        json::text(report),
         csv::summary(report)?,
         csv::runs(report)?,
         csv::flows(report)?,

@@ -2,6 +2,7 @@
 
 pub mod csv;
 mod folder;
+mod json;
 pub mod picture;
 #[cfg(test)]
 mod samples;
@@ -52,7 +53,7 @@ impl Destination<'_> {
 fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table::text(report, headline),
-        Format::Json => json(report),
+        Format::Json => return told(json::write(report, io::stdout().lock())),
         Format::Csv if !report.differences.is_empty() => csv::differences(report)?,
         Format::Csv => csv::summary(report)?,
     };
@@ -62,7 +63,12 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
 /// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    told(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// How the printing went, for the user.
+fn told(printed: io::Result<()>) -> Result<(), Failure> {
+    match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Ours(format!("the results could not be printed: {error}")))
         }
@@ -70,16 +76,11 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// The report as JSON: the public, versioned form.
-pub fn json(report: &Report) -> String {
-    serde_json::to_string_pretty(report).expect("a report has only strings for keys") + "\n"
-}
-
 /// The groups of flows, in the order of the scenario.
 fn groups(report: &Report) -> Vec<&str> {
     let mut groups: Vec<&str> = Vec::new();
     for flow in report.runs.iter().take(1).flat_map(|run| &run.flows) {
-        if !groups.contains(&flow.group.as_str()) {
+        if !groups.contains(&&*flow.group) {
             groups.push(&flow.group);
         }
     }

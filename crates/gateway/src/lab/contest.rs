@@ -337,8 +337,8 @@ fn named(contest: &Contest, flow: u32) -> FlowRecord {
     let is_tcp = flow < contest.tcp_flows;
     FlowRecord {
         name,
-        group: group.to_owned(),
-        kind: if is_tcp { format!("bulk {}", contest.congestion_control) } else { "cbr".to_owned() },
+        group: group.into(),
+        kind: if is_tcp { format!("bulk {}", contest.congestion_control).into() } else { "cbr".into() },
         offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),
         throughput_bps: 0.0,
         goodput_bps: 0.0,

@@ -31,7 +31,7 @@ pub fn run(cell: &Cell, seed: u64) -> Result<Outcome, String> {
         ..Outcome::default()
     };
     for flow in &measured.flows {
-        let class = outcome.classes.entry(flow.group.clone()).or_default();
+        let class = outcome.classes.entry(flow.group.to_string()).or_default();
         class.throughput_bps += flow.throughput_bps;
         class.drops += flow.packets_dropped;
     }

@@ -4,11 +4,13 @@ use super::Run;
 use crate::app::load::Demand;
 use crate::app::session::Session;
 use crate::flow::Counts;
+use crate::group::Group;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
 use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// How long what the sessions of a group did took.
 #[derive(Default)]
@@ -17,11 +19,22 @@ pub(super) struct Timed {
     pub(super) pages: TransferMeter,
 }
 
+/// What a flow's record calls it, its group and its kind.
+struct Names {
+    name: String,
+    group: Arc<str>,
+    kind: Arc<str>,
+}
+
 impl<T: Tap> Run<T> {
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
         let mut numbers = vec![0; self.groups.len()];
-        let kinds: Vec<String> = self.groups.iter().map(|group| kind(&group.plan.source)).collect();
+        let names = self
+            .groups
+            .iter()
+            .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
+        let names: Vec<(Arc<str>, Arc<str>)> = names.collect(); // of a group and its kind, which its flows share
         let mut rest = &self.ledger.flows[..];
         let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
         while let Some(first) = rest.first() {
@@ -32,8 +45,9 @@ impl<T: Tap> Run<T> {
             numbers[group] += 1;
             let session = first.session().map(|session| &self.sessions[session as usize]);
             let name = numbered(&plan.name, numbers[group]);
-            let kind = kinds[group].clone();
-            flows.push(self.flow_record(plan, (name, kind), &Counts::sum(of_member), session));
+            let (group, kind) = names[group].clone();
+            let names = Names { name, group, kind };
+            flows.push(self.flow_record(plan, names, &Counts::sum(of_member), session));
         }
         Measured {
             flows,
@@ -55,7 +69,7 @@ impl<T: Tap> Run<T> {
     fn flow_record(
         &self,
         plan: &GroupPlan,
-        (name, kind): (String, String),
+        Names { name, group, kind }: Names,
         counts: &Counts,
         session: Option<&Session>,
     ) -> FlowRecord {
@@ -89,7 +103,7 @@ impl<T: Tap> Run<T> {
         };
         FlowRecord {
             name,
-            group: plan.name.clone(),
+            group,
             kind,
             offered_bps,
             throughput_bps: rate_of(wire_bytes),
