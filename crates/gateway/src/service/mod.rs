@@ -66,6 +66,14 @@ pub struct Options {
     pub no_seccomp: bool,
 }
 
+/// Asks the kernel for no huge pages, for a program whose allocator wants them; first of all, before there is much memory.
+///
+/// A gateway's pools are large and mostly never touched: in small pages they cost nothing until they are.
+pub fn use_small_pages() {
+    // A kernel that cannot be told gives memory by its own rules.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+}
+
 /// Runs the gateway of `config`, which was read from `path`, until SIGTERM, SIGINT, or `stop`.
 ///
 /// It gives up rights of the whole process, so there must be no other threads, and the program must hand its `gateway-guard` command over

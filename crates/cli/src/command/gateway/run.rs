@@ -2,17 +2,18 @@
 
 use crate::failure::{Ending, Failure};
 use fairwire_gateway::config::Config;
-use fairwire_gateway::service::{Options, ServiceError};
+use fairwire_gateway::service::{self, Options, ServiceError};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the gateway of the configuration at `path` until a signal ends it.
 pub fn run(path: &Path, no_seccomp: bool) -> Result<Ending, Failure> {
+    service::use_small_pages();
     let config = Config::load(path)?;
     // The folder may be another when it is read again.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let never = AtomicBool::new(false);
-    match fairwire_gateway::service::run(config, &path, &Options { no_seccomp }, &never) {
+    match service::run(config, &path, &Options { no_seccomp }, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(error) => Err(failure(&error)),
     }
