@@ -135,7 +135,7 @@ fn a_snapshot_tells_what_the_datapath_did() {
     assert_eq!(upload.jain, 1.0);
     let [class] = &download.classes[..] else { panic!("one class") };
     assert_eq!(class.class, "unclaimed");
-    // Class counters are copied every 250 ms.
+    // Class counters are copied every 500 ms.
     let bytes = datapath.forward.classes().all()[0].bytes_out;
     assert!((bytes - 250_000..=bytes).contains(&class.bytes_out), "{} of {bytes}", class.bytes_out);
     near(class.fair_bps, class.throughput_bps, 1e-6);
