@@ -288,6 +288,7 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
 
     reload_under_load(&bed, &gateway, &hosts, path);
     second_instances_are_refused(&bed, path);
+    captures_are_written_with_the_rights_that_are_left(&bed, &gateway, path);
 
     // What is no request is refused, and the next is answered.
     let mut stream = UnixStream::connect(&socket).expect("it listens");
@@ -363,6 +364,21 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     bed.config("");
     hosts.drain();
     hosts.wait_until_it_passes();
+}
+
+fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gateway, path: &str) {
+    let file = bed.folder.path().join("drops.pcapng");
+    let out = file.to_str().expect("UTF-8");
+    let written = bed.ask(&["capture", path, "--out", out]);
+    assert!(written.status.success(), "{written:?}");
+    let bytes = fs::read(&file).expect("it was written");
+    assert!(bytes.len() > 10_000, "the link was overloaded: {}", bytes.len());
+    assert_eq!(bed.ask(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
+    gateway.wait_for("refused: the capture cannot be written");
+    assert_eq!(fs::read(&file).expect("it is there"), bytes);
+    let no_number = bed.ask(&["weigh", path, "unclaimed", "nan"]);
+    let said = String::from_utf8_lossy(&no_number.stderr).into_owned();
+    assert!(no_number.status.code() == Some(2) && said.contains("0.000001 to 1000000"), "{said}");
 }
 
 fn second_instances_are_refused(bed: &Bed, path: &str) {

@@ -16,6 +16,9 @@ pub struct Note(pub String);
 /// The number of a capability (capability.h of Linux).
 const CAP_NET_ADMIN: u32 = 12;
 
+/// What the name of a guard's bridge begins with; the number of the inside interface follows.
+pub(crate) const BRIDGE_PREFIX: &str = "fwbr";
+
 /// What an operator does who lacks rights.
 const REMEDY: &str =
     "run it as root, or by its systemd unit, which gives it CAP_NET_ADMIN and CAP_NET_RAW alone";
@@ -29,7 +32,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
             let there = interfaces();
             for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
                 exists(config, key, name, &there)?;
-                refuse_enslaved(config, key, name)?;
+                notes.extend(enslaved(config, key, name)?);
                 notes.extend(name_notes(config, key, name));
             }
             packet_socket(config)?;
@@ -102,15 +105,27 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// What a bridge or a bond has taken gets its frames there and not here.
-fn refuse_enslaved(config: &Config, key: &str, name: &str) -> Result<(), DocumentError> {
+/// What a bridge or a bond has taken gets its frames there and not here. The bridge of a guard is no obstacle: a gateway that starts takes
+/// it away.
+fn enslaved(config: &Config, key: &str, name: &str) -> Result<Option<Note>, DocumentError> {
     let Some(master) = fs::read_link(sys(name, "master")).ok().filter(|_| is_ours(name)) else {
-        return Ok(());
+        return Ok(None);
     };
     let master = master.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if is_of_a_guard(&master) {
+        return Ok(Some(Note(format!(
+            "`{name}` is bridged by `{master}`, unshaped, since a gateway died or hangs: one that starts takes that bridge away"
+        ))));
+    }
     let why = format!("it is a port of `{master}`, which would forward its frames as well");
     let allowed = format!("an interface that stands alone: `ip link set {name} nomaster`");
     Err(refused(config, &format!("wire.{key}"), name, why, allowed))
+}
+
+/// Is it the name that a guard gives its bridge (docs/gateway/operation.md)?
+fn is_of_a_guard(master: &str) -> bool {
+    let number = master.strip_prefix(BRIDGE_PREFIX);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
@@ -228,6 +243,12 @@ mod tests {
                 .contains("`wire.outside` is `lo`, but an interface has that name, and it is no TUN device"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn the_bridge_of_a_guard_is_told_by_its_name() {
+        assert!(is_of_a_guard("fwbr2") && is_of_a_guard("fwbr117"));
+        assert!(!["fwbr", "fwbrx", "br0", "fwbr2a"].into_iter().any(is_of_a_guard));
     }
 
     #[test]

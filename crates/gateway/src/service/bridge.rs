@@ -46,7 +46,7 @@ pub(super) fn about(index: u32) -> io::Result<About> {
 
 /// The name of the bridge at which the interface `index` would be: one gateway, one bridge.
 fn name_for(inside: u32) -> String {
-    format!("fwbr{inside}")
+    format!("{}{inside}", crate::config::environment::BRIDGE_PREFIX)
 }
 
 impl Bridge {

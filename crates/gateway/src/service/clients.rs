@@ -12,7 +12,7 @@ const MOST_CLIENTS: usize = 32;
 const LONGEST_LINE: usize = 8 << 10;
 /// Bytes that may wait for a client that does not read: a few snapshots with 20 000 classes.
 const MOST_UNREAD: usize = 32 << 20;
-/// A client that is quiet for so long, and watches nothing, is let go.
+/// A client that is quiet for so long, and watches nothing or reads nothing, is let go.
 const QUIET: Duration = Duration::from_secs(60);
 
 /// All who are connected.
@@ -70,7 +70,7 @@ impl Clients {
             };
             if self.0.len() >= MOST_CLIENTS {
                 client.refuse(format!("{MOST_CLIENTS} clients are connected; allowed: no more"));
-                client.write();
+                client.write(now);
                 continue;
             }
             self.0.push(client);
@@ -87,20 +87,21 @@ impl Clients {
         for client in &mut self.0 {
             client.read(now, answer);
             client.show(now, snapshot);
-            client.write();
+            client.write(now);
         }
         self.0.retain(|client| !client.is_done(now));
     }
 
     /// Writes what can be written at once, for the last time.
-    pub fn flush(&mut self) {
-        self.0.iter_mut().for_each(Client::write);
+    pub fn flush(&mut self, now: Time) {
+        self.0.iter_mut().for_each(|client| client.write(now));
     }
 }
 
 impl Client {
     fn is_done(&self, now: Time) -> bool {
-        let is_quiet = self.watch.is_none() && now.since(self.heard) > QUIET;
+        // A watcher may be silent for as long as it reads.
+        let is_quiet = (self.watch.is_none() || !self.output.is_empty()) && now.since(self.heard) > QUIET;
         self.output.len() > MOST_UNREAD || is_quiet || self.is_leaving && self.output.is_empty()
     }
 
@@ -170,11 +171,12 @@ impl Client {
         self.output.push(b'\n');
     }
 
-    fn write(&mut self) {
+    fn write(&mut self, now: Time) {
         while !self.output.is_empty() {
             match self.stream.write(&self.output) {
                 Ok(0) => return self.vanish(),
                 Ok(count) => {
+                    self.heard = now;
                     self.output.drain(..count);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
@@ -281,6 +283,23 @@ mod tests {
         assert_eq!(place.clients.0.len(), MOST_CLIENTS);
         assert!(line(&streams[MOST_CLIENTS]).contains("clients are connected"));
         place.serve(Time::ZERO + QUIET + Duration::from_ms(1));
+        assert_eq!(place.clients.0.len(), 0);
+    }
+
+    #[test]
+    fn a_watcher_that_stops_reading_does_not_keep_its_place() {
+        let mut place = Place::new("stalled");
+        let mut stream = place.connect();
+        stream.write_all(b"{\"ask\":\"watch\",\"every_ms\":1}\n").expect("it reads");
+        let mut now = Time::ZERO;
+        // Until the kernel takes no more.
+        while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
+            now += Duration::from_ms(1);
+            place.serve(now);
+        }
+        place.serve(now + QUIET);
+        assert_eq!(place.clients.0.len(), 1, "not yet");
+        place.serve(now + QUIET + Duration::from_ms(2));
         assert_eq!(place.clients.0.len(), 0);
     }
 

@@ -93,7 +93,7 @@ impl Control<'_> {
             });
             self.wait(&clients, now);
         }
-        clients.flush();
+        clients.flush(clock::now());
     }
 
     fn wait(&self, clients: &Clients, now: Time) {
@@ -122,10 +122,16 @@ impl Control<'_> {
                 let snapshot = if classes { board.latest_with_classes() } else { board.latest() };
                 Answer::Snapshot(Box::new(Arc::unwrap_or_clone(snapshot)))
             }
-            Request::Reload => self.reload().map_or_else(refused, Answer::Reloaded),
+            // It tells the log itself.
+            Request::Reload => {
+                return Reply::Once(Box::new(self.reload().map_or_else(refused, Answer::Reloaded)));
+            }
             Request::Weigh { class, weight } => self.weigh(&class, weight),
             Request::Capture { path } => self.capture(&path),
         };
+        if let Answer::Refused { message } = &answer {
+            say(format_args!("refused: {message}"));
+        }
         Reply::Once(Box::new(answer))
     }
 

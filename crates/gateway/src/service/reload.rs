@@ -52,7 +52,10 @@ impl Present {
         let is_enough =
             changes.only_weights && self.weighed.is_empty() && self.reweigh_all(&changes.reweighed).is_ok();
         let reloaded = match is_enough {
-            true => Reloaded { is_balanced: true, ..Reloaded::default() },
+            true => {
+                self.board.reloaded();
+                Reloaded { is_balanced: true, ..Reloaded::default() }
+            }
             false => self.replace(&next)?,
         };
         (self.config, self.weighed) = (next, Default::default());

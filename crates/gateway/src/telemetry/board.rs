@@ -80,7 +80,15 @@ impl Store {
 
     fn replace(&mut self, next: Replacement) {
         let Replacement { about, weights, kept, since, reloads } = next;
-        *self = Store { about, weights, start: self.start, since, reloads, kept, digests: [None, None] };
+        *self = Store {
+            about,
+            weights,
+            start: self.start,
+            since,
+            reloads: self.reloads + reloads,
+            kept,
+            digests: [None, None],
+        };
     }
 
     /// What can be told of a way, made anew when another copy is there.
@@ -98,7 +106,8 @@ pub(super) struct Replacement {
     weights: Arc<Vec<f64>>,
     kept: [Kept; 2],
     since: Time,
-    reloads: u64,
+    /// Reloads that it stands for.
+    pub reloads: u64,
 }
 
 impl Replacement {
@@ -143,6 +152,11 @@ impl Board {
             *place = weight;
             store.digests = [None, None];
         }
+    }
+
+    /// A reload changed weights and nothing else: what is counted goes on as it was.
+    pub fn reloaded(&self) {
+        lock(&self.store).reloads += 1;
     }
 
     /// The latest snapshot, with the busiest classes.

@@ -33,7 +33,6 @@ pub struct Observer {
     samplers: [Sampler; 2],
     rates: [Throughput; 2],
     past: [Past; 2],
-    reloads: u64,
     replacement: Option<Replacement>,
 }
 
@@ -51,7 +50,6 @@ impl Observer {
             samplers,
             rates: [(); 2].map(|()| Throughput::new()),
             past: Default::default(),
-            reloads: 0,
             replacement: None,
         }
     }
@@ -98,8 +96,9 @@ impl Observer {
     pub fn replaced_by(&mut self, about: About) {
         let since = self.tick.now;
         self.samplers = samplers(&about, since);
-        self.reloads += 1;
-        self.replacement = Some(Replacement::new(about, since, self.reloads));
+        // One that no reader left room for yet counts on in this one.
+        let untold = self.replacement.as_ref().map_or(0, |next| next.reloads);
+        self.replacement = Some(Replacement::new(about, since, untold + 1));
     }
 }
 
