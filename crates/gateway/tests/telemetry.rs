@@ -4,8 +4,7 @@ use etherparse::PacketBuilder;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Time};
 use fairwire_gateway::class_book::ClassBook;
-use fairwire_gateway::classify::Classifier;
-use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec};
+use fairwire_gateway::classify::{Classifier, FlowKind};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, MemoryPort, run};
@@ -33,7 +32,7 @@ fn about() -> About {
     let way = |discipline: &str, rate_bps| WayAbout {
         discipline: discipline.into(),
         rate_bps,
-        flows: FlowsSpec::Named(FlowsChoice::FiveTuple),
+        flows: FlowKind::FiveTuple,
         accounts: 64,
     };
     About {
