@@ -6,10 +6,8 @@
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Time};
 use fairwire_gateway::class_book::{Bounds, Class, ClassBook, ClassKind};
-use fairwire_gateway::classify::Classifier;
-use fairwire_gateway::classify::LinkKind;
+use fairwire_gateway::classify::{Classifier, FlowKind, LinkKind};
 use fairwire_gateway::clock;
-use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::pool::PoolSize;
@@ -46,7 +44,7 @@ fn main() {
     let way = WayAbout {
         discipline: "tail-drop".into(),
         rate_bps: 1_000_000_000,
-        flows: FlowsSpec::Named(FlowsChoice::FiveTuple),
+        flows: FlowKind::FiveTuple,
         accounts: FLOWS,
     };
     let about = About {

@@ -240,14 +240,11 @@ impl ClassCounts {
         &self.0
     }
 
-    /// The same counts where there are `classes` classes and class n is now `map[n]`. What is gone counts as unclaimed, so that
-    /// sums stay.
-    pub fn renumbered(&self, map: &[u32], classes: usize) -> Self {
-        let mut next = ClassCounts::new(classes);
-        for (class, count) in self.0.iter().enumerate() {
-            next.entry(renumbered(class as u32, map)).add(count);
+    /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as unclaimed, so that sums stay.
+    pub fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
+        for (class, count) in before.0.iter().enumerate() {
+            self.entry(renumbered(class as u32, map)).add(count);
         }
-        next
     }
 }
 
@@ -349,7 +346,8 @@ mod tests {
     fn classes_that_are_gone_count_as_unclaimed_when_numbers_change() {
         let mut counts = ClassCounts::new(3);
         (0..3).for_each(|class| counts.entry(class).packets_in = 1 << class);
-        let next = counts.renumbered(&[0, 0, 1], 2);
+        let mut next = ClassCounts::new(2);
+        next.add_renumbered(&counts, &[0, 0, 1]);
         assert_eq!(next.all().iter().map(|count| count.packets_in).collect::<Vec<_>>(), [3, 4]);
     }
 }

@@ -38,18 +38,22 @@ pub struct PoolSize {
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of a link of this MTU, with an Ethernet header and two VLAN tags; and for those of a somewhat
-    /// larger MTU, since an interface's may change while the gateway runs. What is longer still is counted as too long.
-    pub const fn for_mtu(frames: u32, mtu: u32) -> Self {
-        const HEADERS: u32 = 14 + 2 * 4;
-        const LONGEST: u32 = 65_536; // of an IP packet; the loopback interface has it
-        let whole = (if mtu < LONGEST { mtu } else { LONGEST } + HEADERS).next_multiple_of(64);
-        PoolSize { frames, frame_bytes: if whole < LEAST_FRAME_BYTES { LEAST_FRAME_BYTES } else { whole } }
+    /// Room for `frames` frames of at most `frame_bytes`, and for somewhat longer ones, since the MTU of an interface may change
+    /// while the gateway runs. What is longer still is counted as too long.
+    pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
+        PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
+    }
+
+    /// Bytes that a frame of at most `frame_bytes` is given.
+    pub fn room(frame_bytes: u32) -> u32 {
+        frame_bytes.min(LONGEST_FRAME_BYTES).next_multiple_of(64).max(LEAST_ROOM_BYTES)
     }
 }
 
+/// The longest IP packet, which the loopback interface takes, with an Ethernet header and two VLAN tags.
+const LONGEST_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
 /// Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what tunnels and "baby jumbo" frames add to it.
-const LEAST_FRAME_BYTES: u32 = 2048;
+const LEAST_ROOM_BYTES: u32 = 2048;
 
 /// Why a frame was not taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_for_an_mtu_takes_its_frames_with_two_tags_and_the_next_larger() {
+    fn a_pool_has_room_for_frames_of_a_somewhat_larger_mtu() {
         for (mtu, frame_bytes) in [(1280, 2048), (1500, 2048), (2026, 2048), (2027, 2112), (9000, 9024)] {
-            assert_eq!(PoolSize::for_mtu(8, mtu), PoolSize { frames: 8, frame_bytes }, "{mtu}");
+            assert_eq!(PoolSize::with_room(8, mtu + 22), PoolSize { frames: 8, frame_bytes }, "{mtu}");
         }
-        assert!(PoolSize::for_mtu(8, 65_535).frame_bytes >= 65_535 + 22);
-        assert_eq!(PoolSize::for_mtu(8, u32::MAX), PoolSize::for_mtu(8, 65_536));
+        assert!(PoolSize::room(65_535 + 22) >= 65_535 + 22);
+        assert_eq!(PoolSize::room(u32::MAX), PoolSize::room(65_558));
     }
 
     #[test]

@@ -76,12 +76,11 @@ fn exists(config: &Config, key: &str, name: &str, there: &[String]) -> Result<()
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    // A persistent TUN device of that name can be taken over.
-    let is_other = there.iter().any(|other| other == name) && !sys(name, "tun_flags").exists();
-    match is_other {
+    // Not a persistent TUN device either: its addresses, its MTU and its being up are somebody's.
+    match there.iter().any(|other| other == name) {
         false => Ok(()),
         true => {
-            let why = "an interface has that name, and it is no TUN device".to_owned();
+            let why = "an interface has that name".to_owned();
             Err(refused(
                 config,
                 &format!("wire.{key}"),
@@ -239,8 +238,9 @@ mod tests {
         let text = CONFIG.replace("[wire]", "[wire]\nbackend = \"tun\"");
         let message = check(&Config::parse("t.toml", &text, None).unwrap()).unwrap_err().to_string();
         assert!(
-            message
-                .contains("`wire.outside` is `lo`, but an interface has that name, and it is no TUN device"),
+            message.contains(
+                "`wire.outside` is `lo`, but an interface has that name; allowed: a name that is free"
+            ),
             "{message}"
         );
     }

@@ -5,6 +5,7 @@ use super::spec::BackendChoice;
 use super::{Config, Sharing, fair};
 use crate::class_book::{ClassKind, Way};
 use crate::classify::FlowKind;
+use crate::pool::PoolSize;
 use serde::Serialize;
 
 /// What would happen.
@@ -109,8 +110,8 @@ impl Config {
     pub fn explain(&self) -> Explanation {
         let wire = &self.spec.wire;
         let subscribers = self.book.iter().filter(|(_, class)| class.kind == ClassKind::Subscriber).count();
-        let frames =
-            Way::ALL.map(|way| u64::from(self.frames(way, TYPICAL_FRAME)) * u64::from(TYPICAL_FRAME));
+        let room = u64::from(PoolSize::room(TYPICAL_FRAME));
+        let frames = Way::ALL.map(|way| u64::from(self.frames(way, TYPICAL_FRAME)) * room);
         Explanation {
             name: self.spec.name.clone(),
             backend: wire.backend,

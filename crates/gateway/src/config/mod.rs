@@ -65,20 +65,24 @@ pub struct Made {
     pub link: LinkKind,
 }
 
+/// The configuration in the file at `path`, unread.
+pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
+    read_text(path, MOST_BYTES, "a gateway's configuration in TOML, such as docs/gateway/home.toml")
+}
+
 /// A longer configuration is refused; subscribers stand in a file of their own.
 const MOST_BYTES: u64 = 4 << 20;
 /// Lost time that a link may make up for: a busy machine may wake us so late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// Flows that are counted one by one, unless it is said.
-const COUNTED_FLOWS: u32 = 4096;
+/// Flows that are counted one by one, unless told otherwise.
+pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// The schema's version.
 const FORMAT: u32 = 1;
 
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
-        let text =
-            read_text(path, MOST_BYTES, "a gateway's configuration in TOML, such as docs/gateway/home.toml")?;
+        let text = text(path)?;
         let name = path.display().to_string();
         let (spec, places) = read_document::<Spec>(&name, &text)?;
         let Some(subscribers) = &spec.subscribers else { return Config::check(spec, places, None) };
@@ -182,7 +186,7 @@ impl Config {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
             classifier,
-            pool: PoolSize { frames: self.frames(way, made.frame_bytes), frame_bytes: made.frame_bytes },
+            pool: PoolSize::with_room(self.frames(way, made.frame_bytes), made.frame_bytes),
             flows: self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize,
             classes: self.book.len(),
             loss: shaping.and_then(|shaping| self.loss(shaping, way, made.seed)),
@@ -208,7 +212,7 @@ impl Config {
         let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
         // A flood of the shortest packets fills a buffer in bytes with many more frames than long ones do.
         let shortest = shaping.framing.wire_bytes(SHORTEST_FRAME, LinkKind::Ethernet).max(28);
-        let most = f64::from(MOST_POOL / frame_bytes.max(1));
+        let most = f64::from(MOST_POOL / PoolSize::room(frame_bytes));
         let frames = typical.max(inside(shortest).min(most)) + f64::from(UNSHAPED_FRAMES);
         frames.min(f64::from(MOST_FRAMES)) as u32
     }

@@ -1,5 +1,6 @@
 //! A gateway's configuration as typed.
 
+use crate::classify::LinkKind;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::Parameters;
@@ -62,6 +63,16 @@ pub enum BackendChoice {
     AfPacket,
     /// Two TUN devices that the gateway makes and the operator routes through.
     Tun,
+}
+
+impl BackendChoice {
+    /// Which header its frames begin with.
+    pub fn link_kind(self) -> LinkKind {
+        match self {
+            BackendChoice::AfPacket => LinkKind::Ethernet,
+            BackendChoice::Tun => LinkKind::Ip,
+        }
+    }
 }
 
 /// One way through the gateway.

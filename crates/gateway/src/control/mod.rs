@@ -1,4 +1,3 @@
 //! How a running gateway is asked and told things.
 
 pub mod protocol;
-pub mod socket;

@@ -118,10 +118,7 @@ impl Direction {
     /// The counts of each class go to where it is now; those of classes that are gone are added to what nobody claims.
     fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
         let old = std::mem::replace(&mut self.classes, new);
-        for (number, count) in old.all().iter().enumerate() {
-            let class = class_map.get(number).copied().unwrap_or(UNCLAIMED);
-            self.classes.entry(class).add(count);
-        }
+        self.classes.add_renumbered(&old, class_map);
         old
     }
 

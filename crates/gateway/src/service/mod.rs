@@ -92,7 +92,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         secret: secret(),
         seed: seed(&config),
         frame_bytes: ports::frame_bytes(&spec)?,
-        link: ports::link_kind(&spec.wire),
+        link: spec.wire.backend.link_kind(),
     };
     let datapath = Datapath::new(config.plan(&made)?, clock::now());
     let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;

@@ -1,8 +1,8 @@
 //! Where a gateway is found and what it holds: its socket, and locks on its name and its interfaces.
 
 use super::error::ServiceError;
-use crate::config::spec::Spec;
-use fairwire_document::{DocumentError, read_text};
+use crate::config::{self, spec::Spec};
+use fairwire_document::{DocumentError, read_document};
 use rustix::fs::{FlockOperation, Mode, flock};
 use rustix::process::{getuid, umask};
 use std::fs::{File, OpenOptions};
@@ -36,8 +36,7 @@ pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     struct Telemetry {
         socket: Option<PathBuf>,
     }
-    let text = read_text(path, 1 << 20, "a gateway's configuration in TOML, such as docs/gateway/home.toml")?;
-    let (named, _) = fairwire_document::read_document::<Named>(&path.display().to_string(), &text)?;
+    let (named, _) = read_document::<Named>(&path.display().to_string(), &config::text(path)?)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 

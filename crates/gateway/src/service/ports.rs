@@ -32,14 +32,6 @@ pub(super) fn open(wire: &WireSpec, name: &str) -> Result<AnyPort, PortError> {
     })
 }
 
-/// Which header the frames of the back end begin with.
-pub(super) fn link_kind(wire: &WireSpec) -> LinkKind {
-    match wire.backend {
-        BackendChoice::AfPacket => LinkKind::Ethernet,
-        BackendChoice::Tun => LinkKind::Ip,
-    }
-}
-
 impl AnyPort {
     fn port(&mut self) -> &mut dyn Port {
         match self {

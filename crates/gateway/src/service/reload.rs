@@ -3,6 +3,7 @@
 use super::engine::{Order, Replace, Replaced};
 use super::ports;
 use crate::class_book::Way;
+use crate::classify::FlowKind;
 use crate::config::{Config, Made};
 use crate::control::protocol::Reloaded;
 use crate::direction::{Measure, Replacement};
@@ -122,11 +123,8 @@ const GONE: &str = "the thread that forwards does not answer; nothing is known o
 
 /// Is a flow of `way` the same in both?
 fn keeps_flows(present: &Config, next: &Config, way: Way) -> bool {
-    let of = |config: &Config| {
-        let spec = config.spec();
-        let direction = [&spec.download, &spec.upload][way as usize].as_ref();
-        (direction.and_then(|direction| direction.flows), spec.subscribers.is_some())
-    };
+    // Not as it was typed: what a flow is by default hangs on the discipline and on whether there are subscribers.
+    let of = |config: &Config| config.shaping(way).map_or(FlowKind::FiveTuple, |shaping| shaping.flows);
     of(present) == of(next)
 }
 
@@ -143,4 +141,32 @@ pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> Str
     );
     let advice = error.problem.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
     format!("{place}: {}{advice}; nothing was changed", error.problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(download: &str) -> Config {
+        let text = format!(
+            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
+             [download]\nrate = \"1 Gbit/s\"\n{download}\n"
+        );
+        Config::parse("t.toml", &text, Some(("s.csv", "name,addresses\nann,10.0.0.1\n"))).unwrap()
+    }
+
+    #[test]
+    fn flows_are_counted_on_only_where_a_flow_is_what_it_was() {
+        let [plain, same, queues, hosts] = [
+            "",
+            "flows = \"subscriber\"",
+            "discipline = \"classful\"", // whose flows are conversations unless told otherwise
+            "flows = \"inside\"",
+        ]
+        .map(config);
+        assert!(keeps_flows(&plain, &same, Way::Download));
+        assert!(!keeps_flows(&plain, &queues, Way::Download));
+        assert!(!keeps_flows(&plain, &hosts, Way::Download));
+        assert!(keeps_flows(&plain, &hosts, Way::Upload));
+    }
 }

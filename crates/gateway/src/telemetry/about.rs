@@ -2,9 +2,8 @@
 
 use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
-use crate::classify::FlowKind;
-use crate::config::Config;
-use crate::config::spec::{BackendChoice, FlowsChoice, FlowsSpec, Spec};
+use crate::classify::{FlowKind, LinkKind};
+use crate::config::{COUNTED_FLOWS, Config};
 use fairwire_wire::FlowKey;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -34,95 +33,55 @@ pub struct WayAbout {
     /// The link's rate, bit/s; 0 where nothing is shaped.
     pub rate_bps: u64,
     /// What a flow is.
-    pub flows: FlowsSpec,
+    pub flows: FlowKind,
     /// Flows that are counted one by one.
     pub accounts: usize,
 }
 
-/// What a checked configuration says of a way that is shaped.
-#[derive(Clone, Debug)]
-pub struct Shaped {
-    /// The discipline's name in the catalogue.
-    pub discipline: String,
-    /// The link's rate, bit/s.
-    pub rate_bps: u64,
-    /// What a flow is.
-    pub flows: FlowsSpec,
-}
-
-/// What a flow is, as it is typed.
-fn typed(flows: FlowKind) -> FlowsSpec {
-    FlowsSpec::Named(match flows {
-        FlowKind::FiveTuple => FlowsChoice::FiveTuple,
-        FlowKind::Source => FlowsChoice::Source,
-        FlowKind::Destination => FlowsChoice::Destination,
-        FlowKind::Inside => FlowsChoice::Inside,
-        FlowKind::Outside => FlowsChoice::Outside,
-        FlowKind::Prefix(bits) => return FlowsSpec::Prefix { ipv4: bits.ipv4, ipv6: bits.ipv6 },
-        FlowKind::Subscriber => FlowsChoice::Subscriber,
-        FlowKind::Vlan => FlowsChoice::Vlan,
-        FlowKind::Dscp => FlowsChoice::Dscp,
-    })
-}
-
-/// Flows that are counted one by one, unless told otherwise.
-pub const FLOWS: u32 = 4096;
 /// Events that the capture ring keeps, unless told otherwise.
 pub const CAPTURED: u32 = 4096;
 
 impl About {
-    /// What telemetry knows of the configuration `spec`, of which `book` and what is `shaped`, by the number of the [`Way`], were
-    /// made.
-    pub fn new(spec: &Spec, book: Arc<ClassBook>, shaped: [Option<Shaped>; 2]) -> Self {
-        let accounts = spec.telemetry.flows.unwrap_or(FLOWS) as usize;
-        let way = |shaped: Option<Shaped>| match shaped {
-            Some(Shaped { discipline, rate_bps, flows }) => {
-                WayAbout { discipline, rate_bps, flows, accounts }
-            }
-            None => {
-                let flows = FlowsSpec::Named(FlowsChoice::FiveTuple);
-                WayAbout { discipline: String::new(), rate_bps: 0, flows, accounts }
-            }
+    /// What telemetry knows of `config`.
+    pub fn of(config: &Config) -> Self {
+        let spec = config.spec();
+        let accounts = spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
+        let way = |way| match config.shaping(way) {
+            Some(shaping) => WayAbout {
+                discipline: shaping.discipline.to_owned(),
+                rate_bps: shaping.rate.bps(),
+                flows: shaping.flows,
+                accounts,
+            },
+            None => WayAbout { discipline: String::new(), rate_bps: 0, flows: FlowKind::FiveTuple, accounts },
         };
         About {
             name: spec.name.clone(),
-            book,
-            ways: shaped.map(way),
+            book: config.book().clone(),
+            ways: Way::ALL.map(way),
             interfaces: [spec.wire.inside.clone(), spec.wire.outside.clone()],
-            is_headless: spec.wire.backend == BackendChoice::Tun,
+            is_headless: spec.wire.backend.link_kind() == LinkKind::Ip,
             captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
         }
-    }
-
-    /// What telemetry knows of `config`.
-    pub fn of(config: &Config) -> Self {
-        let shaped = |way| {
-            config.shaping(way).map(|shaping| Shaped {
-                discipline: shaping.discipline.to_owned(),
-                rate_bps: shaping.rate.bps(),
-                flows: typed(shaping.flows),
-            })
-        };
-        About::new(config.spec(), config.book().clone(), Way::ALL.map(shaped))
     }
 
     /// The name of a flow of `way`, by what its first packet told.
     pub fn flow_name(&self, way: Way, opened: &Opened) -> String {
         let key = &opened.key;
         match self.ways[way as usize].flows {
-            FlowsSpec::Named(FlowsChoice::FiveTuple) => key.to_string(),
-            FlowsSpec::Named(FlowsChoice::Source) => host(key, End::Source),
-            FlowsSpec::Named(FlowsChoice::Destination) => host(key, End::Destination),
-            FlowsSpec::Named(FlowsChoice::Inside) => host(key, inside(way)),
-            FlowsSpec::Named(FlowsChoice::Outside) => host(key, outside(way)),
-            FlowsSpec::Named(FlowsChoice::Subscriber) => match self.book.class(opened.class) {
+            FlowKind::FiveTuple => key.to_string(),
+            FlowKind::Source => host(key, End::Source),
+            FlowKind::Destination => host(key, End::Destination),
+            FlowKind::Inside => host(key, inside(way)),
+            FlowKind::Outside => host(key, outside(way)),
+            FlowKind::Subscriber => match self.book.class(opened.class) {
                 Some(class) if class.kind == ClassKind::Subscriber => class.name.clone(),
                 _ => host(key, inside(way)),
             },
-            FlowsSpec::Named(FlowsChoice::Vlan) if opened.vlan == 0 => "no vlan".into(),
-            FlowsSpec::Named(FlowsChoice::Vlan) => format!("vlan {}", opened.vlan),
-            FlowsSpec::Named(FlowsChoice::Dscp) => format!("dscp {}", opened.dscp),
-            FlowsSpec::Prefix { ipv4, ipv6 } => network(key, inside(way), ipv4, ipv6),
+            FlowKind::Vlan if opened.vlan == 0 => "no vlan".into(),
+            FlowKind::Vlan => format!("vlan {}", opened.vlan),
+            FlowKind::Dscp => format!("dscp {}", opened.dscp),
+            FlowKind::Prefix(bits) => network(key, inside(way), bits.ipv4, bits.ipv6),
         }
     }
 
@@ -131,7 +90,7 @@ impl About {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
         match self.ways[way as usize].flows {
-            FlowsSpec::Named(FlowsChoice::Subscriber) if is_subscriber() => weights[opened.class as usize],
+            FlowKind::Subscriber if is_subscriber() => weights[opened.class as usize],
             _ => 1.0,
         }
     }
@@ -192,10 +151,11 @@ fn network(key: &FlowKey, end: End, ipv4: u8, ipv6: u8) -> String {
 mod tests {
     use super::*;
     use crate::class_book::{Bounds, Class};
+    use fairwire_wire::flow_key::NetworkBits;
     use fairwire_wire::flow_key::Tuple;
     use fairwire_wire::headers::Ports;
 
-    fn about(flows: FlowsSpec) -> About {
+    fn about(flows: FlowKind) -> About {
         let class = |name: &str, kind| Class {
             name: name.into(),
             parent: None,
@@ -228,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_flow_has_the_name_of_what_a_flow_is() {
-        use FlowsChoice as Flows;
+        use FlowKind as Flows;
         for (flows, class, download, upload) in [
             (Flows::FiveTuple, 0, "tcp 192.0.2.1:443 -> 10.1.2.3:5000", "tcp 192.0.2.1:443 -> 10.1.2.3:5000"),
             (Flows::Source, 0, "192.0.2.1", "192.0.2.1"),
@@ -240,7 +200,7 @@ mod tests {
             (Flows::Vlan, 0, "vlan 7", "vlan 7"),
             (Flows::Dscp, 0, "dscp 46", "dscp 46"),
         ] {
-            let about = about(FlowsSpec::Named(flows));
+            let about = about(flows);
             assert_eq!(about.flow_name(Way::Download, &opened(class)), download);
             assert_eq!(about.flow_name(Way::Upload, &opened(class)), upload);
         }
@@ -249,7 +209,7 @@ mod tests {
     #[test]
     fn a_prefix_names_the_network_of_the_inside_host() {
         for (ipv4, name) in [(16, "10.1.0.0/16"), (32, "10.1.2.3/32"), (1, "0.0.0.0/1")] {
-            let about = about(FlowsSpec::Prefix { ipv4, ipv6: 64 });
+            let about = about(FlowKind::Prefix(NetworkBits { ipv4, ipv6: 64 }));
             assert_eq!(about.flow_name(Way::Download, &opened(0)), name);
         }
     }

@@ -5,7 +5,6 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_core::{Rate, Seed};
 use fairwire_document::shortened;
-use fairwire_gateway::classify::LinkKind;
 use fairwire_gateway::config::explain::{ClassExplanation, ShapingExplanation, WayExplanation};
 use fairwire_gateway::config::spec::BackendChoice;
 use fairwire_gateway::config::{Config, Explanation, Made, environment};
@@ -42,10 +41,7 @@ pub fn check(args: &CheckArgs) -> Result<Ending, Failure> {
 
 /// Builds both ways as they would run, which proves that they can be, and gives the memory of this process with them.
 fn built(config: &Config) -> Result<Option<u64>, Failure> {
-    let link = match config.spec().wire.backend {
-        BackendChoice::AfPacket => LinkKind::Ethernet,
-        BackendChoice::Tun => LinkKind::Ip,
-    };
+    let link = config.spec().wire.backend.link_kind();
     let made = Made { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
     // What was checked can be built: a refusal here is our fault.
     let plan = config.plan(&made).map_err(|error| Failure::Ours(error.to_string()))?;

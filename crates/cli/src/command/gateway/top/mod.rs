@@ -7,7 +7,7 @@ mod view;
 use crate::args::TopArgs;
 use crate::failure::{Ending, Failure};
 use crate::{interrupt, report};
-use fairwire_gateway::control::socket::socket_of;
+use fairwire_gateway::service::socket_of;
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use feed::News;
 use ratatui::DefaultTerminal;
