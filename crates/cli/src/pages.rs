@@ -26,6 +26,15 @@ fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
+/// Gives the system back what is free among the small pieces. Takes milliseconds, in which others wait who want memory.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it touches free memory only, and holds the allocator's own locks.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 // SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it came from. Those of the kernel begin
 // at a multiple of `HUGE`, which every alignment that is let through divides, and are all zero at first.
 unsafe impl GlobalAlloc for HugePages {

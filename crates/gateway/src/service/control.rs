@@ -57,6 +57,7 @@ pub(super) struct Control<'a> {
     pub board: Arc<Board>,
     pub shared: Arc<Shared>,
     pub stop: &'a AtomicBool,
+    pub give_memory_back: Option<fn()>,
 }
 
 /// How often `stop` and the datapath are looked at.
@@ -139,6 +140,9 @@ impl Control<'_> {
     fn reload(&mut self) -> Result<Reloaded, String> {
         self.notifier.reloading();
         let outcome = self.present.reload();
+        if let Some(give_memory_back) = self.give_memory_back {
+            give_memory_back();
+        }
         match &outcome {
             Ok(done) => say(format_args!(
                 "reloaded: {} changes, {} packets handed over ({} ahead), paused {:.3} ms, {}",

@@ -19,6 +19,8 @@ pub(super) enum Order {
     Replace(Box<Replace>),
     /// Other weights, by the number of the class. All or none.
     Reweigh(Vec<(u32, Weight)>, SyncSender<Result<(), NotReweighed>>),
+    /// Has every packet its place, in both ways?
+    Balance(SyncSender<bool>),
 }
 
 /// Other parts.
@@ -106,6 +108,9 @@ impl Engine {
             Order::Reweigh(weights, done) => {
                 // Who asked may have stopped waiting: the change stands.
                 let _ = done.try_send(reweigh(&weights, datapath));
+            }
+            Order::Balance(answer) => {
+                let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());
             }
         }
     }

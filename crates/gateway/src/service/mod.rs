@@ -64,6 +64,9 @@ use std::thread;
 pub struct Options {
     /// Allow all system calls: for debuggers.
     pub no_seccomp: bool,
+    /// Gives back to the system what memory is free, where the program's allocator can: called after a reload, when there were two
+    /// configurations.
+    pub give_memory_back: Option<fn()>,
 }
 
 /// Asks the kernel for no huge pages, for a program whose allocator wants them; first of all, before there is much memory.
@@ -103,7 +106,10 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     if !options.no_seccomp {
         rights::filter_system_calls()?;
     }
-    forward(Begun { config, path, made, datapath, wire, listener, signals, metrics, guard }, stop)
+    let give_memory_back = options.give_memory_back;
+    let begun =
+        Begun { config, path, made, datapath, wire, listener, signals, metrics, guard, give_memory_back };
+    forward(begun, stop)
 }
 
 /// What a gateway has when it begins to forward: everything that needs rights is open.
@@ -117,10 +123,12 @@ struct Begun<'a> {
     signals: Signals,
     metrics: Option<Metrics>,
     guard: Option<(GuardPipes, Child)>,
+    give_memory_back: Option<fn()>,
 }
 
 fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let Begun { config, path, made, mut datapath, wire, listener, signals, metrics, guard } = begun;
+    let Begun { config, path, made, mut datapath, wire, listener, signals, metrics, guard, give_memory_back } =
+        begun;
     let (orders, received) = channel();
     let shared = Arc::new(Shared::default());
     let measures = [datapath.forward.measure(), datapath.backward.measure()];
@@ -158,7 +166,16 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
         config.spec().wire.outside
     ));
     notifier.ready("forwarding");
-    let mut control = Control { listener, signals, notifier, present, board, shared: shared.clone(), stop };
+    let mut control = Control {
+        listener,
+        signals,
+        notifier,
+        present,
+        board,
+        shared: shared.clone(),
+        stop,
+        give_memory_back,
+    };
     control.run(&|| forwarding.is_finished());
     control.notifier.stopping();
     is_over.store(true, Ordering::Relaxed);

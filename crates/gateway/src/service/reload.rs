@@ -44,7 +44,8 @@ impl Present {
             ));
         }
         if changes.is_empty && self.weighed.is_empty() {
-            return Ok(Reloaded { took_ms: ms_since(start), is_balanced: true, ..Reloaded::default() });
+            let is_balanced = self.is_balanced()?;
+            return Ok(Reloaded { took_ms: ms_since(start), is_balanced, ..Reloaded::default() });
         }
         let next = Arc::new(next);
         let mut lines = changes.lines;
@@ -55,7 +56,7 @@ impl Present {
         let reloaded = match is_enough {
             true => {
                 self.board.reloaded();
-                Reloaded { is_balanced: true, ..Reloaded::default() }
+                Reloaded { is_balanced: self.is_balanced()?, ..Reloaded::default() }
             }
             false => self.replace(&next)?,
         };
@@ -90,6 +91,13 @@ impl Present {
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
         told.into_iter().for_each(|(class, weight)| self.board.reweighed(class, weight.get()));
         Ok(())
+    }
+
+    /// Has every packet its place, by the thread that forwards?
+    fn is_balanced(&self) -> Result<bool, String> {
+        let (asked, answer) = sync_channel(1);
+        self.orders.send(Order::Balance(asked)).map_err(|_| GONE)?;
+        Ok(answer.recv_timeout(ANSWER).map_err(|_| GONE)?)
     }
 
     fn replace(&mut self, next: &Arc<Config>) -> Result<Reloaded, String> {

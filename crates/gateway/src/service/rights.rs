@@ -106,7 +106,6 @@ const FILES: &[libc::c_long] = &[
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,
-    libc::SYS_linkat,
     libc::SYS_unlinkat,
     libc::SYS_linkat, // a capture is linked to its name when it is whole
     libc::SYS_pipe2,

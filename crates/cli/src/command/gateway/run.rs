@@ -1,6 +1,7 @@
 //! `fairwire gateway run`.
 
 use crate::failure::{Ending, Failure};
+use crate::pages;
 use fairwire_gateway::config::Config;
 use fairwire_gateway::service::{self, Options, ServiceError};
 use std::path::Path;
@@ -13,7 +14,8 @@ pub fn run(path: &Path, no_seccomp: bool) -> Result<Ending, Failure> {
     // The folder may be another when it is read again.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let never = AtomicBool::new(false);
-    match service::run(config, &path, &Options { no_seccomp }, &never) {
+    let options = Options { no_seccomp, give_memory_back: Some(pages::give_back) };
+    match service::run(config, &path, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(error) => Err(failure(&error)),
     }
