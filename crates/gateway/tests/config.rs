@@ -1,6 +1,6 @@
 //! Configurations: the examples, every refusal with its place, and the tree that comes of them.
 
-use fairwire_core::{Rate, Seed};
+use fairwire_core::{Duration, Ignore, Packet, Rate, Seed, Time};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
 use fairwire_gateway::config::{Config, Made, Sharing, schema};
@@ -526,5 +526,50 @@ fn twenty_thousand_subscribers_are_checked_and_built() {
             .sum();
         let rate = Rate::from_bps(10_000_000_000).unwrap().bps() as f64;
         assert!((busy / rate - 1.0).abs() < 1e-9, "{busy}"); // rounding alone
+    }
+}
+
+#[test]
+fn fair_droppers_count_bytes_unless_told_otherwise() {
+    let config = |discipline: &str, more: &str| {
+        let text = format!(
+            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"8 Mbit/s\"\nbuffer = \"15140 B\"\ndiscipline = \"{discipline}\"\nseed = 1\n{more}"
+        );
+        Config::parse("t.toml", &text, None).expect("it makes sense")
+    };
+    // Two flows offer as many bytes, in long and in short packets: what the second got for a byte of the first.
+    let kept = |config: &Config| {
+        let plan = config.direction(Way::Download, &MADE).expect("it is built");
+        let mut discipline = plan.shaper.expect("it is shaped").discipline;
+        let mut now = Time::ZERO;
+        let mut sent = [0_u64; 2];
+        for step in 0..40_000_u32 {
+            for (flow, len) in [(1_u64, 1514_u32), (2, 151)] {
+                // Both offer two megabytes a second, twice the link.
+                let every = len / 151;
+                if step % every == 0 {
+                    let packet = Packet::new(step * 2 + flow as u32, len, flow.into(), now);
+                    discipline.enqueue(packet, now, &mut Ignore);
+                }
+            }
+            now += Duration::from_us(75);
+            // 75 us at 8 Mbit/s are 75 bytes: a packet of 1514 B every twenty steps.
+            if step % 20 == 0 {
+                let mut room = 1514_i64;
+                while room > 0 {
+                    let Some(packet) = discipline.dequeue(now, &mut Ignore) else { break };
+                    room -= i64::from(packet.len);
+                    sent[packet.flow.0 as usize - 1] += u64::from(packet.len);
+                }
+            }
+        }
+        sent[1] as f64 / sent[0] as f64
+    };
+    for discipline in ["faba", "hfaba"] {
+        let bytes = kept(&config(discipline, ""));
+        let packets =
+            kept(&config(discipline, &format!("[discipline.{discipline}]\nmeasure = \"packets\"\n")));
+        assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
+        assert!(packets < 0.3, "{discipline}: {packets}");
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
         .fold(f64::INFINITY, f64::min);
     happened.count("least of an established host, parts of its fair share", least);
     happened.count("the flood, parts of its fair share", all[1] / fair);
-    // More is no fault: by default FABA counts packets, and the flood's are short.
+    // More is no fault: what the flood leaves is theirs.
     happened.check(
         least >= 0.95,
         format!("the established host with least got {:.1} % of its share", least * 100.0),

@@ -11,7 +11,7 @@ use fairwire_disciplines::compose::classful::{self, Classful, Contents};
 use fairwire_disciplines::dropper::{faba, hfaba};
 use fairwire_disciplines::scheduler::Kind;
 use fairwire_disciplines::scheduler::service::{Per, Service};
-use fairwire_disciplines::spec::{ClassNumber, Quantity, Weights};
+use fairwire_disciplines::spec::{ClassNumber, Measure, Quantity, Weights};
 use fairwire_disciplines::{BuildError, Parameters, Site, catalogue};
 use fairwire_document::DocumentError;
 
@@ -223,6 +223,7 @@ impl Making<'_> {
     /// What was typed, and what follows from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
+        count_bytes(self.shaping.discipline, &mut parameters);
         match self.shaping.sharing {
             Sharing::Tree => {
                 let spec = parameters.hfaba.get_or_insert_default();
@@ -336,6 +337,25 @@ fn leaf_buffer(whole: Amount, leaves: usize, own: &Site<'_>, link: &Site<'_>) ->
 /// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
 
+/// Fair droppers count bytes unless told otherwise: who shares a real link shares bandwidth, and in packets the acknowledgements of an
+/// upload would use up a subscriber's part of the download.
+fn count_bytes(name: &str, parameters: &mut Parameters) {
+    macro_rules! of {
+        ($($key:ident: $name:literal),+ $(,)?) => {
+            match name {
+                $($name => {
+                    parameters.$key.get_or_insert_default().measure.get_or_insert(Measure::Bytes);
+                })+
+                _ => {}
+            }
+        };
+    }
+    of! {
+        faba: "faba", hfaba: "hfaba", sfed: "sfed",
+        afd_sb: "afd-sb", afd_ft: "afd-ft", afd_nft: "afd-nft", afd_exact: "afd-exact",
+    }
+}
+
 /// What was typed for leaves; of fair queueing fewer queues where there are many leaves.
 fn leaf_parameters(typed: &Parameters, leaves: usize) -> Parameters {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
@@ -345,6 +365,9 @@ fn leaf_parameters(typed: &Parameters, leaves: usize) -> Parameters {
     parameters.fq_codel.get_or_insert_default().queues.get_or_insert(queues);
     parameters.fq_pie.get_or_insert_default().queues.get_or_insert(queues);
     parameters.cake_like.get_or_insert_default().queues.get_or_insert(queues);
+    for name in ["faba", "sfed", "afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
+        count_bytes(name, &mut parameters);
+    }
     if leaves > 1 {
         let flows = (4 * queues).max(64);
         parameters.faba.get_or_insert_default().max_flows.get_or_insert(flows);
