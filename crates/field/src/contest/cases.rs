@@ -378,8 +378,8 @@ const AFD_NOISE: &str = "AFD estimates rates by samples, and what it takes from 
      0.36, a flood at twenty times its share 0.21 above it";
 const HFABA_TOKENS: &str = "20 TCP flows share the 26 tokens that the buffer of 60 ms leaves their class, about one each, and what comes while \
      they wait for timeouts goes up a level (docs/reference/hfaba.md, where we differ); measured: 0.16 and 2.0 points";
-const HFABA_FLOOD: &str = "a class whose one flow offers twelve times its share gets a fifth of it, and in the other direction a flood at twice \
-     the link four fifths; seen and not yet understood: measured 0.78 and 12.5 points";
+const HFABA_FLOOD: &str = "a class whose one flow offers twelve times its share gets a third of it; in simulation it gets all of it, and the cause \
+     is not found; measured 0.70 and 11.2 points";
 
 impl Miss {
     fn fits(&self, case: &str, bound: &Bound) -> bool {
