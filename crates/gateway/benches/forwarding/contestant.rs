@@ -35,6 +35,8 @@ pub enum Kind {
     KernelOnItsOwnCore,
     /// The kernel routes, and shapes by its HTB.
     KernelHtb,
+    /// The same on the gateway's processor.
+    KernelHtbOnItsOwnCore,
     /// We carry frames through a discipline, or only carry them.
     Ours { back_end: BackEnd, discipline: Option<&'static str> },
 }
@@ -57,6 +59,7 @@ pub const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
     Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
     Contestant { name: "kernel routing, htb", kind: Kind::KernelHtb },
+    Contestant { name: "kernel, htb, own core", kind: Kind::KernelHtbOnItsOwnCore },
     ours("af-packet, forward only", BackEnd::AfPacket, None),
     ours("af-packet, tail-drop", BackEnd::AfPacket, Some("tail-drop")),
     ours("af-packet, faba", BackEnd::AfPacket, Some("faba")),
@@ -83,33 +86,45 @@ impl Contestant {
         matches!(self.kind, Kind::Ours { .. })
     }
 
+    /// Has what it does a processor of its own?
+    pub fn has_own_core(&self) -> bool {
+        self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
+    }
+
+    /// Is it the kernel's HTB?
+    pub fn is_htb(&self) -> bool {
+        matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
+    }
+
     /// Sets the kernel up for it. This thread is at the gateway.
     pub fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
-        match self.kind {
-            Kind::KernelOnItsOwnCore => steer(1 << Core::Gateway as u32),
-            Kind::KernelHtb => {
-                run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;
-                run(&format!(
-                    "tc class add dev {interface} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst 1mb cburst 1mb quantum 60000"
-                ))
-            }
-            _ => Ok(()),
+        if !self.is_ours() && self.has_own_core() {
+            steer(1 << Core::Gateway as u32)?;
         }
+        if self.is_htb() {
+            run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;
+            run(&format!(
+                "tc class add dev {interface} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst 1mb cburst 1mb quantum 60000"
+            ))?;
+        }
+        Ok(())
     }
 
     /// Undoes [`prepare`](Contestant::prepare).
     pub fn clean_up(&self) -> Result<(), Failure> {
-        match self.kind {
-            Kind::KernelOnItsOwnCore => steer(0),
-            Kind::KernelHtb => run(&format!("tc qdisc del dev {} root", Side::Right.name())),
-            Kind::Ours { back_end: BackEnd::Tun, .. } => {
-                // The routes went with their devices.
-                run(&format!("ip rule del iif {}", Side::Left.name()))?;
-                run(&format!("ip rule del iif {}", Side::Right.name()))
-            }
-            _ => Ok(()),
+        if !self.is_ours() && self.has_own_core() {
+            steer(0)?;
         }
+        if self.is_htb() {
+            run(&format!("tc qdisc del dev {} root", Side::Right.name()))?;
+        }
+        if matches!(self.kind, Kind::Ours { back_end: BackEnd::Tun, .. }) {
+            // The routes went with their devices.
+            run(&format!("ip rule del iif {}", Side::Left.name()))?;
+            run(&format!("ip rule del iif {}", Side::Right.name()))?;
+        }
+        Ok(())
     }
 
     /// Runs our gateway until `watch` is told to stop; returns at once where the kernel does the work. This thread is at the

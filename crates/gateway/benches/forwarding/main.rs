@@ -9,7 +9,7 @@ mod report;
 mod stage;
 
 use clap::Parser;
-use contestant::{ALL, Contestant, Kind};
+use contestant::{ALL, Contestant};
 use measure::{QUESTIONS, ask};
 use report::{Report, Row, load};
 use stage::{Stage, run};
@@ -81,7 +81,7 @@ fn compare(options: &Options) -> Result<bool, Failure> {
         for (contestant, row) in contestants.iter().zip(&mut rows) {
             eprintln!("round {round} of {}: {}", options.rounds, contestant.name);
             for (name, question) in QUESTIONS {
-                if is_wanted(&options.question, name) && (contestant.is_ours() || !question.is_of_ours()) {
+                if is_wanted(&options.question, name) && question.suits(contestant) {
                     row.add(question, ask(&stage, contestant, question)?);
                 }
             }
@@ -107,7 +107,7 @@ fn contestants(options: &Options) -> Vec<&'static Contestant> {
             "note: without tc the kernel's HTB is not measured (Debian: apt install iproute2): {error}"
         );
     }
-    let is_there = |contestant: &&Contestant| contestant.kind != Kind::KernelHtb || htb.is_ok();
+    let is_there = |contestant: &&Contestant| !contestant.is_htb() || htb.is_ok();
     ALL.iter().filter(|contestant| is_wanted(&options.only, contestant.name)).filter(is_there).collect()
 }
 

@@ -25,7 +25,7 @@ pub enum Question {
     Tcp,
     /// One-way time of a small datagram when nothing else is sent: nanoseconds, median and 99th percentile.
     Idle,
-    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate.
+    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate: of our thread, or of the processor that the kernel was given.
     Cpu,
 }
 
@@ -39,9 +39,9 @@ pub const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Is it asked of our contestants only? The kernel works in whoever's time.
-    pub fn is_of_ours(self) -> bool {
-        self == Question::Cpu
+    /// Can `contestant` answer it? Without a processor of its own the kernel works in whoever's time.
+    pub fn suits(self, contestant: &Contestant) -> bool {
+        self != Question::Cpu || contestant.has_own_core()
     }
 }
 
@@ -51,6 +51,8 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
+/// The kernel tells what a processor did in steps of 10 ms.
+const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// Frames per second where CPU time is measured: every contestant can do it.
 pub const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
@@ -135,17 +137,47 @@ fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result
 fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
     let is_over = AtomicBool::new(false);
     let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
+    // What other programs do on the kernel's processor.
+    let quiet = if contestant.is_ours() { 0.0 } else { busy(&mut || Ok(0))?.0 };
     thread::scope(|scope| {
         let blaster = scope.spawn(|| blast(stage, contestant.way(), FrameBytes(64), gap, &is_over));
-        let now = || (watch.cpu_ns.load(Ordering::Relaxed), watch.packets_out.load(Ordering::Relaxed));
         clock::sleep_until(clock::now() + WARM_UP);
-        let before = now();
-        clock::sleep_until(clock::now() + WINDOW);
-        let after = now();
+        let answer = if contestant.is_ours() {
+            let now = || (watch.cpu_ns.load(Ordering::Relaxed), watch.packets_out.load(Ordering::Relaxed));
+            let before = now();
+            clock::sleep_until(clock::now() + WINDOW);
+            let after = now();
+            (after.0 - before.0) as f64 / (after.1 - before.1) as f64
+        } else {
+            let (busy, frames) = busy(&mut || stage.frames_at_sink())?;
+            (busy - quiet) * PROCESSOR_WINDOW.ns() as f64 / frames as f64
+        };
         is_over.store(true, Ordering::Relaxed);
         blaster.join().map_err(|_| "the blaster panicked")??;
-        Ok([(after.0 - before.0) as f64 / (after.1 - before.1) as f64, 0.0])
+        Ok([answer, 0.0])
     })
+}
+
+/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was not idle, and what `count` grew by meanwhile.
+fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), Failure> {
+    let (from, idle, counted) = (clock::now(), idle_ns(Core::Gateway)?, count()?);
+    clock::sleep_until(from + PROCESSOR_WINDOW);
+    let (to, idle, counted) = (clock::now(), idle_ns(Core::Gateway)? - idle, count()? - counted);
+    Ok((1.0 - idle as f64 / to.since(from).ns() as f64, counted))
+}
+
+/// For how long `core` has been idle.
+fn idle_ns(core: Core) -> Result<u64, Failure> {
+    let name = format!("cpu{}", core as usize);
+    let text = std::fs::read_to_string("/proc/stat")?;
+    let mut words = text
+        .lines()
+        .map(str::split_whitespace)
+        .find_map(|mut words| (words.next() == Some(name.as_str())).then_some(words))
+        .ok_or_else(|| format!("/proc/stat has no {name}"))?;
+    // After user, nice and system come idle and waiting, in hundredths of a second.
+    let [idle, waiting] = [words.nth(3), words.next()].map(|word| word.unwrap_or("").parse::<u64>());
+    Ok((idle? + waiting?) * 10_000_000)
 }
 
 fn tcp(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {

@@ -111,7 +111,7 @@ impl Report {
         let _ = writeln!(
             text,
             "{}, Linux {}, load {before} before and {after} after; {} rounds in turns at nice -10: median (range)\n\
-             x: beside {REFERENCE} in the same round. Idle: one way, hosts included. CPU: our thread, at {FIXED_RATE} frames/s of 64 B.\n",
+             x: beside {REFERENCE} in the same round. Idle: one way, hosts included. CPU: our thread, or the kernel's own core, at {FIXED_RATE} frames/s of 64 B.\n",
             self.processor, self.kernel, self.rounds,
         );
         let titles = [
