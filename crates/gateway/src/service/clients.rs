@@ -2,6 +2,7 @@
 
 use crate::control::protocol::{Answer, Request};
 use fairwire_core::{Duration, Time};
+use rustix::event::PollFlags;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -43,9 +44,15 @@ pub(super) enum Reply {
 }
 
 impl Clients {
-    /// Those whose streams are to be waited for; with whether something waits for them.
-    pub fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, bool)> {
-        self.0.iter().map(|client| (client.stream.as_fd(), !client.output.is_empty()))
+    /// Those whose streams are to be waited for, and for what. One that says no more is not listened to: its end would be heard again
+    /// and again.
+    pub fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+        self.0.iter().map(|client| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, !client.is_leaving);
+            flags.set(PollFlags::OUT, !client.output.is_empty());
+            (client.stream.as_fd(), flags)
+        })
     }
 
     /// When the next snapshot is due.
@@ -240,6 +247,21 @@ mod tests {
         let mut line = String::new();
         BufReader::new(stream).read_line(&mut line).expect("it answers");
         line
+    }
+
+    #[test]
+    fn one_that_says_no_more_and_does_not_read_wakes_nobody() {
+        let mut place = Place::new("gone");
+        let mut client = place.connect();
+        // More answers than a socket holds.
+        for _ in 0..200 {
+            client.write_all(&b"{\"ask\":\"status\"}\n".repeat(40)).expect("it reads");
+            place.serve(Time::ZERO);
+        }
+        client.shutdown(std::net::Shutdown::Write).expect("it is connected");
+        place.serve(Time::ZERO);
+        let wanted: Vec<_> = place.clients.streams().map(|(_, flags)| flags).collect();
+        assert_eq!(wanted, [PollFlags::OUT]);
     }
 
     #[test]

@@ -103,10 +103,7 @@ impl Control<'_> {
             PollFd::new(&self.signals.ends, PollFlags::IN),
             PollFd::new(&self.signals.reloads, PollFlags::IN),
         ];
-        events.extend(clients.streams().map(|(stream, has_output)| {
-            let flags = if has_output { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            PollFd::from_borrowed_fd(stream, flags)
-        }));
+        events.extend(clients.streams().map(|(stream, flags)| PollFd::from_borrowed_fd(stream, flags)));
         let due = clients.next_due().map_or(LOOK, |due| due.since(now).min(LOOK));
         // A signal wakes early, and anything else is found out above.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
