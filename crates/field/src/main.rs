@@ -153,7 +153,7 @@ impl Arguments {
         bar.finish_and_clear();
         print!("{}", report::reasons(&all));
         self.keep("contests", &all)?;
-        Ok(all.iter().all(|judged| judged.faults.is_empty()))
+        Ok(all.iter().all(Judged::holds))
     }
 
     fn keep(&self, name: &str, all: &[Judged]) -> Fallible<()> {

@@ -47,7 +47,10 @@ pub fn rows(judged: &Judged) -> String {
     for [miss, _] in &judged.misses {
         let _ = writeln!(text, "    known miss: {miss}");
     }
-    for fault in &judged.faults {
+    if let Some(starved) = &judged.starved {
+        let _ = writeln!(text, "    the machine was busy: {starved}");
+    }
+    for fault in judged.broken.iter().chain(&judged.faults) {
         let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
     }
     text
@@ -81,7 +84,7 @@ pub fn csv(all: &[Judged]) -> String {
                 way.worst_group,
                 way.share_error_points,
                 judged.processor_us_per_packet,
-                judged.faults.is_empty(),
+                judged.holds(),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Real networks, the quick part: contests and faults with the gateway's own process and this kernel's TCP. This file has a
 //! `main` of its own, because the program starts itself again. Where network namespaces are refused it says so, loudly, and passes.
 
-use fairwire_field::contest::{self, Case};
+use fairwire_field::contest::{self, Case, tries};
 use fairwire_field::fault::FAULTS;
 use fairwire_field::gateway::{self, PROGRAM};
 use fairwire_field::pen::{self, NoPen};
@@ -44,14 +44,21 @@ fn run() -> ExitCode {
     let quick =
         contest::all().into_iter().filter(|case| case.is_quick && (has_service || case.classes.is_empty()));
     for case in quick.map(|case: Case| case.lasting(WARM_UP, SECONDS)) {
-        let judged = case.hold().unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        print!("field: {}", report::rows(&judged));
-        bad.extend(judged.faults.into_iter().map(|fault| format!("{}: {fault}", case.name)));
+        let tried = tries::attempt(&case, &mut || {
+            let judged = case.hold()?;
+            print!("field: {}", report::rows(&judged));
+            Ok(judged)
+        });
+        let tried = tried.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        bad.extend(tried.bad.into_iter().map(|fault| format!("{}: {fault}", case.name)));
     }
     for fault in FAULTS.iter().filter(|fault| fault.is_quick && has_service) {
-        let happened = fault.happen();
-        print!("field: {}", report::happened(&happened));
-        bad.extend(happened.broken.into_iter().map(|broken| format!("{}: {broken}", fault.name)));
+        let broken = tries::go_through(&mut || {
+            let happened = fault.happen();
+            print!("field: {}", report::happened(&happened));
+            happened
+        });
+        bad.extend(broken.into_iter().map(|broken| format!("{}: {broken}", fault.name)));
     }
     assert!(bad.is_empty(), "{bad:#?}");
     ExitCode::SUCCESS

@@ -16,12 +16,23 @@ pub struct Judged {
     pub case: String,
     /// Each loaded way.
     pub ways: Vec<WayJudged>,
-    /// What does not hold, and what does although it was said to miss.
+    /// What does not hold.
     pub faults: Vec<String>,
+    /// What may never be, however busy the machine: packets without a place.
+    pub broken: Vec<String>,
+    /// How the machine kept the gateway from its work, if it did.
+    pub starved: Option<String>,
     /// Known misses: what, and why.
     pub misses: Vec<[String; 2]>,
     /// Microseconds of the gateway's processor time for each packet that it forwarded.
     pub processor_us_per_packet: f64,
+}
+
+impl Judged {
+    /// Is everything as allowed?
+    pub fn holds(&self) -> bool {
+        self.faults.is_empty() && self.broken.is_empty()
+    }
 }
 
 /// One way of a contest.
@@ -41,6 +52,10 @@ pub struct WayJudged {
     pub worst_group: f64,
     /// The largest difference of a class's part of the link from its fair part, percentage points; without classes, of a group.
     pub share_error_points: f64,
+    /// What chance alone may do to such an error where the class of each full packet is drawn: [`CHANCE_SD`] standard deviations.
+    pub chance_points: f64,
+    /// The same of the worst group, as a part of its fair share.
+    pub chance_of_group: f64,
     /// Bit/s of each group, and its fair share.
     pub groups: BTreeMap<String, [f64; 2]>,
     /// How long pings took.
@@ -72,6 +87,9 @@ impl Delay {
     }
 }
 
+/// So many standard deviations: one of 16 000 draws is further off.
+const CHANCE_SD: f64 = 4.0;
+
 /// A saturated flow wants at least this many times its fair share.
 const WANTS_MORE: f64 = 1.05;
 
@@ -82,11 +100,13 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
     let ways: Vec<WayJudged> = loaded.map(|way| measured.way(way)).collect();
     let packets: f64 =
         seen.flows.iter().flat_map(|flow| flow.link_bytes.iter().chain(&flow.back_bytes)).sum::<u64>() as f64
-            / 1538.0;
+            / FULL_BYTES;
     let mut judged = Judged {
         case: case.name.clone(),
         ways,
         faults: Vec::new(),
+        broken: Vec::new(),
+        starved: None,
         misses: Vec::new(),
         processor_us_per_packet: processor_s * 1e6 / packets,
     };
@@ -194,6 +214,9 @@ impl<'a> Measured<'a> {
         let of_classes = classes.values().map(points).fold(0.0, f64::max);
         let of_groups = groups.values().map(points).fold(0.0, f64::max);
         let is_flat = self.case.classes.is_empty();
+        let packets = (used * self.window_s / 8.0 / FULL_BYTES).max(1.0);
+        let chance = |sums: &[f64; 2]| CHANCE_SD * chance_sd(sums[1] / used.max(1.0), packets);
+        let wanting = self.wanting(&groups, &parts);
         let normal: Vec<f64> = saturated.iter().map(|(got, fair)| got / fair).collect();
         WayJudged {
             way,
@@ -201,15 +224,17 @@ impl<'a> Measured<'a> {
             utilization: used / (self.case.mbps(way) * 1_000_000) as f64,
             jain: jain(&normal),
             worst_flow: normal.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max),
-            worst_group: self.worst_group(&groups, &parts),
+            worst_group: wanting.iter().map(|[got, fair]| (got / fair - 1.0).abs()).fold(0.0, f64::max),
             share_error_points: if is_flat { of_groups } else { of_classes },
+            chance_points: classes.values().map(|sums| chance(sums) * 100.0).fold(0.0, f64::max),
+            chance_of_group: wanting.iter().map(|sums| chance(sums) * used / sums[1]).fold(0.0, f64::max),
             groups,
             ping: self.ping(way),
         }
     }
 
-    /// Of groups of which each flow wants all it can get, or far more than it gets.
-    fn worst_group(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> f64 {
+    /// What groups got and what is fair of those of which each flow wants all it can get, or far more than it gets.
+    fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts
                 .iter()
@@ -218,7 +243,7 @@ impl<'a> Measured<'a> {
                 .sum()
         };
         let wanting = groups.iter().filter(|(name, sums)| demand(name) > sums[1] * WANTS_MORE);
-        wanting.map(|(_, [got, fair])| (got / fair - 1.0).abs()).fold(0.0, f64::max)
+        wanting.map(|(_, sums)| *sums).collect()
     }
 
     fn ping(&self, way: Way) -> Option<Delay> {
@@ -228,6 +253,14 @@ impl<'a> Measured<'a> {
         let delays = pings.flat_map(|(_, seen)| &seen.delays_ns).filter(|(at, _)| *at >= from_ns);
         Delay::of(delays.map(|(_, took)| *took).collect())
     }
+}
+
+/// A full packet on the link: 1500 bytes of IP, and 38 of Ethernet with preamble and gap.
+const FULL_BYTES: f64 = 1538.0;
+
+/// The standard deviation of the part of `packets` that are of a class, each with the same chance `part`.
+fn chance_sd(part: f64, packets: f64) -> f64 {
+    (part * (1.0 - part).max(0.0) / packets).sqrt()
 }
 
 /// The part of a subscriber's address that tells its class.
@@ -274,6 +307,19 @@ mod tests {
         let greedy = |flow: &Flow| if *flow == first { 2.0 * even } else { of(flow) * 0.9 };
         let judged = judge(case, &traffic, &seen(&traffic, greedy), 0.1);
         assert!(judged.ways[0].worst_flow > 0.5 && !judged.faults.is_empty(), "{judged:?}");
+    }
+
+    #[test]
+    fn chance_is_that_of_draws_and_shrinks_with_time() {
+        // 13 000 draws, as 50 Mbit/s have in 3.2 s: a class of three eighths, one of an eighth.
+        assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
+        assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
+        let judged = |seconds: u64| {
+            let case = find("hfaba/tree-udp").expect("there is one").lasting(1, seconds);
+            let traffic = case.traffic();
+            judge(&case, &traffic, &seen(&traffic, |_| 2e6), 0.1).ways[0].chance_points
+        };
+        assert!((judged(5) / judged(17) - 2.0).abs() < 0.01, "four times as long");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod cases;
 mod judge;
 mod tree;
+pub mod tries;
 
 pub use cases::{Case, all, find};
 pub use judge::{Delay, Judged, WayJudged, judge};
@@ -13,6 +14,7 @@ use crate::run::{Middle, Run};
 use crate::traffic::{Flow, Sends, Traffic};
 use crate::world::{Wiring, server, subscriber};
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::telemetry::snapshot::WaySnapshot;
 
 /// Flows that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,14 +111,26 @@ impl Case {
         let document = self.document();
         let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document), self.traffic())?;
         let gateway = run.gateway();
-        let before = gateway.processor_s();
+        let (before, waited_before) = (gateway.processor_s(), gateway.waited_s());
         let seen = run.finish()?;
         let took = run.gateway().processor_s() - before;
+        let waited_s = run.gateway().waited_s() - waited_before;
         if let Some(status) = run.gateway().end() {
             return Err(format!("the gateway ended ({status}): {}", run.gateway().last_words()).into());
         }
-        Ok(judge::judge(self, &run.traffic, &seen, took))
+        let status = run.gateway().status()?;
+        let overflows = status.ports.iter().map(|port| port.overflows).sum();
+        let mut judged = judge::judge(self, &run.traffic, &seen, took);
+        judged.broken = status.ways.iter().filter_map(unbalanced).collect();
+        judged.starved = tries::starved(waited_s, self.seconds as f64, overflows);
+        Ok(judged)
     }
+}
+
+/// What is wrong if not every packet of `way` has its place.
+fn unbalanced(way: &WaySnapshot) -> Option<String> {
+    let (came, placed) = way.totals.balance();
+    (came != placed).then(|| format!("{}: {came} packets in, {placed} out, dropped, lost or inside", way.way))
 }
 
 impl Group {

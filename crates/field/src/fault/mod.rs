@@ -29,6 +29,8 @@ pub struct Happened {
     pub counters: BTreeMap<String, f64>,
     /// What does not hold.
     pub broken: Vec<String>,
+    /// Is a packet without its place? No busy machine makes that.
+    pub is_unbalanced: bool,
 }
 
 impl Happened {
@@ -49,8 +51,8 @@ impl Happened {
     pub(crate) fn check_conservation(&mut self, gateway: &Gateway) -> Fallible<()> {
         for way in gateway.status()?.ways {
             let totals = way.totals;
-            let gone = totals.dropped.values().sum::<u64>() + totals.lost.values().sum::<u64>();
-            let (came, placed) = (totals.packets_in, totals.packets_out + gone + totals.inside);
+            let (came, placed) = totals.balance();
+            self.is_unbalanced |= came != placed;
             for (name, value) in [
                 ("in", totals.packets_in),
                 ("out", totals.packets_out),

@@ -90,6 +90,14 @@ pub struct TotalsSnapshot {
     pub inside: u64,
 }
 
+impl TotalsSnapshot {
+    /// Packets that came in, and those that have their place: sent on, dropped, lost or inside. They are as many.
+    pub fn balance(&self) -> (u64, u64) {
+        let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
+        (self.packets_in, self.packets_out + gone + self.inside)
+    }
+}
+
 /// How long packets waited, seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournSnapshot {
