@@ -140,7 +140,7 @@ impl Direction {
     ) -> (Option<Box<dyn Discipline>>, u64) {
         let Some(mut link) = self.link.take() else {
             if let Some(shaper) = shaper {
-                self.link = Some(Link::new(shaper, now));
+                self.link = Some(Link::new(shaper, self.is_metered.then_some(now)));
                 // What travels unshaped would else be overtaken where the delay is shorter now.
                 self.shaped.append(&mut self.unshaped);
             }
@@ -158,7 +158,9 @@ impl Direction {
         let ahead = carried_over(&*new);
         let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
         let discipline = link.server.replace(new, transmitter, now);
-        link.meter.waiting(link.server.backlog(), now);
+        if let Some(meter) = &mut link.meter {
+            meter.waiting(link.server.backlog(), now);
+        }
         self.link = Some(link);
         (Some(discipline), ahead)
     }
