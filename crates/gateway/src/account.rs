@@ -50,6 +50,14 @@ pub struct Account {
 
 const _: () = assert!(size_of::<Account>() == 64);
 
+impl Account {
+    /// Its number, by which packets inside name it.
+    #[inline]
+    fn number_at(&self, place: u32) -> u32 {
+        (place + 1) | (self.uses << PLACE_BITS)
+    }
+}
+
 /// The counts of at most so many flows; those for which there is no room are counted together.
 ///
 /// **Accounts age.** Where the table is full, a flow that is new looks at [`LOOKS`] accounts behind a clock hand. The first of a
@@ -62,6 +70,8 @@ const _: () = assert!(size_of::<Account>() == 64);
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
+    /// By the low bits of a hash, the place of the flow that had them last: most packets need no look into the index.
+    recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<Opened>,
     capacity: usize,
@@ -75,6 +85,8 @@ const OTHERS: u32 = 0;
 const PLACE_BITS: u32 = 21;
 /// The most accounts: what a configuration may ask for.
 pub const MOST_ACCOUNTS: usize = 1 << 20;
+/// The most places that are remembered by hash: 16 KiB, so that they stay in the cache.
+const MOST_RECENT: usize = 4096;
 /// Accounts that a new flow looks at when the table is full.
 const LOOKS: usize = 4;
 /// After so long a silence a flow gives its place up: longer than the windows of the telemetry.
@@ -93,6 +105,7 @@ impl Accounts {
         let capacity = flows.min(MOST_ACCOUNTS);
         Accounts {
             index: FlowIndex::new(capacity),
+            recent: vec![0; capacity.next_power_of_two().min(MOST_RECENT)].into(),
             accounts: Vec::with_capacity(capacity),
             opened: Vec::with_capacity(capacity),
             capacity,
@@ -106,6 +119,17 @@ impl Accounts {
     #[inline]
     pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> Opened) -> u32 {
         let tick = ticks(now.ns());
+        let slot = flow.0 as usize & (self.recent.len() - 1);
+        let place = self.recent[slot];
+        // What it says may be long out of date: the account itself knows whose it is.
+        if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
+            account.seen = tick;
+            return account.number_at(place);
+        }
+        self.open_by_index(flow, tick, first)
+    }
+
+    fn open_by_index(&mut self, flow: FlowHash, tick: u32, first: impl FnOnce() -> Opened) -> u32 {
         let found = self.index.find(flow, |place| self.accounts[place].flow == flow);
         let place = match found.or_else(|| self.place_for(flow, tick)) {
             None => return OTHERS,
@@ -114,9 +138,11 @@ impl Accounts {
         if found.is_none() {
             self.opened_at(place, first());
         }
+        let slot = flow.0 as usize & (self.recent.len() - 1);
+        self.recent[slot] = place as u32;
         let account = &mut self.accounts[place];
         account.seen = tick;
-        (place as u32 + 1) | (account.uses << PLACE_BITS)
+        account.number_at(place as u32)
     }
 
     /// A place for a new flow, if there is one.
@@ -203,6 +229,20 @@ impl Accounts {
 }
 
 impl FlowCount {
+    /// A packet of `len` bytes came.
+    #[inline]
+    pub fn came(&mut self, len: u32) {
+        self.packets_in += 1;
+        self.bytes_in += u64::from(len);
+    }
+
+    /// A packet of `len` bytes was sent on.
+    #[inline]
+    pub fn left(&mut self, len: u32) {
+        self.packets_out += 1;
+        self.bytes_out += u64::from(len);
+    }
+
     /// Adds all that `other` counted.
     pub fn add(&mut self, other: &FlowCount) {
         self.packets_in += other.packets_in;
@@ -230,6 +270,7 @@ impl ClassCounts {
     }
 
     /// The counts of `class`, to be added to; a number that there is not counts as the first.
+    #[inline]
     pub fn entry(&mut self, class: u32) -> &mut FlowCount {
         let place = if (class as usize) < self.0.len() { class as usize } else { 0 };
         &mut self.0[place]

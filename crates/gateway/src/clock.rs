@@ -10,6 +10,12 @@ pub fn now() -> Time {
     Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// The processor time of this thread. Beside [`now`] it tells what a thread did from what other threads kept it from doing.
+pub fn thread() -> Time {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// Nanoseconds since 1970, as the machine's calendar has it: for files that people read, never to measure.
 pub fn calendar() -> Time {
     let time = clock_gettime(ClockId::Realtime);

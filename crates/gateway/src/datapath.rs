@@ -38,6 +38,13 @@ impl Datapath {
         }
     }
 
+    /// The same without records of the links, which only laboratories read: they cost time with each packet.
+    #[must_use]
+    pub fn without_meters(self) -> Self {
+        let Datapath { forward, backward } = self;
+        Datapath { forward: forward.without_meter(), backward: backward.without_meter() }
+    }
+
     /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due. Tells how many
     /// frames had arrived: after none, it pays to wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {

@@ -51,6 +51,12 @@ impl DelayLine {
         self.frames.reserve(self.capacity.saturating_sub(self.frames.len()));
     }
 
+    /// What is on its way goes on in `roomier`, an empty line, as it was; its place and its memory are changed with this one's.
+    pub fn move_into(&mut self, roomier: &mut DelayLine) {
+        roomier.frames.append(&mut self.frames);
+        std::mem::swap(self, roomier);
+    }
+
     /// Gives each frame the name that `names` has in the place of its old one.
     pub fn rename(&mut self, names: &[u32]) {
         for travelling in &mut self.frames {

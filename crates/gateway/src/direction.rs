@@ -70,6 +70,7 @@ pub struct Direction {
     sojourns: Sojourns,
     recorder: Recorder,
     flows: usize,
+    is_metered: bool,
     scratch: Vec<u8>,
 }
 
@@ -82,7 +83,8 @@ struct Due {
 
 struct Link {
     server: Server,
-    meter: LinkMeter,
+    /// For laboratories: what telemetry tells is counted elsewhere.
+    meter: Option<LinkMeter>,
 }
 
 impl Direction {
@@ -92,7 +94,7 @@ impl Direction {
         Direction {
             classifier: plan.classifier,
             pool: FramePool::new(plan.pool),
-            link: plan.shaper.map(|shaper| Link::new(shaper, start)),
+            link: plan.shaper.map(|shaper| Link::new(shaper, Some(start))),
             loss: plan.loss,
             shaped: DelayLine::new(plan.delay, frames),
             unshaped: DelayLine::new(plan.delay, frames),
@@ -102,6 +104,7 @@ impl Direction {
             sojourns: Sojourns::new(),
             recorder: Recorder::off(),
             flows: plan.flows,
+            is_metered: true,
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }
@@ -111,6 +114,16 @@ impl Direction {
     #[must_use]
     pub fn with_loss(self, loss: RandomLoss) -> Self {
         Direction { loss: Some(loss), ..self }
+    }
+
+    /// The same without a [`link_record`](Direction::link_record), which only laboratories read: it costs time with each packet.
+    #[must_use]
+    pub fn without_meter(mut self) -> Self {
+        if let Some(link) = &mut self.link {
+            link.meter = None;
+        }
+        self.is_metered = false;
+        self
     }
 
     /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
@@ -155,14 +168,15 @@ impl Direction {
     /// Forgets what was measured, as at the end of a warm-up. The totals go on.
     pub fn restart_measuring(&mut self, now: Time) {
         self.accounts.clear();
-        if let Some(link) = &mut self.link {
-            link.meter.restart(now);
+        if let Some(meter) = self.link.as_mut().and_then(|link| link.meter.as_mut()) {
+            meter.restart(now);
         }
     }
 
-    /// What the link did since the measuring began; `None` where nothing is shaped.
+    /// What the link did since the measuring began; `None` where nothing is shaped or there is no meter.
     pub fn link_record(&self, name: &str, now: Time) -> Option<LinkRecord> {
-        self.link.as_ref().map(|link| link.meter.record(name, link.server.rate(), now))
+        let link = self.link.as_ref()?;
+        Some(link.meter.as_ref()?.record(name, link.server.rate(), now))
     }
 
     /// What each flow got since the measuring began.
@@ -231,10 +245,9 @@ impl Direction {
         let facts = &Facts { len, ..*facts };
         self.totals.bytes_in += u64::from(len);
         // What is not IP is of no class: it has a count of its own, `unshaped`.
-        let class = facts.is_ip.then(|| self.classes.entry(facts.class));
-        for count in [self.accounts.entry(note.account)].into_iter().chain(class) {
-            count.packets_in += 1;
-            count.bytes_in += u64::from(len);
+        self.accounts.entry(note.account).came(len);
+        if facts.is_ip {
+            self.classes.entry(facts.class).came(len);
         }
         match self.pool.put(frame, note) {
             Ok(id) => self.admit(id, facts, now),
@@ -263,7 +276,9 @@ impl Direction {
             dscp: facts.dscp,
             ..Packet::new(id, facts.len, facts.flow, now)
         };
-        meter.offered();
+        if let Some(meter) = meter {
+            meter.offered();
+        }
         let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
         let (totals, recorder) = (&mut self.totals, &mut self.recorder);
         let service =
@@ -283,9 +298,13 @@ impl Direction {
     /// Takes note of what waits, and puts a packet that has begun to leave on the delay line.
     fn send(&mut self, service: Option<Service>, now: Time) {
         let Some(Link { server, meter }) = &mut self.link else { return };
-        meter.waiting(server.backlog(), now);
+        if let Some(meter) = meter {
+            meter.waiting(server.backlog(), now);
+            if let Some(Service { packet, sent }) = &service {
+                meter.started(packet, now, *sent);
+            }
+        }
         let Some(Service { packet, sent }) = service else { return };
-        meter.started(&packet, now, sent);
         self.sojourns.record(now, now.since(packet.arrived));
         if self.is_lost_on_the_way(packet.frame, packet.class, now) {
             return;
@@ -303,10 +322,9 @@ impl Direction {
     /// A packet of so many bytes on the link began to be sent.
     fn count_out(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.bytes_out += u64::from(len);
-        let class = class.map(|class| self.classes.entry(class));
-        for count in [self.accounts.entry(account)].into_iter().chain(class) {
-            count.packets_out += 1;
-            count.bytes_out += u64::from(len);
+        self.accounts.entry(account).left(len);
+        if let Some(class) = class {
+            self.classes.entry(class).left(len);
         }
     }
 
@@ -362,9 +380,10 @@ impl Direction {
 }
 
 impl Link {
-    fn new(plan: ShaperPlan, start: Time) -> Self {
+    /// Measured from `measured_from` on, if ever.
+    fn new(plan: ShaperPlan, measured_from: Option<Time>) -> Self {
         let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
-        Link { server: Server::new(plan.discipline, transmitter), meter: LinkMeter::new(start) }
+        Link { server: Server::new(plan.discipline, transmitter), meter: measured_from.map(LinkMeter::new) }
     }
 }
 
@@ -374,7 +393,7 @@ struct Ledger<'a> {
     accounts: &'a mut Accounts,
     classes: &'a mut ClassCounts,
     totals: &'a mut Totals,
-    meter: &'a mut LinkMeter,
+    meter: &'a mut Option<LinkMeter>,
     recorder: &'a mut Recorder,
     now: Time,
 }
@@ -389,7 +408,9 @@ impl Ledger<'_> {
 
 impl Signals for Ledger<'_> {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
-        self.meter.dropped(cause);
+        if let Some(meter) = self.meter {
+            meter.dropped(cause);
+        }
         self.totals.dropped[cause as usize] += 1;
         self.accounts.entry(self.pool.note(packet.frame).account).dropped += 1;
         self.classes.entry(packet.class).dropped += 1;
@@ -398,7 +419,9 @@ impl Signals for Ledger<'_> {
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
-        self.meter.marked(cause);
+        if let Some(meter) = self.meter {
+            meter.marked(cause);
+        }
         self.totals.marked[cause as usize] += 1;
         self.accounts.entry(self.pool.note(packet.frame).account).marked += 1;
         self.classes.entry(packet.class).marked += 1;

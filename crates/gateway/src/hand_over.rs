@@ -5,7 +5,7 @@
 //! served, at the rate of the link. The packets of each flow stay in order either way, since all of them take the same way.
 
 use fairwire_core::{Backlog, Cause, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Drains `old` and puts what waited there into `new`, or ahead of it. What is given back has all of it; `old` is empty.
 ///
@@ -27,35 +27,70 @@ use std::collections::{BTreeMap, VecDeque};
 /// let new = hand_over(&mut old, Box::new(queue(2)), Time::ZERO);
 /// assert_eq!((old.backlog().packets, new.backlog().packets), (0, 5));
 /// ```
-pub fn hand_over(old: &mut dyn Discipline, mut new: Box<dyn Discipline>, now: Time) -> Box<dyn Discipline> {
-    let mut waiting = Vec::with_capacity(old.backlog().packets as usize);
+pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) -> Box<dyn Discipline> {
+    let mut room = Room::of(old.backlog().packets as usize);
+    hand_over_in(&mut room, old, new, now)
+}
+
+/// Memory for handing over so many packets, taken and touched where time does not matter.
+#[derive(Debug, Default)]
+pub struct Room {
+    waiting: Vec<Packet>,
+    refused: Vec<Packet>,
+    /// Frames by number, each with its place in the order of arrival.
+    places: Vec<(u32, u32)>,
+}
+
+impl Room {
+    /// For `packets` packets; for more it grows.
+    pub fn of(packets: usize) -> Self {
+        let touched = || {
+            let nothing = || Packet::new(0, 0, 0.into(), Time::ZERO);
+            let mut packets: Vec<Packet> = std::iter::repeat_with(nothing).take(packets).collect();
+            packets.clear();
+            packets
+        };
+        let mut places = vec![(u32::MAX, u32::MAX); packets];
+        places.clear();
+        Room { waiting: touched(), refused: touched(), places }
+    }
+}
+
+/// [`hand_over`] in memory that is there already.
+pub fn hand_over_in(
+    room: &mut Room,
+    old: &mut dyn Discipline,
+    mut new: Box<dyn Discipline>,
+    now: Time,
+) -> Box<dyn Discipline> {
+    let Room { waiting, refused, places } = room;
     old.drain(&mut |packet| waiting.push(packet));
     // A tree of disciplines gives back one leaf after the other.
-    waiting.sort_by_key(|packet| packet.arrived);
-    let order: BTreeMap<u32, usize> =
-        waiting.iter().enumerate().map(|(place, packet)| (packet.frame, place)).collect();
-    let mut refused = Refused::default();
-    for packet in waiting {
-        if refused.0.is_empty() {
-            new.enqueue(packet, now, &mut refused);
+    if !waiting.is_sorted_by_key(|packet| packet.arrived) {
+        waiting.sort_by_key(|packet| packet.arrived);
+    }
+    places.extend((0..).zip(waiting.iter()).map(|(place, packet)| (packet.frame, place)));
+    for packet in waiting.drain(..) {
+        if refused.is_empty() {
+            new.enqueue(packet, now, &mut Refused(refused));
         } else {
-            refused.0.push(packet);
+            refused.push(packet);
         }
     }
-    let mut carried = refused.0;
-    if carried.is_empty() {
+    if refused.is_empty() {
         return new;
     }
-    new.drain(&mut |packet| carried.push(packet));
-    carried.sort_by_key(|packet| order[&packet.frame]);
-    Box::new(Ahead::new(carried, new))
+    new.drain(&mut |packet| refused.push(packet));
+    places.sort_unstable();
+    let place_of = |frame: u32| places.binary_search_by_key(&frame, |(frame, _)| *frame);
+    refused.sort_unstable_by_key(|packet| place_of(packet.frame).map(|at| places[at].1));
+    Box::new(Ahead::new(std::mem::take(refused), new))
 }
 
 /// Takes back what the new discipline drops, of the arrival or of what was offered before.
-#[derive(Default)]
-struct Refused(Vec<Packet>);
+struct Refused<'a>(&'a mut Vec<Packet>);
 
-impl Signals for Refused {
+impl Signals for Refused<'_> {
     fn dropped(&mut self, packet: Packet, _: Cause) {
         self.0.push(packet);
     }
@@ -137,6 +172,7 @@ mod tests {
     use fairwire_disciplines::{Parameters, Site, build};
     use fairwire_testing::{Operation, Shape, operations};
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn made(entry: &Entry, buffer: Amount) -> Box<dyn Discipline> {
         let rate = Rate::from_bps(10_000_000).expect("not zero");

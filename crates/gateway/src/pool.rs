@@ -97,14 +97,16 @@ impl FramePool {
                 || other.ids_in_use().all(|id| other.note(id).len as usize <= self.frame_bytes))
     }
 
-    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it, and tells the new name of each frame by
-    /// its old one. `other` is of no use after that.
-    pub fn take_all(&mut self, other: &FramePool) -> Box<[u32]> {
-        let mut names = vec![u32::MAX; other.capacity()];
-        for id in other.ids_in_use() {
-            names[id as usize] = self.put(other.bytes(id), other.note(id)).expect("it was seen to fit");
+    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it, and writes the new name of each frame
+    /// to the place of its old one in `names`. `other` is of no use after that.
+    pub fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
+        const FREE: u32 = u32::MAX;
+        names.clear();
+        names.resize(other.capacity(), 0);
+        other.free.iter().for_each(|id| names[*id as usize] = FREE);
+        for (id, name) in (0..).zip(names.iter_mut()).filter(|(_, name)| **name != FREE) {
+            *name = self.put(other.bytes(id), other.note(id)).expect("it was seen to fit");
         }
-        names.into()
     }
 
     fn ids_in_use(&self) -> impl Iterator<Item = u32> {

@@ -63,7 +63,8 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
     DirectionPlan {
         shaper: Some(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(1) }),
         delay: Duration::from_us(dice.below(3000)),
-        classifier: Classifier::new(FlowHasher::new([7; 16]), 24),
+        // Under another key every packet is named anew.
+        classifier: Classifier::new(FlowHasher::new([dice.one_of(&[7, 8]); 16]), 24),
         pool: PoolSize { frames, frame_bytes: dice.one_of(&[700, 1518]) },
         flows: dice.one_of(&[8, 64]),
         classes: 1,
@@ -177,7 +178,9 @@ fn the_packet_in_transmission_and_what_is_delayed_leave_when_they_would_have_lef
 #[test]
 fn flows_and_classes_are_counted_on() {
     let mut dice = Dice(4);
-    let plan = |dice: &mut Dice| DirectionPlan { flows: 64, ..plan(dice, 200, 600) };
+    let classifier = || Classifier::new(FlowHasher::new([7; 16]), 24);
+    let plan =
+        |dice: &mut Dice| DirectionPlan { flows: 64, classifier: classifier(), ..plan(dice, 200, 600) };
     let start = DatapathPlan { forward: plan(&mut dice), backward: unshaped(&mut dice) };
     let mut datapath = Datapath::new(start, Time::ZERO);
     let mut wire = Wire { left: MemoryPort::new(arrivals(60)), right: MemoryPort::new(vec![]) };
@@ -190,6 +193,6 @@ fn flows_and_classes_are_counted_on() {
     datapath.forward.replace(replacement, &[2], now);
     assert_eq!(datapath.forward.classes().all()[2], before, "the class has another number");
     run(&mut datapath, &mut wire, Time::MAX);
-    let flow = Classifier::new(FlowHasher::new([7; 16]), 24).classify(&frame(0, 0)).flow;
+    let flow = classifier().classify(&frame(0, 0)).flow;
     assert_eq!(datapath.forward.accounts().of(flow).packets_in, 10);
 }

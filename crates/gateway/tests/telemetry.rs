@@ -292,7 +292,10 @@ fn counters_of_open_metrics_never_go_back_over_a_reload() {
     let mut last: BTreeMap<String, f64> = BTreeMap::new();
     let (board, _) = observed(3, &mut |ms, observer| {
         if ms == 1500 {
-            observer.replaced_by(about());
+            let board = observer.board();
+            let samplers = board.samplers(&about(), Time::ZERO + Duration::from_ms(ms));
+            drop(observer.replaced_by(samplers));
+            board.replaced(about(), Time::ZERO + Duration::from_ms(ms));
         }
         let board = observer.board();
         let page = strictly(&openmetrics::text(&board.latest_with_classes(), &board.about()));

@@ -253,5 +253,5 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
         forward: direction(discipline.map(shaper).transpose()?),
         backward: direction(discipline.map(shaper).transpose()?),
     };
-    Ok(Datapath::new(plan, clock::now()))
+    Ok(Datapath::new(plan, clock::now()).without_meters())
 }

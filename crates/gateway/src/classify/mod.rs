@@ -137,6 +137,16 @@ impl Classifier {
         self.hasher.hash(key)
     }
 
+    /// Does every packet have the same flow and the same length as with `other`? Their classes may differ.
+    pub fn names_as(&self, other: &Classifier) -> bool {
+        // Where flows are subscribers, they hang on who they are. One hash of 64 bits tells keys apart.
+        let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
+        self.flows != FlowKind::Subscriber
+            && (self.flows, self.framing, self.link, self.way)
+                == (other.flows, other.framing, other.link, other.way)
+            && probe(self) == probe(other)
+    }
+
     /// The headers of `frame`, which begins with the header of this classifier's link.
     #[inline]
     pub fn headers(&self, frame: &[u8]) -> Headers {

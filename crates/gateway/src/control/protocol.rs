@@ -73,6 +73,8 @@ pub struct Reloaded {
     pub took_ms: f64,
     /// Milliseconds that no packet was forwarded.
     pub paused_ms: f64,
+    /// Of these, milliseconds in which the thread that forwards had a processor: the rest is other programs'.
+    pub paused_cpu_ms: f64,
     /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in both ways?
     pub is_balanced: bool,
 }

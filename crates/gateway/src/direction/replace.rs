@@ -8,18 +8,28 @@ use super::{Direction, DirectionPlan, Link, opened};
 use crate::account::{Accounts, ClassCounts};
 use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
-use crate::hand_over::hand_over;
+use crate::delay_line::DelayLine;
+use crate::hand_over::{Room, hand_over_in};
 use crate::pool::{FramePool, PoolSize};
 use fairwire_core::{
-    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
+    Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
 };
 
 /// What takes the place of a direction's parts: built away from the thread that forwards.
 pub struct Replacement {
     plan: DirectionPlan,
-    pool: Option<FramePool>,
+    pool: Option<Store>,
     accounts: Option<Accounts>,
     classes: ClassCounts,
+    room: Room,
+}
+
+/// Another pool, and what goes with its size.
+struct Store {
+    pool: FramePool,
+    lines: [DelayLine; 2],
+    scratch: Vec<u8>,
+    names: Vec<u32>,
 }
 
 /// What a direction has, as far as it must be known to replace it.
@@ -44,20 +54,31 @@ pub struct HandedOver {
 
 /// What is of no use any more. It is dropped where time does not matter.
 pub struct Retired {
+    _link: Option<Link>,
     _discipline: Option<Box<dyn Discipline>>,
-    _pool: Option<FramePool>,
+    _store: Option<Store>,
     _accounts: Option<Accounts>,
     _classes: ClassCounts,
     _classifier: Classifier,
-    _scratch: Vec<u8>,
+    _room: Room,
 }
+
+/// Memory for handing over is taken for so many packets at most: 2.4 MB. Where more wait, it grows.
+const MOST_ROOM: u32 = 1 << 15;
 
 impl Replacement {
     /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the same as before (`keeps_flows`), flows are
     /// counted on.
     pub fn new(plan: DirectionPlan, present: Measure, keeps_flows: bool) -> Self {
+        let store = || Store {
+            pool: FramePool::new(plan.pool),
+            lines: [(); 2].map(|()| DelayLine::new(plan.delay, plan.pool.frames as usize)),
+            scratch: vec![0; plan.pool.frame_bytes as usize],
+            names: vec![u32::MAX; present.pool.frames as usize],
+        };
         Replacement {
-            pool: (plan.pool != present.pool).then(|| FramePool::new(plan.pool)),
+            pool: (plan.pool != present.pool).then(store),
+            room: Room::of(present.pool.frames.min(MOST_ROOM) as usize),
             accounts: (!keeps_flows || plan.flows != present.flows).then(|| Accounts::new(plan.flows)),
             classes: ClassCounts::new(plan.classes),
             plan,
@@ -82,30 +103,36 @@ impl Direction {
     ) -> (HandedOver, Retired) {
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
-        let Replacement { plan, pool, accounts, classes } = replacement;
+        let Replacement { plan, pool, accounts, classes, mut room } = replacement;
         let DirectionPlan { shaper, delay, classifier, flows, loss, .. } = plan;
         self.loss = loss;
         let classes = self.replace_classes(classes, class_map);
-        let mut old_pool = pool.filter(|pool| pool.holds(&self.pool));
-        let scratch = vec![0; old_pool.as_ref().unwrap_or(&self.pool).size().frame_bytes as usize];
-        let names = old_pool.as_mut().map(|pool| {
-            std::mem::swap(pool, &mut self.pool);
-            self.pool.take_all(pool)
-        });
-        self.retime(delay, names.as_deref());
+        let (store, unfit) = match pool {
+            Some(store) if store.pool.holds(&self.pool) => (Some(self.replace_store(store)), None),
+            other => (None, other),
+        };
+        self.shaped.retime(delay, self.pool.capacity());
+        self.unshaped.retime(delay, self.pool.capacity());
         let old_accounts = accounts.map(|new| std::mem::replace(&mut self.accounts, new));
         self.flows = flows;
-        let renaming = Renaming { names, class_map, reopens: old_accounts.is_some(), now };
         let classifier = std::mem::replace(&mut self.classifier, classifier);
-        let (discipline, ahead) = self.replace_link(shaper, &renaming, now);
+        let renaming = Renaming {
+            names: store.as_ref().map(|store| store.names.as_slice()),
+            class_map,
+            keeps_flows: classifier.names_as(&self.classifier),
+            reopens: old_accounts.is_some(),
+            now,
+        };
+        let Relinked { link, discipline, ahead } = self.replace_link(shaper, &renaming, &mut room, now);
         let handed = HandedOver { packets, ahead, is_balanced: was_balanced && self.is_balanced() };
         let retired = Retired {
+            _link: link,
             _discipline: discipline,
-            _pool: old_pool,
+            _store: store.or(unfit),
             _accounts: old_accounts,
             _classes: classes,
             _classifier: classifier,
-            _scratch: std::mem::replace(&mut self.scratch, scratch),
+            _room: room,
         };
         (handed, retired)
     }
@@ -122,29 +149,32 @@ impl Direction {
         old
     }
 
-    fn retime(&mut self, delay: Duration, names: Option<&[u32]>) {
-        let capacity = self.pool.capacity();
-        for line in [&mut self.shaped, &mut self.unshaped] {
-            line.retime(delay, capacity);
-            if let Some(names) = names {
-                line.rename(names);
-            }
+    /// All that is inside moves into `store`, which holds it. Given back is what was there, with the new names of frames.
+    fn replace_store(&mut self, mut store: Store) -> Store {
+        std::mem::swap(&mut store.pool, &mut self.pool);
+        std::mem::swap(&mut store.scratch, &mut self.scratch);
+        self.pool.take_all(&store.pool, &mut store.names);
+        for (line, roomier) in [&mut self.shaped, &mut self.unshaped].into_iter().zip(&mut store.lines) {
+            line.move_into(roomier);
+            line.rename(&store.names);
         }
+        store
     }
 
     fn replace_link(
         &mut self,
         shaper: Option<super::ShaperPlan>,
         renaming: &Renaming<'_>,
+        room: &mut Room,
         now: Time,
-    ) -> (Option<Box<dyn Discipline>>, u64) {
+    ) -> Relinked {
         let Some(mut link) = self.link.take() else {
             if let Some(shaper) = shaper {
-                self.link = Some(Link::new(shaper, now));
+                self.link = Some(Link::new(shaper, self.is_metered.then_some(now)));
                 // What travels unshaped would else be overtaken where the delay is shorter now.
                 self.shaped.append(&mut self.unshaped);
             }
-            return (None, 0);
+            return Relinked::default();
         };
         let mut old = Renamed { link: &mut link, direction: self, renaming };
         let Some(shaper) = shaper else {
@@ -152,15 +182,17 @@ impl Direction {
             old.drain(&mut |packet| waiting.push(packet));
             waiting.sort_by_key(|packet| packet.arrived);
             self.release_unshaped(waiting, now);
-            return (None, 0);
+            return Relinked { link: Some(link), ..Relinked::default() };
         };
-        let new = hand_over(&mut old, shaper.discipline, now);
+        let new = hand_over_in(room, &mut old, shaper.discipline, now);
         let ahead = carried_over(&*new);
         let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
         let discipline = link.server.replace(new, transmitter, now);
-        link.meter.waiting(link.server.backlog(), now);
+        if let Some(meter) = &mut link.meter {
+            meter.waiting(link.server.backlog(), now);
+        }
         self.link = Some(link);
-        (Some(discipline), ahead)
+        Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
     /// Nothing is shaped any more: what waited follows the packet in transmission at once.
@@ -173,11 +205,21 @@ impl Direction {
     }
 }
 
+/// What is left of a link that was replaced, and how many packets go ahead of the new discipline.
+#[derive(Default)]
+struct Relinked {
+    link: Option<Link>,
+    discipline: Option<Box<dyn Discipline>>,
+    ahead: u64,
+}
+
 /// How what waits is called from now on.
 struct Renaming<'a> {
     /// The new name of each frame, where the pool is another.
-    names: Option<Box<[u32]>>,
+    names: Option<&'a [u32]>,
     class_map: &'a [u32],
+    /// Has every packet the flow and the length that it had? Then its headers need not be read again.
+    keeps_flows: bool,
     /// Are flows counted in a new table?
     reopens: bool,
     now: Time,
@@ -187,6 +229,10 @@ impl Direction {
     fn renamed(&mut self, mut packet: Packet, renaming: &Renaming<'_>) -> Packet {
         if let Some(names) = &renaming.names {
             packet.frame = names[packet.frame as usize];
+        }
+        let class = renaming.class_map.get(packet.class as usize).copied().unwrap_or(UNCLAIMED);
+        if renaming.keeps_flows && !renaming.reopens {
+            return Packet { class, ..packet };
         }
         let facts = self.classifier.classify(self.pool.bytes(packet.frame));
         if renaming.reopens {
@@ -198,7 +244,6 @@ impl Direction {
             self.accounts.entry(account).bytes_in += u64::from(facts.len);
             self.pool.note_mut(packet.frame).account = account;
         }
-        let class = renaming.class_map.get(packet.class as usize).copied().unwrap_or(UNCLAIMED);
         Packet { class, flow: facts.flow, len: facts.len, ..packet }
     }
 }

@@ -142,11 +142,12 @@ impl Control<'_> {
         }
         match &outcome {
             Ok(done) => say(format_args!(
-                "reloaded: {} changes, {} packets handed over ({} ahead), paused {:.3} ms, {}",
+                "reloaded: {} changes, {} packets handed over ({} ahead), paused {:.3} ms ({:.3} ms of processor time), {}",
                 done.changes.len(),
                 done.handed_over,
                 done.ahead,
                 done.paused_ms,
+                done.paused_cpu_ms,
                 if done.is_balanced { "every packet has its place" } else { "PACKETS ARE MISSING" }
             )),
             Err(message) => say(format_args!("not reloaded: {message}")),

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Measure, Replacement, Retired};
 use crate::driver::Next;
-use crate::telemetry::{About, Observer, PortState};
+use crate::telemetry::{Observer, PortState, Samplers};
 use fairwire_core::{Duration, NotReweighed, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -28,8 +28,8 @@ pub(super) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
     pub class_map: Box<[u32]>,
-    /// What telemetry tells of the configuration.
-    pub about: About,
+    /// Memory for telemetry of the configuration.
+    pub samplers: Samplers,
     pub config: Arc<Config>,
     pub done: SyncSender<Replaced>,
 }
@@ -37,9 +37,22 @@ pub(super) struct Replace {
 /// What became of the packets; and what is of no use any more, to be dropped where time does not matter.
 pub(super) struct Replaced {
     pub ways: [HandedOver; 2],
+    /// When.
+    pub at: Time,
+    /// How long nothing was forwarded.
     pub paused: Duration,
+    /// The part of that in which the thread had a processor: the rest was other programs'.
+    pub worked: Duration,
     pub measures: [Measure; 2],
-    pub _retired: ([Retired; 2], Arc<Config>),
+    pub retired: ReplacedParts,
+}
+
+/// What was in place until then.
+pub(super) struct ReplacedParts {
+    _ways: [Retired; 2],
+    _samplers: Samplers,
+    _class_map: Box<[u32]>,
+    _config: Arc<Config>,
 }
 
 /// What both threads see.
@@ -116,16 +129,24 @@ impl Engine {
     }
 
     fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
-        let Replace { ways: [download, upload], class_map, about, config, done } = replace;
+        let begun = crate::clock::thread();
+        let Replace { ways: [download, upload], class_map, samplers, config, done } = replace;
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
-        self.observer.replaced_by(about);
+        let samplers = self.observer.replaced_by(samplers);
         (self.interval, self.patience) = (super::interval(&config), super::longest_stay(&config));
         let replaced = Replaced {
             ways: [forward, backward],
+            at: now,
             paused: crate::clock::now().since(now),
+            worked: crate::clock::thread().since(begun),
             measures: [datapath.forward.measure(), datapath.backward.measure()],
-            _retired: ([old_forward, old_backward], config),
+            retired: ReplacedParts {
+                _ways: [old_forward, old_backward],
+                _samplers: samplers,
+                _class_map: class_map,
+                _config: config,
+            },
         };
         let _ = done.try_send(replaced);
     }

@@ -97,7 +97,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         frame_bytes: ports::frame_bytes(&spec)?,
         link: spec.wire.backend.link_kind(),
     };
-    let datapath = Datapath::new(config.plan(&made)?, clock::now());
+    let datapath = Datapath::new(config.plan(&made)?, clock::now()).without_meters();
     let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
     let metrics = Metrics::bind(&spec.telemetry, path)?;
     let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;

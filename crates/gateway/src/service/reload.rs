@@ -113,14 +113,19 @@ impl Present {
         let class_map = self.config.class_map(next);
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
-        let replace = Replace { ways, class_map, about, config: next.clone(), done };
+        let samplers = self.board.samplers(&about, crate::clock::now());
+        let replace = Replace { ways, class_map, samplers, config: next.clone(), done };
         self.orders.send(Order::Replace(Box::new(replace))).map_err(|_| GONE)?;
-        let Replaced { ways, paused, measures, .. } = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
+        let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
+        let Replaced { ways, at, paused, worked, measures, retired } = replaced;
+        self.board.replaced(about, at);
         (self.made, self.measures) = (made, measures);
+        drop(retired);
         Ok(Reloaded {
             handed_over: ways.iter().map(|way| way.packets).sum(),
             ahead: ways.iter().map(|way| way.ahead).sum(),
             paused_ms: paused.secs() * 1e3,
+            paused_cpu_ms: worked.secs() * 1e3,
             is_balanced: ways.iter().all(|way| way.is_balanced),
             ..Reloaded::default()
         })

@@ -3,7 +3,7 @@
 use super::about::About;
 use super::capture::{Ring, Setting, SharedRing, write_pcapng};
 use super::digest::{Digest, FLOWS_TOLD};
-use super::observer::{Gauge, MOST_GAUGES, PortState, kept};
+use super::observer::{Gauge, MOST_GAUGES, PortState, Samplers, kept};
 use super::sample::{Kept, Sampler};
 use super::snapshot::{
     PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WaySnapshot,
@@ -61,6 +61,8 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
+    /// Counts the configurations that there were; copies of the one before are of no use.
+    generation: u64,
     kept: [Kept; 2],
     digests: [Option<Arc<Digest>>; 2],
 }
@@ -74,21 +76,9 @@ impl Store {
             start,
             since: start,
             reloads: 0,
+            generation: 0,
             digests: [None, None],
         }
-    }
-
-    fn replace(&mut self, next: Replacement) {
-        let Replacement { about, weights, kept, since, reloads } = next;
-        *self = Store {
-            about,
-            weights,
-            start: self.start,
-            since,
-            reloads: self.reloads + reloads,
-            kept,
-            digests: [None, None],
-        };
     }
 
     /// What can be told of a way, made anew when another copy is there.
@@ -96,25 +86,6 @@ impl Store {
         let Store { about, weights, kept, digests, .. } = self;
         let digest = &mut digests[way as usize];
         digest.get_or_insert_with(|| Arc::new(Digest::of(about, weights, way, &kept[way as usize]))).clone()
-    }
-}
-
-/// Another configuration, with memory for it.
-#[derive(Debug)]
-pub(super) struct Replacement {
-    about: Arc<About>,
-    weights: Arc<Vec<f64>>,
-    kept: [Kept; 2],
-    since: Time,
-    /// Reloads that it stands for.
-    pub reloads: u64,
-}
-
-impl Replacement {
-    /// In place since `since`, by so many reloads.
-    pub fn new(about: About, since: Time, reloads: u64) -> Self {
-        let (weights, kept) = (Arc::new(weights(&about)), kept(&about));
-        Replacement { about: Arc::new(about), weights, kept, since, reloads }
     }
 }
 
@@ -128,14 +99,14 @@ impl Board {
     }
 
     /// Takes what the observer has, where nobody reads just then.
-    pub(super) fn put(&self, tick: &mut Tick, next: &mut Option<Replacement>, samplers: &mut [Sampler; 2]) {
+    pub(super) fn put(&self, tick: &mut Tick, generation: u64, samplers: &mut [Sampler; 2]) {
         if let Some(mut place) = try_lock(&self.tick) {
             std::mem::swap(&mut *place, tick);
             tick.now = place.now;
         }
         let Some(mut store) = try_lock(&self.store) else { return };
-        if let Some(next) = next.take() {
-            store.replace(next);
+        if store.generation != generation {
+            return; // the control thread will tell of the new configuration in a moment
         }
         let Store { kept, digests, .. } = &mut *store;
         for ((sampler, kept), digest) in samplers.iter_mut().zip(kept).zip(digests) {
@@ -143,6 +114,22 @@ impl Board {
                 *digest = None;
             }
         }
+    }
+
+    /// What an [`Observer`](super::Observer) needs for another configuration. It is to be followed by one
+    /// [`replaced`](Board::replaced), or by none.
+    pub fn samplers(&self, about: &About, now: Time) -> Samplers {
+        Samplers::new(about, lock(&self.store).generation + 1, now)
+    }
+
+    /// The configuration `about` is in place since `since`, and the observer has the [`samplers`](Board::samplers) that were made for it.
+    /// For the thread that reloads: memory is taken and given back here.
+    pub fn replaced(&self, about: About, since: Time) {
+        let mut next = Store::new(about, since);
+        let mut store = lock(&self.store);
+        (next.start, next.reloads, next.generation) = (store.start, store.reloads + 1, store.generation + 1);
+        std::mem::swap(&mut *store, &mut next);
+        drop(store); // what was there is dropped after that, while nobody waits for it
     }
 
     /// A class has another weight.

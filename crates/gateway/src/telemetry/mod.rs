@@ -18,4 +18,4 @@ pub mod sojourn;
 pub use about::{About, WayAbout};
 pub use board::Board;
 pub use http::{ServeError, listen, serve_metrics};
-pub use observer::{Observer, PortState};
+pub use observer::{Observer, PortState, Samplers};

@@ -1,7 +1,7 @@
 //! Looks at the datapath at each interval, on its thread, and never waits.
 
 use super::about::About;
-use super::board::{Board, Replacement, Store, Tick};
+use super::board::{Board, Store, Tick};
 use super::capture::{Ring, SharedRing};
 use super::sample::{Kept, Sampler};
 use crate::datapath::Datapath;
@@ -24,16 +24,24 @@ pub struct PortState {
 
 /// Looks at the datapath, and tells the [`Board`].
 ///
-/// It takes all its memory at construction and in [`replaced_by`](Observer::replaced_by).
+/// It takes all its memory at construction.
 #[derive(Debug)]
 pub struct Observer {
     board: Arc<Board>,
     rings: [SharedRing; 2],
     tick: Tick,
-    samplers: [Sampler; 2],
+    samplers: Samplers,
     rates: [Throughput; 2],
     past: [Past; 2],
-    replacement: Option<Replacement>,
+}
+
+/// Memory in which the counters of a configuration are copied, taken away from the thread that forwards. It belongs to one
+/// [`Board::replaced`].
+#[derive(Debug)]
+pub struct Samplers {
+    ways: [Sampler; 2],
+    /// Counts the configurations that were built.
+    generation: u64,
 }
 
 impl Observer {
@@ -41,7 +49,7 @@ impl Observer {
     pub fn of(about: About, start: Time) -> Self {
         let link = if about.is_headless { LinkType::Ip } else { LinkType::Ethernet };
         let rings = [(); 2].map(|()| Arc::new(Mutex::new(Ring::new(about.captured, link))));
-        let samplers = samplers(&about, start);
+        let samplers = Samplers { ways: samplers(&about, start), generation: 0 };
         let store = Store::new(about, start);
         Observer {
             board: Arc::new(Board::new(store, rings.clone())),
@@ -50,7 +58,6 @@ impl Observer {
             samplers,
             rates: [(); 2].map(|()| Throughput::new()),
             past: Default::default(),
-            replacement: None,
         }
     }
 
@@ -71,9 +78,9 @@ impl Observer {
         self.tick.ports = ports;
         for (way, direction) in [&datapath.forward, &datapath.backward].into_iter().enumerate() {
             self.look(way, direction, now);
-            self.samplers[way].step(now, direction.accounts(), direction.classes());
+            self.samplers.ways[way].step(now, direction.accounts(), direction.classes());
         }
-        self.board.put(&mut self.tick, &mut self.replacement, &mut self.samplers);
+        self.board.put(&mut self.tick, self.samplers.generation, &mut self.samplers.ways);
     }
 
     fn look(&mut self, way: usize, direction: &Direction, now: Time) {
@@ -90,15 +97,20 @@ impl Observer {
         direction.inspect(&mut Gauges(&mut tick.gauges));
     }
 
-    /// A new configuration is in place, with other numbers of classes. Rates of flows and classes begin anew.
+    /// A new configuration is in place, with other numbers of classes: rates of flows and classes begin anew, in `samplers`. Given
+    /// back are those that were in use, to be dropped where time does not matter.
     ///
-    /// Readers see it at the next interval, or the first one at which nobody reads.
-    pub fn replaced_by(&mut self, about: About) {
-        let since = self.tick.now;
-        self.samplers = samplers(&about, since);
-        // One that no reader left room for yet counts on in this one.
-        let untold = self.replacement.as_ref().map_or(0, |next| next.reloads);
-        self.replacement = Some(Replacement::new(about, since, untold + 1));
+    /// What is copied from now on is told once [`Board::replaced`] was told of the same configuration.
+    #[must_use = "to drop them takes time"]
+    pub fn replaced_by(&mut self, samplers: Samplers) -> Samplers {
+        std::mem::replace(&mut self.samplers, samplers)
+    }
+}
+
+impl Samplers {
+    /// For the configuration `about`, which will be the board's `generation`th but for the first.
+    pub(super) fn new(about: &About, generation: u64, start: Time) -> Self {
+        Samplers { ways: samplers(about, start), generation }
     }
 }
 

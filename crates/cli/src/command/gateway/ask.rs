@@ -38,7 +38,7 @@ pub fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
 }
 
 fn of_reload(reloaded: &Reloaded) -> String {
-    let Reloaded { changes, handed_over, ahead, took_ms, paused_ms, is_balanced } = reloaded;
+    let Reloaded { changes, handed_over, ahead, took_ms, paused_ms, paused_cpu_ms, is_balanced } = reloaded;
     let mut text = String::new();
     for change in changes {
         let _ = writeln!(text, "{change}");
@@ -50,7 +50,10 @@ fn of_reload(reloaded: &Reloaded) -> String {
         text,
         "{handed_over} packets that waited were handed over, {ahead} of them ahead of the new discipline"
     );
-    let _ = writeln!(text, "took {took_ms:.1} ms; nothing was forwarded for {paused_ms:.3} ms");
+    let _ = writeln!(
+        text,
+        "took {took_ms:.1} ms; nothing was forwarded for {paused_ms:.3} ms ({paused_cpu_ms:.3} ms of processor time)"
+    );
     let verdict = if *is_balanced {
         "every packet has its place"
     } else {

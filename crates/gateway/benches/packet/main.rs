@@ -1,0 +1,155 @@
+//! What the gateway's own work costs per packet, without any system call: `cargo bench -p fairwire-gateway --bench packet`.
+//!
+//! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`, one class) at 0.9 and at 1.5 of the link's
+//! rate, 32 at a time; a port takes what leaves and forgets it. Told are nanoseconds of the thread's processor time, the median of rounds.
+//! For instructions, and by what they are spent, run one of the loads, 0 to 3, under callgrind:
+//!
+//!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
+
+use fairwire_core::{Duration, Seed, Time};
+use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::datapath::{Datapath, Wire};
+use fairwire_gateway::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_gateway::telemetry::{About, Observer, PortState};
+use fairwire_wire::vnet::VnetHeader;
+use rustix::time::{ClockId, clock_gettime};
+
+const FLOWS: u16 = 64;
+const BATCH: u64 = 32;
+const RATE_BPS: u64 = 1_000_000_000;
+const CONFIG: &str = "format = 1\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
+
+/// Gives frames of all flows in turn, so many at a time, and forgets what it is given.
+struct Source {
+    frames: Vec<Vec<u8>>,
+    next: usize,
+    gives: u64,
+}
+
+impl Source {
+    fn of(bytes: usize, gives: u64) -> Self {
+        let frames = (0..FLOWS).map(|flow| udp(bytes - 4, flow)).collect();
+        Source { frames, next: 0, gives }
+    }
+}
+
+impl Port for Source {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        for _ in 0..self.gives {
+            take(&self.frames[self.next], &VnetHeader::PLAIN);
+            self.next = (self.next + 1) % self.frames.len();
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn transmit_all(&mut self, _: &[Outgoing<'_>]) -> Refused {
+        Refused::NONE
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        LinkKind::Ethernet
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+/// A UDP frame without its check sequence; `flow` is the sender's port.
+fn udp(bytes: usize, flow: u16) -> Vec<u8> {
+    let mut frame = vec![0; bytes];
+    frame[12] = 0x08;
+    let ip = &mut frame[14..];
+    ip[0] = 0x45;
+    let ip_bytes = ip.len() as u16;
+    ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
+    (ip[8], ip[9]) = (64, 17);
+    ip[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    ip[20..24].copy_from_slice(&[(flow >> 8) as u8, flow as u8, 0, 9]);
+    ip[24..26].copy_from_slice(&(ip_bytes - 20).to_be_bytes());
+    frame
+}
+
+/// A gateway with its telemetry, as `run` makes it, and a stream of frames through it.
+struct Stream {
+    datapath: Datapath,
+    observer: Observer,
+    wire: Wire<Source>,
+    step: Duration,
+    now: Time,
+    observe_at: Time,
+}
+
+impl Stream {
+    fn of(bytes: usize, load: f64) -> Self {
+        let config = Config::parse("bench.toml", CONFIG, None).expect("it is allowed");
+        let made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+        let mut datapath =
+            Datapath::new(config.plan(&made).expect("it can be built"), Time::ZERO).without_meters();
+        let observer = Observer::of(About::of(&config), Time::ZERO);
+        observer.record(&mut datapath);
+        let wire_bits = 8.0 * (bytes + 20) as f64; // as the default of `framing` counts: preamble and gap too
+        let step = Duration::from_secs_f64(BATCH as f64 * wire_bits / RATE_BPS as f64 / load);
+        let wire = Wire { left: Source::of(bytes, BATCH), right: Source::of(bytes, 0) };
+        Stream { datapath, observer, wire, step, now: Time::ZERO, observe_at: Time::ZERO }
+    }
+}
+
+/// Forwards so many batches.
+#[inline(never)]
+fn forwarded(stream: &mut Stream, batches: u64) {
+    for _ in 0..batches {
+        stream.now += stream.step;
+        stream.datapath.step(&mut stream.wire, stream.now).expect("memory does not fail");
+        if stream.now >= stream.observe_at {
+            stream.observe_at = stream.now + Duration::from_ms(10);
+            stream.observer.observe(stream.now, &stream.datapath, [PortState::default(); 2]);
+        }
+    }
+}
+
+/// Processor time of this thread.
+fn thread_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Bytes of frames, and the part of the link's rate at which they come.
+const LOADS: [(usize, f64); 4] = [(64, 0.9), (64, 1.5), (1518, 0.9), (1518, 1.5)];
+/// Batches before anything is measured: more than what fills the buffer and the tables.
+const WARM_UP: u64 = 2_000;
+const BATCHES: u64 = 2_000;
+const ROUNDS: usize = 41;
+
+fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    let once = words.iter().position(|word| word == "--once").and_then(|at| words.get(at + 1)?.parse().ok());
+    if let Some((bytes, load)) = once.and_then(|load: usize| LOADS.get(load)) {
+        forwarded(&mut Stream::of(*bytes, *load), BATCHES);
+        return println!("{bytes} B at {load} of the rate: {} packets forwarded", BATCHES * BATCH);
+    }
+    for (bytes, load) in LOADS {
+        let mut stream = Stream::of(bytes, load);
+        forwarded(&mut stream, WARM_UP);
+        let mut rounds: Vec<u64> = (0..ROUNDS)
+            .map(|_| {
+                let before = thread_ns();
+                forwarded(&mut stream, BATCHES);
+                thread_ns() - before
+            })
+            .collect();
+        rounds.sort_unstable();
+        let ns = |total: u64| total as f64 / (BATCHES * BATCH) as f64;
+        let totals = stream.datapath.forward.totals();
+        println!(
+            "{bytes:>5} B at {load} of the rate: {:.0} ns a packet (fastest round {:.0}), {:.1} % dropped",
+            ns(rounds[ROUNDS / 2]),
+            ns(rounds[0]),
+            totals.dropped.iter().sum::<u64>() as f64 / totals.packets_in as f64 * 100.0
+        );
+    }
+}
