@@ -98,10 +98,11 @@ fn by_group(flows: &[FlowRecord], rates: impl Iterator<Item = Rates>) -> BTreeMa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow_name::FlowName;
 
     fn flow(group: &str, offered_bps: Option<f64>, throughput_bps: f64) -> FlowRecord {
         FlowRecord {
-            name: format!("{group}.1"),
+            name: FlowName::numbered(group, 1),
             group: group.into(),
             kind: "a source".into(),
             offered_bps,
