@@ -18,9 +18,16 @@ impl Seed {
 
     /// The same of a name in parts: many streams are begun without writing their names down.
     pub fn stream_of(self, name: fmt::Arguments<'_>) -> Rng {
-        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-        let _ = hash.write_fmt(name); // it takes everything in
-        let Hash(mut hash) = hash;
+        self.begin(Hash::of(name))
+    }
+
+    /// The streams whose names begin with `start`, go on with a number, and end alike: of the flows of a group, of which there may be
+    /// a million.
+    pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
+        Numbered { seed: self, start: Hash::of(start) }
+    }
+
+    fn begin(self, Hash(mut hash): Hash) -> Rng {
         let mut state = self.0 ^ split_mix(&mut hash);
         Rng {
             s: [split_mix(&mut state), split_mix(&mut state), split_mix(&mut state), split_mix(&mut state)],
@@ -28,14 +35,50 @@ impl Seed {
     }
 }
 
+/// Streams whose names begin alike; see [`Seed::numbered`].
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered {
+    seed: Seed,
+    start: Hash,
+}
+
+impl Numbered {
+    /// The stream whose name has `number` and then `end` after the beginning that all have.
+    pub fn stream(self, number: u32, end: &str) -> Rng {
+        let mut hash = self.start;
+        let mut unit = 1;
+        while number / unit >= 10 {
+            unit *= 10;
+        }
+        while unit > 0 {
+            hash.take(b'0' + (number / unit % 10) as u8);
+            unit /= 10;
+        }
+        end.bytes().for_each(|byte| hash.take(byte));
+        self.seed.begin(hash)
+    }
+}
+
 /// FNV-1a over a name, which is then mixed with the seed: names are few and fixed, so a simple hash will do.
+#[derive(Clone, Copy, Debug)]
 struct Hash(u64);
+
+impl Hash {
+    fn of(name: fmt::Arguments<'_>) -> Self {
+        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+        let _ = hash.write_fmt(name); // it takes everything in
+        hash
+    }
+
+    #[inline]
+    fn take(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+}
 
 impl fmt::Write for Hash {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        for byte in part.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        part.bytes().for_each(|byte| self.take(byte));
         Ok(())
     }
 }
@@ -130,6 +173,15 @@ mod tests {
         assert_ne!(draw(1, "a"), draw(1, "b"));
         assert_eq!(draw(1, "flow/tcp.3"), Seed(1).stream_of(format_args!("flow/{}.{}", "tcp", 3)).next_u64());
         assert_ne!(draw(1, "a"), draw(2, "a"));
+    }
+
+    #[test]
+    fn numbered_streams_are_those_of_their_names() {
+        let of_group = Seed(1).numbered(format_args!("flow/{}.", "tcp"));
+        for number in [0, 1, 9, 10, 99, 100, 65_536, 1_000_000_007, u32::MAX] {
+            let name = format!("flow/tcp.{number}/start");
+            assert_eq!(of_group.stream(number, "/start").next_u64(), Seed(1).stream(&name).next_u64());
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! How fair a run was, against the max-min allocation among what its flows offered.
 
 use crate::filling::{Routed, fill};
-use crate::jain::jain;
+use crate::jain::jain_of;
 use crate::max_min::{Claim, max_min};
 use crate::record::{Fairness, FlowRecord};
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 /// Holds what the flows got against the max-min shares of a link of `capacity_bps` bit/s (the link's rate).
 ///
@@ -17,40 +18,53 @@ use std::collections::BTreeMap;
 /// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
 pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
     let claims: Vec<Claim> = flows.iter().map(claim).collect();
-    against(flows, &max_min(&claims, capacity_bps))
+    against(flows, max_min(&claims, capacity_bps).into_iter())
 }
 
-/// The way of one flow over links that others share.
+/// The way of flows over links that others share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Way<'a> {
     /// Those links, by their places, each once.
     pub links: &'a [usize],
-    /// The most that the flow's own links carry, bit/s.
+    /// The most that a flow's own links carry, bit/s.
     pub most_bps: f64,
+    /// How many flows, one after the other, take it.
+    pub flows: usize,
 }
 
-/// As [`assess`], on a network: `ways` has the way of each flow, and `capacities_bps` the rate of each link. Only data counts,
+/// As [`assess`], on a network: `ways` has the ways of the flows in their order, and `capacities_bps` the rate of each link. Only data counts,
 /// not the acknowledgements that may share a link with it.
 ///
 /// # Panics
 /// As [`assess`], and when there are not as many ways as flows, or a way has a link that is not there.
 pub fn assess_network<'a>(flows: &[FlowRecord], ways: &[Way<'a>], capacities_bps: &[f64]) -> Fairness {
-    assert_eq!(flows.len(), ways.len(), "each flow has a way");
-    let routed = |(flow, way): (&FlowRecord, &Way<'a>)| {
-        let claim = claim(flow);
-        Routed { claim: Claim { demand: claim.demand.min(way.most_bps), ..claim }, links: way.links }
-    };
-    let routed: Vec<Routed<'a>> = flows.iter().zip(ways).map(routed).collect();
-    against(flows, &fill(&routed, capacities_bps))
+    assert_eq!(flows.len(), ways.iter().map(|way| way.flows).sum::<usize>(), "each flow has a way");
+    // There may be a million flows, and most of them alike.
+    let mut routed: Vec<Routed<'a>> = Vec::new();
+    let mut rest = flows;
+    for Way { links, most_bps, flows } in ways {
+        let (here, others) = rest.split_at(*flows);
+        rest = others;
+        let first = routed.len();
+        for Claim { demand, weight } in here.iter().map(claim) {
+            let claim = Claim { demand: demand.min(*most_bps), weight };
+            match routed[first..].last_mut() {
+                Some(last) if last.claim == claim => last.flows += 1,
+                _ => routed.push(Routed { claim, links, flows: 1 }),
+            }
+        }
+    }
+    let shares = fill(&routed, capacities_bps);
+    against(flows, shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)))
 }
 
 /// What the flows got against what is `fair`.
-fn against(flows: &[FlowRecord], fair: &[f64]) -> Fairness {
-    let rates = || flows.iter().zip(fair).map(|(flow, &fair)| Rates::of(flow, fair));
+fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fairness {
+    let rates = || flows.iter().zip(fair.clone()).map(|(flow, fair)| Rates::of(flow, fair));
     let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
     let groups = by_group(flows, rates());
     Fairness {
-        jain: jain(&flows.iter().map(|flow| flow.throughput_bps).collect::<Vec<_>>()),
+        jain: jain_of(flows.iter().map(|flow| flow.throughput_bps)),
         worst_share: rates().map(|flow| flow.share()).reduce(f64::min).unwrap_or(1.0),
         group_share: groups.iter().map(|(name, group)| (name.to_string(), group.share())).collect(),
         group_fraction: groups
@@ -98,10 +112,11 @@ fn by_group(flows: &[FlowRecord], rates: impl Iterator<Item = Rates>) -> BTreeMa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow_name::FlowName;
 
     fn flow(group: &str, offered_bps: Option<f64>, throughput_bps: f64) -> FlowRecord {
         FlowRecord {
-            name: format!("{group}.1"),
+            name: FlowName::numbered(group, 1),
             group: group.into(),
             kind: "a source".into(),
             offered_bps,
@@ -134,7 +149,7 @@ mod tests {
     fn on_a_network_shares_are_of_what_each_way_allows() {
         // A long flow over two links of 10 and 6, beside one on each; the one on the first has a link of 5 of its own.
         let flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
-        let way = |links, most_bps| Way { links, most_bps };
+        let way = |links, most_bps| Way { links, most_bps, flows: 1 };
         let ways = [way(&[0, 1][..], 1e9), way(&[0], 5e6), way(&[1], 1e9)];
         let told = assess_network(&flows, &ways, &[10e6, 6e6]);
         assert_eq!((told.group_share["long"], told.group_share["first"]), (1.0, 1.0));

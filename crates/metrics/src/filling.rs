@@ -5,16 +5,19 @@
 
 use crate::max_min::Claim;
 
-/// One flow: what it asks for, and the links on its way by their places, each once.
+/// One flow, or several that are alike: what each asks for, and the links on its way by their places, each once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Routed<'a> {
     /// What it asks for.
     pub claim: Claim,
     /// The links on its way.
     pub links: &'a [usize],
+    /// How many there are.
+    pub flows: usize,
 }
 
-/// The max-min shares of `flows`, in their order and in the unit of `capacities`, one of which stands for each link.
+/// The max-min shares of `flows`, in their order and in the unit of `capacities`, one of which stands for each link. Of several that are
+/// alike, the share of each.
 ///
 /// A flow that no link holds back gets its demand. Takes a pass over all flows per link that fills up, and per time that the
 /// level of the fullest link rises because flows there wanted less.
@@ -51,7 +54,9 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
 fn levels(flows: &[Routed<'_>], capacities: &[f64], shares: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut left = capacities.to_vec();
     let mut weights = vec![0.0; capacities.len()];
-    for (flow, share) in flows.iter().zip(shares) {
+    // One by one, those that are alike too: sums of floats depend on how they are made up.
+    let each = flows.iter().zip(shares).flat_map(|one| std::iter::repeat_n(one, one.0.flows));
+    for (flow, share) in each {
         for &link in flow.links {
             match share {
                 Some(share) => left[link] -= share,
@@ -78,8 +83,21 @@ mod tests {
     const GREEDY: Claim = Claim::GREEDY;
 
     fn shares(flows: &[(Claim, &[usize])], capacities: &[f64]) -> Vec<f64> {
-        let flows: Vec<Routed<'_>> = flows.iter().map(|&(claim, links)| Routed { claim, links }).collect();
+        let one = |&(claim, links)| Routed { claim, links, flows: 1 };
+        let flows: Vec<Routed<'_>> = flows.iter().map(one).collect();
         fill(&flows, capacities)
+    }
+
+    #[test]
+    fn several_that_are_alike_get_what_they_get_one_by_one() {
+        let kinds = [(GREEDY, &[0][..], 7), (Claim::up_to(0.1), &[0, 1], 3), (GREEDY, &[1], 11)];
+        let one_by_one: Vec<_> =
+            kinds.iter().flat_map(|&(claim, links, flows)| vec![(claim, links); flows]).collect();
+        let together: Vec<_> =
+            kinds.iter().map(|&(claim, links, flows)| Routed { claim, links, flows }).collect();
+        let each = fill(&together, &[1.0, 3.0]).into_iter().zip(kinds);
+        let expected: Vec<f64> = each.flat_map(|(share, kind)| vec![share; kind.2]).collect();
+        assert_eq!(shares(&one_by_one, &[1.0, 3.0]), expected);
     }
 
     #[test]

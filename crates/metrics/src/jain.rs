@@ -6,7 +6,12 @@
 ///
 /// Without rates, or when all are zero, it is 1: nobody has more than another.
 pub fn jain(rates: &[f64]) -> f64 {
-    index(rates.iter().copied())
+    jain_of(rates.iter().copied())
+}
+
+/// [`jain`] of rates that are worked out one by one.
+pub fn jain_of(rates: impl Iterator<Item = f64>) -> f64 {
+    index(rates)
 }
 
 /// What one flow got, and the weight of its claim.

@@ -7,6 +7,7 @@
 
 pub mod fairness;
 pub mod filling;
+mod flow_name;
 pub mod flow_rates;
 pub mod histogram;
 pub mod interval;
@@ -19,6 +20,7 @@ pub mod series;
 pub mod summary;
 mod transfers;
 
+pub use flow_name::FlowName;
 pub use flow_rates::FlowRates;
 pub use histogram::DelayHistogram;
 pub use link_meter::LinkMeter;

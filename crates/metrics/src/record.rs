@@ -2,6 +2,7 @@
 //!
 //! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are only added.
 
+use crate::flow_name::FlowName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,7 +93,7 @@ pub struct RunRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowRecord {
     /// Unique name, such as `tcp.3`.
-    pub name: String,
+    pub name: FlowName,
     /// The group it belongs to in the scenario, such as `tcp`.
     pub group: Arc<str>,
     /// The kind of source, such as `bulk newreno` or `cbr`.

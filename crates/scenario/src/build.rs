@@ -104,12 +104,10 @@ fn site<'a>(spec: &Spec, topology: &Topology, at: usize, seed: Seed, stream: &'a
 }
 
 fn group(flow: &FlowSpec, way: &Way, sends: &Sends, seed: Seed) -> GroupPlan {
-    let member = |number| {
-        let stream = |what| seed.stream_of(format_args!("flow/{}.{number}/{what}", flow.group));
-        Member {
-            start: flow.start.draw(&mut stream("start")),
-            access_delay: flow.access.delay.of(number, || stream("access")),
-        }
+    let streams = seed.numbered(format_args!("flow/{}.", flow.group));
+    let member = |number| Member {
+        start: flow.start.draw(&mut streams.stream(number, "/start")),
+        access_delay: flow.access.delay.of(number, || streams.stream(number, "/access")),
     };
     GroupPlan {
         name: flow.group.clone(),

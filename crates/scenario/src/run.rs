@@ -4,7 +4,8 @@ use crate::aggregate;
 use crate::build;
 use crate::compared::Compared;
 use crate::load::Scenario;
-use crate::spec::TieRuleSpec;
+use crate::spec::{FlowSpec, TieRuleSpec};
+use crate::topology;
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_disciplines::BuildError;
 use fairwire_metrics::fairness::{self, Way};
@@ -237,12 +238,12 @@ fn fair(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
     let capacities: Vec<f64> =
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
     let links: Vec<Vec<usize>> = topology.ways.iter().map(|way| way.queues().collect()).collect();
-    let mut ways = Vec::with_capacity(flows.len());
-    for ((flow, way), links) in scenario.spec().flow.iter().zip(&topology.ways).zip(&links) {
+    let of_group = |((flow, way), links): ((&FlowSpec, &topology::Way), _)| {
         let most_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
-        let way = Way { links, most_bps: most_bps.bps() as f64 };
-        ways.extend(std::iter::repeat_n(way, flow.count as usize));
-    }
+        Way { links, most_bps: most_bps.bps() as f64, flows: flow.count as usize }
+    };
+    let groups = spec.flow.iter().zip(&topology.ways).zip(links.iter().map(Vec::as_slice));
+    let ways: Vec<Way<'_>> = groups.map(of_group).collect();
     fairness::assess_network(flows, &ways, &capacities)
 }
 

@@ -120,6 +120,16 @@ impl EventQueue {
         self.lanes.add().map_or(Lane::NONE, |lane| Lane(lane as u8))
     }
 
+    /// So many events without an order are to be scheduled up to `last`, before any comes up: the wheel is laid out for them, where
+    /// otherwise most would be moved to another layout soon.
+    pub(crate) fn expect(&mut self, events: usize, last: Time) {
+        let gap_ns = (last.ns() / events.max(1) as u64).max(1);
+        let shift = gap_ns.ilog2() + CROWDED_BY;
+        let reach = (last.ns() >> shift) as usize + 1;
+        let buckets = reach.next_power_of_two().clamp(FEWEST_BUCKETS, MOST_BUCKETS);
+        self.calendar.wheel = Wheel::new(Layout { shift, buckets }, Time::ZERO).with_room(events);
+    }
+
     /// Schedules `event` at `time`, which is not before the latest event handled.
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {

@@ -17,8 +17,8 @@ use std::mem::offset_of;
 /// One flow.
 ///
 /// With many flows, what takes the time is to have its record brought from memory, line by line of 64 bytes. So its order is that of
-/// need: one line for a delivery, one for what is seldom needed, and three for an acknowledgement and the packet that follows it. An
-/// arrival at a queue needs none.
+/// need: one line for a delivery, one for what came out of order and what is seldom needed, three for an acknowledgement and the packet
+/// that follows it, and one for losses. An arrival at a queue needs none.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     sink: Sink,
@@ -50,7 +50,6 @@ struct Sink {
 struct Seldom {
     dropped: u64,
     marked: u64,
-    datagram_bytes: Bytes,
     session: u32, // that it belongs to, or NO_SESSION
 }
 
@@ -121,6 +120,7 @@ enum Endpoint {
 }
 
 struct Datagrams {
+    bytes: Bytes,
     generator: Generator,
     rng: Rng,
     /// What is to be sent at the next wake.
@@ -163,11 +163,11 @@ impl Flow {
             (Some(tcp), _) => Endpoint::Tcp(Sender::new(tcp)),
             (None, Source::Cbr { rate, packet_bytes, dither, .. }) => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
-                Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
+                Endpoint::Datagrams(Box::new(Datagrams::new(generator, rng())))
             }
             (None, Source::Datagrams { traffic, header_bytes }) => {
                 let generator = Generator::new(traffic, *header_bytes);
-                Endpoint::Datagrams(Box::new(Datagrams { generator, rng: rng(), pending: None }))
+                Endpoint::Datagrams(Box::new(Datagrams::new(generator, rng())))
             }
             (None, Source::Bulk { .. } | Source::Tcp { .. }) => {
                 unreachable!("a group of TCP flows has their constants")
@@ -177,7 +177,7 @@ impl Flow {
         Flow {
             sink: Sink { down: Line::default(), access_delay, delivered: 0, group: number, home, queued: 0 },
             receiver: group.tcp.as_deref().map_or_else(Receiver::of_nothing, Receiver::new),
-            seldom: Seldom { dropped: 0, marked: 0, datagram_bytes: Bytes::default(), session },
+            seldom: Seldom { dropped: 0, marked: 0, session },
             source: Way {
                 up: Line::default(),
                 access_delay,
@@ -193,7 +193,11 @@ impl Flow {
 
     /// What became of its packets.
     pub(crate) fn counts(&self) -> Counts {
-        let Seldom { dropped, marked, datagram_bytes, .. } = self.seldom;
+        let Seldom { dropped, marked, .. } = self.seldom;
+        let datagram_bytes = match &self.endpoint {
+            Endpoint::Tcp(_) => Bytes::default(),
+            Endpoint::Datagrams(source) => source.bytes,
+        };
         Counts { sent: self.source.sent, delivered: self.sink.delivered, datagram_bytes, dropped, marked }
     }
 
@@ -201,15 +205,19 @@ impl Flow {
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked) = (0, 0);
-        self.seldom.datagram_bytes.sent = 0;
+        if let Endpoint::Datagrams(source) = &mut self.endpoint {
+            source.bytes.sent = 0;
+        }
     }
 
     /// Counts a delivery.
     #[inline]
     pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
         self.sink.delivered += packets;
-        if datagram_bytes > 0 {
-            self.seldom.datagram_bytes.delivered += datagram_bytes;
+        if datagram_bytes > 0
+            && let Endpoint::Datagrams(source) = &mut self.endpoint
+        {
+            source.bytes.delivered += datagram_bytes;
         }
     }
 
@@ -226,13 +234,19 @@ impl Flow {
     /// Asks for what a delivery needs.
     #[inline]
     pub(crate) fn fetch_sink(&self) {
-        prefetch::first_line(self);
+        prefetch::lines(self, 0..2); // the second one has what came out of order
+    }
+
+    /// Asks for what is seldom needed.
+    #[inline]
+    pub(crate) fn fetch_seldom(&self) {
+        prefetch::lines(self, 1..2);
     }
 
     /// Asks for what an acknowledgement needs.
     #[inline]
     pub(crate) fn fetch_source(&self) {
-        prefetch::lines(self, 2..5);
+        prefetch::lines(self, 2..6); // the last one for losses
     }
 
     /// The session that it is a connection of, if any.
@@ -318,7 +332,7 @@ impl Flow {
             }
             Endpoint::Datagrams(source) => {
                 let (sent, next) = source.emit(&mut outlet);
-                self.seldom.datagram_bytes.sent += u64::from(sent);
+                source.bytes.sent += u64::from(sent);
                 if let Some(next) = next {
                     self.wake_at(next, stage.index, stage.events);
                 }
@@ -496,6 +510,10 @@ impl Outlet<'_, '_> {
 }
 
 impl Datagrams {
+    fn new(generator: Generator, rng: Rng) -> Self {
+        Datagrams { bytes: Bytes::default(), generator, rng, pending: None }
+    }
+
     /// Sends what is due now. How many bytes that is, and when to be woken next, if ever again.
     fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;

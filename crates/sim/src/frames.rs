@@ -137,6 +137,11 @@ impl Frames {
         (self.slots.len() - 1) as u32
     }
 
+    /// Sets memory aside for so many, which costs nothing until it is used.
+    pub(crate) fn reserve(&mut self, frames: usize) {
+        self.slots.reserve(frames);
+    }
+
     /// Keeps from now on when packets are sent.
     pub(crate) fn keep_stamps(&mut self) {
         self.sent = Some(Vec::new());

@@ -68,6 +68,7 @@ impl<T: Tap> Signals for Ledger<T> {
             self.count_drops();
         }
         self.drops.push(frame.flow);
+        self.flows[frame.flow as usize].fetch_seldom();
         if T::IS_ON {
             let is_tcp = self.flows[frame.flow as usize].is_tcp();
             let about = observe::about(&packet, &self.frames, is_tcp);

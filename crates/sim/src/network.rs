@@ -110,6 +110,11 @@ impl<T: Tap> Run<T> {
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
         run.ledger.flows.reserve_exact(count);
+        if run.looks_ahead {
+            let last = plan.groups.iter().flat_map(|group| &group.members).map(|member| member.start).max();
+            run.events.expect(count, Time::ZERO + last.unwrap_or_default());
+            run.ledger.frames.reserve(count);
+        }
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
     }
@@ -145,11 +150,12 @@ impl<T: Tap> Run<T> {
             }
             for index in first..first + each as u32 {
                 let place = Place { group: number, session, lanes };
-                let mut flow = Flow::new(place, &group, *access_delay, rng);
-                if session == NO_SESSION {
+                self.ledger.flows.push(Flow::new(place, &group, *access_delay, rng));
+                if session == NO_SESSION
+                    && let Some(flow) = self.ledger.flows.last_mut()
+                {
                     flow.wake_at(start, index, events);
                 }
-                self.ledger.flows.push(flow);
                 self.edges.iter_mut().for_each(|edges| edges.add_flow());
             }
         }

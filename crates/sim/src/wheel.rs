@@ -58,6 +58,12 @@ impl Wheel {
         }
     }
 
+    /// The same, with room for `events` in its buckets.
+    pub(crate) fn with_room(mut self, events: usize) -> Self {
+        self.chunks.reserve(self.buckets.len() + events / ROOM);
+        self
+    }
+
     /// How many buckets there are.
     #[inline]
     pub(crate) fn buckets(&self) -> usize {

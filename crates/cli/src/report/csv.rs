@@ -107,7 +107,7 @@ fn flow_row(run: &RunRecord, flow: &FlowRecord) -> Vec<String> {
     vec![
         run.discipline.clone(),
         run.seed.to_string(),
-        flow.name.clone(),
+        flow.name.to_string(),
         flow.group.to_string(),
         flow.kind.to_string(),
         flow.offered_bps.map_or(String::new(), |offered| offered.to_string()),

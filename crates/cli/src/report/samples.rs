@@ -31,6 +31,22 @@ pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     }
 }
 
+/// Gives the report something of all that may be absent, and takes away something that is mostly there.
+pub fn fill(report: &mut Report) {
+    let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
+    let transfer = serde_json::json!({
+        "group": "g", "kind": "page", "completed": 3, "mean_s": 0.1, "p50_s": 0.2, "p95_s": 0.3, "p99_s": 0.4, "max_s": 0.5
+    });
+    let difference =
+        serde_json::json!({ "first": "a", "second": "b", "runs": 2, "measures": { "jain": estimate } });
+    report.differences = vec![serde_json::from_value(difference).expect("a record")];
+    let run = &mut report.runs[0];
+    run.transfers = vec![serde_json::from_value(transfer).expect("a record")];
+    run.events = Some(u64::MAX);
+    run.flows[0] = FlowRecord { offered_bps: None, throughput_bps: f64::NAN, ..run.flows[0].clone() };
+    report.runs[1].flows.clear();
+}
+
 /// A headline.
 pub fn headline() -> Headline {
     Headline { title: "A sample".into(), detail: "simulated: nothing; twice".into() }
@@ -56,7 +72,7 @@ fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
 
 fn flow(group: &str, value: f64) -> FlowRecord {
     FlowRecord {
-        name: format!("{group}-1"),
+        name: format!("{group}-1").into(),
         group: group.into(),
         kind: "tcp".into(),
         offered_bps: Some(1e7 * value),

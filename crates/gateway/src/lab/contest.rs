@@ -336,7 +336,7 @@ fn named(contest: &Contest, flow: u32) -> FlowRecord {
     let (name, group) = contest.name_of(flow);
     let is_tcp = flow < contest.tcp_flows;
     FlowRecord {
-        name,
+        name: name.into(),
         group: group.into(),
         kind: if is_tcp { format!("bulk {}", contest.congestion_control).into() } else { "cbr".into() },
         offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),

@@ -7,9 +7,8 @@ use crate::flow::Counts;
 use crate::group::Group;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
-use fairwire_metrics::TransferMeter;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
-use std::fmt::Write;
+use fairwire_metrics::{FlowName, TransferMeter};
 use std::sync::Arc;
 
 /// How long what the sessions of a group did took.
@@ -21,7 +20,7 @@ pub(super) struct Timed {
 
 /// What a flow's record calls it, its group and its kind.
 struct Names {
-    name: String,
+    name: FlowName,
     group: Arc<str>,
     kind: Arc<str>,
 }
@@ -44,7 +43,7 @@ impl<T: Tap> Run<T> {
             rest = others;
             numbers[group] += 1;
             let session = first.session().map(|session| &self.sessions[session as usize]);
-            let name = numbered(&plan.name, numbers[group]);
+            let name = FlowName::numbered(&plan.name, numbers[group]);
             let (group, kind) = names[group].clone();
             let names = Names { name, group, kind };
             flows.push(self.flow_record(plan, names, &Counts::sum(of_member), session));
@@ -123,16 +122,6 @@ fn kind(source: &Source) -> String {
         Source::Cbr { .. } => "cbr".into(),
         Source::Datagrams { traffic, .. } => traffic.kind().into(),
     }
-}
-
-/// `name.number`, in one piece of memory: there may be a million.
-fn numbered(name: &str, number: u32) -> String {
-    const DIGITS: usize = 11; // a dot, and those of the largest number
-    let mut text = String::with_capacity(name.len() + DIGITS);
-    text.push_str(name);
-    text.push('.');
-    let _ = write!(text, "{number}"); // it takes everything in
-    text
 }
 
 /// How many flows each member of a group is.
