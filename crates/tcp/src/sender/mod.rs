@@ -282,7 +282,10 @@ impl Sender {
         self.duplicates = 0;
         self.inflation = 0;
         match &mut self.board {
-            Some(board) if !self.config.quirks.sack_counts_acks => board.lose_all(self.highest),
+            Some(board) if !self.config.quirks.sack_counts_acks => {
+                board.cut.end();
+                board.lose_all(self.highest);
+            }
             Some(board) => {
                 board.clear();
                 self.next = self.unacked;
@@ -314,8 +317,10 @@ impl Sender {
             if congested.in_use < 2.0 {
                 self.slow_down(congested.in_use, now);
             }
+            let before = self.control.window();
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
+            self.spread_cut(before);
             self.owes_cwr = true;
         }
     }
