@@ -134,6 +134,10 @@ pub struct QuirksSpec {
     pub ecn_on_retransmissions: Option<bool>,
     /// Is the smoothed round-trip time forgotten after the fourth back-off in a row?
     pub forgets_rtt: Option<bool>,
+    /// Are the smoothed round-trip time, its variation and the timeout rounded down to whole ticks?
+    pub counts_ticks: Option<bool>,
+    /// Does a lost SYN set the threshold as any timeout does?
+    pub lost_syn_counts: Option<bool>,
 }
 
 impl TcpSpec {
@@ -236,6 +240,8 @@ impl QuirksSpec {
             grows_unused: self.grows_unused.unwrap_or(base.grows_unused),
             ecn_on_retransmissions: self.ecn_on_retransmissions.unwrap_or(base.ecn_on_retransmissions),
             forgets_rtt: self.forgets_rtt.unwrap_or(base.forgets_rtt),
+            counts_ticks: self.counts_ticks.unwrap_or(base.counts_ticks),
+            lost_syn_counts: self.lost_syn_counts.unwrap_or(base.lost_syn_counts),
         }
     }
 }

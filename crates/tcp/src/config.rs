@@ -106,6 +106,12 @@ pub struct Quirks {
     pub ecn_on_retransmissions: bool,
     /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2; RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
+    /// A round-trip time is the number of ticks between sending and acknowledgement, rather than rounded to ticks; it, its variation and
+    /// the timeout are rounded down to whole ticks wherever they are divided. As in ns-2, where each flow's ticks have a random phase; here
+    /// they have the clock's.
+    pub counts_ticks: bool,
+    /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it leaves a window of one segment and no more.
+    pub lost_syn_counts: bool,
 }
 
 /// A bundle of constants as simulators of an era had them (research dossier, section 7.1).
@@ -191,6 +197,8 @@ impl Config {
                 grows_unused: true,
                 ecn_on_retransmissions: true,
                 forgets_rtt: true,
+                counts_ticks: true,
+                lost_syn_counts: true,
             },
         }
     }
