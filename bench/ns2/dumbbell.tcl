@@ -3,7 +3,7 @@
 #   ns dumbbell.tcl -rate BPS -queue NAME -limit NUMBER -duration SECONDS -warm-up SECONDS -seed NUMBER \
 #       ?-delay SECONDS? ?-set {NAME VALUE ...}? -class {NAME KIND FLOWS ACCESS_DELAY NAME VALUE ...} ...
 #
-# -queue is one of DropTail, RED, RED/RIO, REM, DRR; -limit is its limit_ (DRR: its blimit_, bytes), as ns-2 counts it.
+# -queue is one of DropTail, RED, RED/RIO, REM, DRR, SFQ; -limit is its limit_ (DRR: its blimit_, bytes), as ns-2 counts it.
 # -set gives further variables of the queue. KIND is tahoe, reno, newreno, sack or cbr; what follows the delay of the access link
 # are variables of the TCP, or of the CBR source: its rate_ (bit/s) and packetSize_ (bytes on the wire). Each class has the
 # flow identifier of its place, from 0 on: RED/RIO takes 0 as out of profile.
@@ -39,7 +39,7 @@ foreach option $needed {
 }
 if {![llength $classes]} { refuse "there is no -class" }
 if {$asked(-duration) <= $asked(-warm-up)} { refuse "the run ends within its warm-up" }
-if {$asked(-queue) ni {DropTail RED RED/RIO REM DRR}} { refuse "-queue is `$asked(-queue)`" }
+if {$asked(-queue) ni {DropTail RED RED/RIO REM DRR SFQ}} { refuse "-queue is `$asked(-queue)`" }
 
 # ---- Constants ----
 

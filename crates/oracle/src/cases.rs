@@ -346,6 +346,20 @@ pub static CASES: &[Case] = &[
         ..CODEL
     },
     Case {
+        name: "codel-linux",
+        parameters: "[codel]\nbuffer = '10240 packets'\narithmetic = 'linux'",
+        kernel: "codel limit 10240 target 5ms interval 100ms noecn",
+        tolerances: SAME,
+        ..CODEL
+    },
+    Case {
+        name: "codel-ecn-linux",
+        parameters: "[codel]\nbuffer = '10240 packets'\necn = 'mark'\narithmetic = 'linux'",
+        kernel: "codel limit 10240 target 5ms interval 100ms ecn",
+        tolerances: SAME,
+        ..CODEL
+    },
+    Case {
         name: "fq-codel-bursts",
         parameters: "[fq-codel]\nbuffer = '10240 packets'",
         kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn",

@@ -17,8 +17,10 @@ pub struct TcpSpec {
     pub profile: Option<ProfileSpec>,
     /// Payload of a full segment. Default: "512 B".
     pub segment: Option<Quantity<Size>>,
-    /// Headers of a data segment, and the size of an ACK. Default: "40 B", IPv4 and TCP; ns-1's: none.
+    /// Headers of a data segment.
     pub header: Option<Quantity<Size>>,
+    /// An ACK, and a SYN. Default: `header` where it is given, or 40 B.
+    pub ack: Option<Quantity<Size>>,
     /// Receiver window in segments. Default: no limit.
     pub window: Option<u32>,
     /// Initial congestion window in segments.
@@ -47,6 +49,9 @@ pub struct TcpSpec {
     pub counts_segments: Option<bool>,
     /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? Default: only with "modern".
     pub whole_segments: Option<bool>,
+    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with recovery = "sack", and not by `bbr`. Default: only
+    /// with "modern".
+    pub spreads_cuts: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
@@ -129,6 +134,10 @@ pub struct QuirksSpec {
     pub ecn_on_retransmissions: Option<bool>,
     /// Is the smoothed round-trip time forgotten after the fourth back-off in a row?
     pub forgets_rtt: Option<bool>,
+    /// Are the smoothed round-trip time, its variation and the timeout rounded down to whole ticks?
+    pub counts_ticks: Option<bool>,
+    /// Does a lost SYN set the threshold as any timeout does?
+    pub lost_syn_counts: Option<bool>,
 }
 
 impl TcpSpec {
@@ -143,6 +152,7 @@ impl TcpSpec {
         let control = self.control.as_ref().map_or(base.control.clone(), ControlSpec::config);
         Config {
             header_bytes: bytes(self.header, base.header_bytes),
+            ack_bytes: bytes(self.ack.or(self.header), base.ack_bytes),
             window: self.window.or(base.window),
             initial_window: self.initial_window.unwrap_or(base.initial_window),
             handshake: self.handshake.unwrap_or(base.handshake),
@@ -155,6 +165,7 @@ impl TcpSpec {
             delayed_ack: self.delayed_ack.map_or(base.delayed_ack, DelayedAckSpec::delayed_ack),
             counts_segments: self.counts_segments.unwrap_or(base.counts_segments),
             whole_segments: self.whole_segments.unwrap_or(base.whole_segments),
+            spreads_cuts: self.spreads_cuts.unwrap_or(base.spreads_cuts),
             ecn: self.ecn.map_or_else(|| usual_ecn(&control, base.ecn), EcnSpec::mode),
             exact_rtt: self.exact_rtt.unwrap_or(base.exact_rtt),
             restart_window: match self.restart_window {
@@ -229,6 +240,8 @@ impl QuirksSpec {
             grows_unused: self.grows_unused.unwrap_or(base.grows_unused),
             ecn_on_retransmissions: self.ecn_on_retransmissions.unwrap_or(base.ecn_on_retransmissions),
             forgets_rtt: self.forgets_rtt.unwrap_or(base.forgets_rtt),
+            counts_ticks: self.counts_ticks.unwrap_or(base.counts_ticks),
+            lost_syn_counts: self.lost_syn_counts.unwrap_or(base.lost_syn_counts),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Group {
     ) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                (tcp.segment_bytes + tcp.header_bytes, tcp.header_bytes)
+                (tcp.segment_bytes + tcp.header_bytes, tcp.ack_bytes)
             }
             Source::Cbr { packet_bytes, header_bytes, dither, .. } => {
                 assert!((0.0..=1.0).contains(dither), "a dither of {dither} is not from 0 to 1");

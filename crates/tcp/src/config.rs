@@ -8,8 +8,10 @@ use fairwire_core::{Duration, Ecn};
 pub struct Config {
     /// Payload of a full segment, bytes.
     pub segment_bytes: u32,
-    /// Headers of a data segment and size of an ACK, bytes.
+    /// Headers of a data segment, bytes.
     pub header_bytes: u32,
+    /// An acknowledgement, and a SYN, bytes.
+    pub ack_bytes: u32,
     /// Receiver window, segments; `None` for no limit.
     pub window: Option<u32>,
     /// Initial congestion window, segments (RFC 3390, RFC 6928).
@@ -37,6 +39,8 @@ pub struct Config {
     pub counts_segments: bool,
     /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The RFCs count bytes.
     pub whole_segments: bool,
+    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with selective acknowledgements, and not by BBR.
+    pub spreads_cuts: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)? Otherwise one segment is timed at a
@@ -102,12 +106,18 @@ pub struct Quirks {
     pub ecn_on_retransmissions: bool,
     /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2; RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
+    /// A round-trip time is the number of ticks between sending and acknowledgement, rather than rounded to ticks; it, its variation and
+    /// the timeout are rounded down to whole ticks wherever they are divided. As in ns-2, where each flow's ticks have a random phase; here
+    /// they have the clock's.
+    pub counts_ticks: bool,
+    /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it leaves a window of one segment and no more.
+    pub lost_syn_counts: bool,
 }
 
 /// A bundle of constants as simulators of an era had them (research dossier, section 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers not counted.
+    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data not counted; ACKs have 40 bytes.
     Ns1In1998,
     /// ns-2 as of 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
     #[default]
@@ -161,6 +171,7 @@ impl Config {
         Config {
             segment_bytes,
             header_bytes: 40,
+            ack_bytes: 40,
             window: None,
             initial_window: 2,
             handshake: true,
@@ -174,6 +185,7 @@ impl Config {
             delayed_ack: None,
             counts_segments: false,
             whole_segments: false,
+            spreads_cuts: false,
             ecn: EcnMode::Off,
             exact_rtt: false,
             restart_window: Some(1),
@@ -185,6 +197,8 @@ impl Config {
                 grows_unused: true,
                 ecn_on_retransmissions: true,
                 forgets_rtt: true,
+                counts_ticks: true,
+                lost_syn_counts: true,
             },
         }
     }
@@ -201,6 +215,7 @@ impl Config {
             delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) }),
             counts_segments: true, // Linux
             whole_segments: true,  // Linux
+            spreads_cuts: true,    // Linux
             exact_rtt: true,
             restart_window: Some(10),
             quirks: Quirks::default(),

@@ -29,6 +29,7 @@
 
 mod config;
 pub mod congestion;
+mod cut;
 mod journal;
 mod receiver;
 mod rtt;

@@ -14,8 +14,8 @@ pub struct RttEstimator {
     is_stale: bool, // the next measurement counts as the first
 }
 
-/// The timeout is never more than this times its unbacked-off value, as in ns-2.
-const MOST_BACKOFF: u32 = 64;
+/// The timeout is never more than this times its unbacked-off value: what a count can hold.
+const MOST_BACKOFF: u32 = 1 << 30;
 
 /// Backed off by more than this, an estimate may be thought wrong (RFC 6298, section 5); ns-2's number.
 const TRUSTED_BACKOFF: u32 = 8;
@@ -41,15 +41,18 @@ impl RttEstimator {
             (self.rtt_ns_x8, self.variation_ns_x4) = (rtt * 8, rtt * 2);
             return;
         }
-        let error = rtt.abs_diff(self.rtt_ns_x8 / 8);
-        self.variation_ns_x4 = self.variation_ns_x4 - self.variation_ns_x4 / 4 + error;
-        self.rtt_ns_x8 = self.rtt_ns_x8 - self.rtt_ns_x8 / 8 + rtt;
+        let (before, variation) =
+            (counted(self.rtt_ns_x8 / 8, config), counted(self.variation_ns_x4 / 4, config));
+        self.variation_ns_x4 = self.variation_ns_x4 - variation + rtt.abs_diff(before);
+        self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5), up to 64 times its value. Where the quirk says so, what was measured is forgotten after the
+    /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. Where the quirk says so, what was measured is forgotten after the
     /// fourth in a row: the timeout stands until the next measurement, which then counts as the first.
     pub fn back_off(&mut self, config: &Config) {
-        self.backoff = (self.backoff * 2).min(MOST_BACKOFF);
+        if self.timeout(config) < config.max_rto {
+            self.backoff = (self.backoff * 2).min(MOST_BACKOFF);
+        }
         self.is_stale |= config.quirks.forgets_rtt && self.backoff > TRUSTED_BACKOFF;
     }
 
@@ -63,7 +66,7 @@ impl RttEstimator {
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
             0 => config.initial_rto.ns(),
-            rtt_x8 => rtt_x8 / 8 + self.variation_ns_x4.max(config.tick.ns()),
+            rtt_x8 => counted(rtt_x8 / 8, config) + self.variation_ns_x4.max(config.tick.ns()),
         };
         let backed_off = base.max(config.min_rto.ns()).saturating_mul(u64::from(self.backoff));
         Duration::from_ns(backed_off.min(config.max_rto.ns()))
@@ -76,6 +79,15 @@ impl RttEstimator {
 }
 
 /// Rounds to the nearest tick, at least one; without a tick exact, at least a nanosecond.
+/// A time that was divided, as it is counted.
+#[inline]
+fn counted(ns: u64, config: &Config) -> u64 {
+    match config.tick.ns() {
+        tick if tick > 0 && config.quirks.counts_ticks => ns / tick * tick,
+        _ => ns,
+    }
+}
+
 fn in_ticks(ns: u64, tick: u64) -> u64 {
     match tick {
         0 => ns.max(1),
@@ -149,6 +161,33 @@ mod tests {
         assert_eq!(rtt.timeout(), Duration::from_secs(60));
         rtt.measured(Duration::from_ms(30));
         assert_eq!(rtt.timeout(), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn back_off_goes_on_doubling_past_64_times_while_the_timeout_is_below_the_longest() {
+        let mut rtt = estimator(10, 200);
+        rtt.measured(Duration::from_ms(30));
+        let after = |rtt: &mut Estimator, times| {
+            rtt.backed_off(times);
+            rtt.timeout()
+        };
+        assert_eq!(after(&mut rtt, 6), Duration::from_ms(12_800));
+        assert_eq!(after(&mut rtt, 1), Duration::from_ms(25_600)); // as ns-2 2.35 does
+        assert_eq!(after(&mut rtt, 100), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn what_is_divided_is_rounded_down_to_ticks_where_the_quirk_says_so() {
+        // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of variation, then a measurement of 15 ticks. The
+        // variation is 6 - 1 + 11 quarters, and the timeout 43 / 8 + 16 ticks, rounded down.
+        let mut rtt = estimator(10, 200);
+        rtt.1.quirks.counts_ticks = true;
+        (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
+        rtt.measured(Duration::from_ms(150));
+        assert_eq!(rtt.0.variation_ns_x4, 160_000_000);
+        assert_eq!(rtt.timeout(), Duration::from_ms(210));
+        rtt.1.quirks.counts_ticks = false;
+        assert!(rtt.timeout() > Duration::from_ms(210));
     }
 
     #[test]

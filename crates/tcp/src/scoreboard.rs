@@ -7,6 +7,7 @@
 //! A retransmission is taken for lost when a segment first sent after it is selectively acknowledged, in the spirit of
 //! RFC 8985; RFC 6675 alone would wait for the timer.
 
+use crate::cut::Cut;
 use crate::segment::Sack;
 use std::collections::VecDeque;
 
@@ -21,9 +22,12 @@ pub(crate) struct Scoreboard {
     lost_below: u64,   // what is below and has not arrived is lost
     sacked_below: u64, // one beyond the highest that has arrived
     repair_from: u64,  // nothing below is to be sent again
-    newly_lost: u32,   // since last asked
+    losses: u32,       // all of them, wrapping
+    told: u32,         // of those, when last asked
     repeats: VecDeque<Repeat>,
     forgets_repeats: bool,
+    /// The cut of the window that is being made.
+    pub(crate) cut: Cut,
 }
 
 /// A retransmission, and what had never been sent when it was.
@@ -119,7 +123,12 @@ impl Scoreboard {
     /// How many segments, sent for the first time or again, have been taken for lost since this was last asked.
     #[inline]
     pub(crate) fn newly_lost(&mut self) -> u32 {
-        std::mem::take(&mut self.newly_lost)
+        self.losses.wrapping_sub(std::mem::replace(&mut self.told, self.losses))
+    }
+
+    /// How many segments have been taken for lost so far, wrapping.
+    pub(crate) fn losses(&self) -> u32 {
+        self.losses
     }
 
     /// Takes the first segment for lost, as three duplicate acknowledgements say it is.
@@ -138,7 +147,7 @@ impl Scoreboard {
             self.lose(self.base + at as u64);
         }
         self.lost_below = highest;
-        self.newly_lost = 0; // the sender knows
+        self.told = self.losses; // the sender knows
         self.repeats.clear();
         self.repair_from = self.base;
     }
@@ -219,7 +228,7 @@ impl Scoreboard {
         if *state & (SACKED | LOST) == 0 {
             *state |= LOST;
             self.lost += 1;
-            self.newly_lost = self.newly_lost.saturating_add(1);
+            self.losses = self.losses.wrapping_add(1);
             self.repair_from = self.repair_from.min(seq);
             self.lost_below = self.lost_below.max(seq + 1);
         }
@@ -251,7 +260,7 @@ impl Scoreboard {
             self.repeats.pop_front();
             if self.is_repeated(seq) {
                 self.uncount(REPEATED);
-                self.newly_lost = self.newly_lost.saturating_add(1);
+                self.losses = self.losses.wrapping_add(1);
                 self.segments[(seq - self.base) as usize] &= !REPEATED;
                 self.repair_from = self.repair_from.min(seq);
             }

@@ -16,6 +16,7 @@
 //! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.1.
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.3.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
+//! - `arithmetic` (choice; `exact`): whether CoDel's times and square roots are exact, or as coarse as in `linux`.
 //! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
 //! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
 //!   8290, section 5.2.4.
@@ -48,7 +49,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::compose::per_flow::PerFlow;
-use crate::dropper::codel::{self, Codel};
+use crate::dropper::codel::{self, Arithmetic, Codel};
 use crate::dropper::fattest::Fattest;
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
@@ -93,6 +94,9 @@ pub struct Spec {
     /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Quantity<Duration>>,
+    /// How finely CoDel counts. Default: `exact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Arithmetic>,
     /// Into how many queues flows are hashed, from 1 to 65536. Default: 1024.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
@@ -131,6 +135,7 @@ impl Spec {
             interval: self.interval,
             mtu: self.mtu,
             ce_threshold: self.ce_threshold,
+            arithmetic: self.arithmetic,
             ..codel::Spec::default()
         };
         Ok(Config {

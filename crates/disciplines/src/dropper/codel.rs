@@ -20,6 +20,7 @@
 //!   section 5.3, "maxpacket": 512 there, with the advice to use the interface's MTU.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
 //!   Linux; for DCTCP and the like.
+//! - `arithmetic` (choice; `exact`): whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
 //!
 //! # State and cost
 //! 40 bytes; O(1) per packet, a square root per signal.
@@ -92,6 +93,21 @@ pub struct Spec {
     /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Quantity<Duration>>,
+    /// How finely the law counts. Default: `exact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Arithmetic>,
+}
+
+/// How finely the law counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// As RFC 8289 writes it, in nanoseconds.
+    #[default]
+    Exact,
+    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of Newton's method per signal from the root
+    /// before, in 16 bits. From 1 to 2 that gives 0.5 and not 0.707: the third signal comes 50 ms after the second rather than 71.
+    Linux,
 }
 
 /// A checked [`Spec`].
@@ -116,6 +132,8 @@ pub struct Terms {
     pub ecn: EcnPolicy,
     /// Capable packets that waited longer are marked.
     pub ce_threshold: Option<Duration>,
+    /// How finely it counts.
+    pub arithmetic: Arithmetic,
 }
 
 impl Spec {
@@ -141,7 +159,9 @@ impl Spec {
                 .ce_threshold
                 .map(|typed| law::time(parameter("ce_threshold"), Some(typed), typed.0))
                 .transpose()?,
-        })
+            arithmetic: self.arithmetic.unwrap_or_default(),
+        }
+        .rounded())
     }
 
     /// Checks and builds.
@@ -162,6 +182,8 @@ pub struct Codel {
     next: Time,
     count: u32,
     last_count: u32,
+    /// The root before, where it is taken by steps, in 2^-16.
+    root: u16,
     phase: Phase,
 }
 
@@ -209,11 +231,11 @@ impl Codel {
             (true, true) => self.begin(terms, now),
             (true, false) => self.phase = Phase::Begun,
             (false, true) => {
-                self.count = self.count.saturating_add(1);
+                self.count_one();
                 self.schedule(terms);
             }
             (false, false) => {
-                self.count = self.count.saturating_add(1);
+                self.count_one();
                 self.phase = Phase::Dropped;
             }
         }
@@ -224,24 +246,65 @@ impl Codel {
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.interval * 16;
-        self.count = if delta > 1 && is_recent { delta } else { 1 };
+        if delta > 1 && is_recent {
+            self.count = delta;
+            self.root = newton(self.root, delta);
+        } else {
+            (self.count, self.root) = (1, u16::MAX);
+        }
         self.last_count = self.count;
-        self.next = now + terms.gap(self.count);
+        self.next = now + self.gap(terms);
         self.phase = Phase::Signalling;
+    }
+
+    /// The time until the next signal.
+    fn gap(&self, terms: &Terms) -> Duration {
+        let interval = terms.interval.ns();
+        Duration::from_ns(match terms.arithmetic {
+            // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
+            Arithmetic::Exact => (interval as f64 / f64::from(self.count).sqrt()) as u64,
+            Arithmetic::Linux => (((interval >> UNIT) * u64::from(self.root)) >> 16) << UNIT,
+        })
+    }
+
+    fn count_one(&mut self) {
+        self.count = self.count.saturating_add(1);
+        self.root = newton(self.root, self.count);
     }
 
     /// A signal was given and counted: the next one is due sooner after it.
     fn schedule(&mut self, terms: &Terms) {
-        self.next += terms.gap(self.count);
+        self.next += self.gap(terms);
         self.phase = Phase::Signalling;
     }
 }
 
+/// Linux's unit of time, 2^10 ns.
+const UNIT: u32 = 10;
+
+/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. A count so much larger than
+/// that of `root` that the step would end below zero leaves the least root.
+fn newton(root: u16, count: u32) -> u16 {
+    let square = u64::from(root) * u64::from(root); // 2^32 are 1
+    let Some(rest) = (3_u64 << 32).checked_sub(square.saturating_mul(count.into())) else { return 1 };
+    let next = (u64::from(root) * (rest >> 2)) >> 31;
+    u16::try_from(next).unwrap_or(u16::MAX).max(1)
+}
+
 impl Terms {
-    /// The time between signals after `count` of them.
-    fn gap(&self, count: u32) -> Duration {
-        // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
-        Duration::from_ns((self.interval.ns() as f64 / f64::from(count).sqrt()) as u64)
+    /// The instant, as finely as it is counted.
+    fn counted(&self, at: Time) -> Time {
+        match self.arithmetic {
+            Arithmetic::Exact => at,
+            Arithmetic::Linux => Time::from_ns(at.ns() >> UNIT << UNIT),
+        }
+    }
+
+    /// The parameters, as finely as they are counted.
+    fn rounded(self) -> Terms {
+        let counted = |time: Duration| self.counted(Time::ZERO + time).since(Time::ZERO);
+        let ce_threshold = self.ce_threshold.map(counted);
+        Terms { target: counted(self.target), interval: counted(self.interval), ce_threshold, ..self }
     }
 
     fn marks(&self, packet: &Packet) -> bool {
@@ -254,7 +317,8 @@ impl Law for Codel {
 
     #[inline]
     fn on_departure(&mut self, terms: &mut Terms, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
-        let sojourn = now.since(packet.arrived);
+        let now = terms.counted(now);
+        let sojourn = now.since(terms.counted(packet.arrived));
         let is_above = self.is_above(terms, sojourn, queue, now);
         match self.phase {
             Phase::Begun => self.begin(terms, now),

@@ -11,6 +11,7 @@ pub mod drop_front;
 pub mod faba;
 pub mod fattest;
 pub mod fred;
+pub mod half_free;
 pub mod hfaba;
 pub mod law;
 pub mod lqd;

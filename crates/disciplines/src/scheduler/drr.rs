@@ -18,7 +18,8 @@
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
 //! - `queues` (count; as many as flows): at most so many queues.
 //! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
-//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
+//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself, when the buffer is
+//!   full or (`half-free`) [as ns-2's SFQ has it](crate::dropper::half_free).
 //!
 //! # State and cost
 //! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of [LQD](crate::dropper::lqd). Who
@@ -46,6 +47,7 @@
 
 use super::entry::{Checked, MakesRoom, Typed};
 use crate::catalogue::{About, Family};
+use crate::dropper::half_free::HalfFree;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, BuildError};
 use crate::scheduler::any::{Kind, Terms};
@@ -124,6 +126,7 @@ impl Spec {
         Ok(match checked.dropper {
             MakesRoom::Lqd => queue(&checked, checked.lqd(site.rng(NAME))),
             MakesRoom::TailDrop => queue(&checked, TailDrop),
+            MakesRoom::HalfFree => queue(&checked, HalfFree),
         })
     }
 }

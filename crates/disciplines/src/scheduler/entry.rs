@@ -1,5 +1,6 @@
 //! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes room.
 
+use crate::dropper::half_free::HalfFree;
 use crate::dropper::lqd::Lqd;
 use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
@@ -22,6 +23,8 @@ pub enum MakesRoom {
     Lqd,
     /// The arrival: it is refused.
     TailDrop,
+    /// The arrival, and before the buffer is full: while its queue holds half of the free room or more, as in ns-2's SFQ. Packets count.
+    HalfFree,
 }
 
 /// What was typed for an entry.
@@ -95,6 +98,7 @@ impl Checked {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),
             MakesRoom::TailDrop => self.service.queue(self.limit, self.ecn, TailDrop),
+            MakesRoom::HalfFree => self.service.queue(self.limit, self.ecn, HalfFree),
         }
     }
 

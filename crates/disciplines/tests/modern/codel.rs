@@ -3,7 +3,7 @@
 use crate::{Event, Log, Model, Plain, assert_same, site, trace};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Seed, Time};
-use fairwire_disciplines::dropper::codel::{Codel, Config, Spec, Terms};
+use fairwire_disciplines::dropper::codel::{Arithmetic, Codel, Config, Spec, Terms};
 use fairwire_disciplines::dropper::law::OneQueue;
 use std::collections::VecDeque;
 
@@ -167,6 +167,15 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // 100 ms, then 100/sqrt(n) later each, and requests come every millisecond: 200, 270.7, 328.4, 378.4, 423.2, 464.0, 501.8.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
+}
+
+#[test]
+fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_the_second() {
+    let terms = Terms { ecn: EcnPolicy::Mark, arithmetic: Arithmetic::Linux, ..config().terms };
+    let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
+    // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for 6, 0.3726 for 7. Signals come at
+    // 100, 200, 250, 306.3, 355.0, 399.2, 439.6 and 476.9 ms, each at the next request.
+    assert_eq!(at, [100, 200, 250, 307, 356, 400, 440, 477]);
 }
 
 #[test]

@@ -75,16 +75,20 @@ const FQ_AND_RENO: &str = "UDP's own queue fills the buffer; which queue an over
 const PFIFO_17: (&str, &str) = ("[tail-drop]\nbuffer = '17 packets'", "pfifo limit 17");
 const PFIFO_66: (&str, &str) = ("[tail-drop]\nbuffer = '66 packets'", "pfifo limit 66");
 const PFIFO_264: (&str, &str) = ("[tail-drop]\nbuffer = '264 packets'", "pfifo limit 264");
-const CODEL: (&str, &str) =
-    ("[codel]\nbuffer = '1000 packets'", "codel limit 1000 target 5ms interval 100ms noecn");
-const CODEL_ECN: (&str, &str) =
-    ("[codel]\nbuffer = '1000 packets'\necn = 'mark'", "codel limit 1000 target 5ms interval 100ms ecn");
+const CODEL: (&str, &str) = (
+    "[codel]\nbuffer = '1000 packets'\narithmetic = 'linux'",
+    "codel limit 1000 target 5ms interval 100ms noecn",
+);
+const CODEL_ECN: (&str, &str) = (
+    "[codel]\nbuffer = '1000 packets'\necn = 'mark'\narithmetic = 'linux'",
+    "codel limit 1000 target 5ms interval 100ms ecn",
+);
 const STEP: (&str, &str) = (
     "[codel]\nbuffer = '1000 packets'\necn = 'mark'\nce_threshold = '5 ms'\ntarget = '500 ms'\ninterval = '1 s'",
     "codel limit 1000 target 500ms interval 1s ecn ce_threshold 5ms",
 );
 const FQ_CODEL: (&str, &str) = (
-    "[fq-codel]\nbuffer = '1000 packets'",
+    "[fq-codel]\nbuffer = '1000 packets'\narithmetic = 'linux'",
     "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms noecn",
 );
 const PIE: (&str, &str) = (

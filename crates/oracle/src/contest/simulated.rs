@@ -106,8 +106,9 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
         }
     };
     let ecn = if contest.ecn { EcnMode::Ect0 } else { EcnMode::Off };
-    let tcp =
-        Config { header_bytes: HEADER_BYTES, control, ecn, ..Config::new(Profile::Modern, SEGMENT_BYTES) };
+    let (header_bytes, ack_bytes) = (HEADER_BYTES, HEADER_BYTES);
+    let profile = Config::new(Profile::Modern, SEGMENT_BYTES);
+    let tcp = Config { header_bytes, ack_bytes, control, ecn, ..profile };
     Source::Bulk { tcp }
 }
 

@@ -114,6 +114,8 @@ pub enum Queue {
     },
     /// DRR, where a full buffer drops the oldest packet of the longest queue.
     Drr,
+    /// SFQ: round robin packet by packet, where who holds half of the free room gets no more.
+    Sfq,
 }
 
 /// RED's parameters.
@@ -170,6 +172,9 @@ impl Queue {
                 let (green, yellow) = (table("green", within), table("yellow", out));
                 ("rio", format!("[rio]\n{packets}{green}{yellow}wait = true\nout_rule = 'ns2'\n"))
             }
+            Queue::Sfq => {
+                ("drr", format!("[drr]\n{packets}quantum = '{WIRE_BYTES} B'\ndropper = 'half-free'\n"))
+            }
             Queue::Drr => {
                 let bytes = buffer * WIRE_BYTES;
                 ("drr", format!("[drr]\nbuffer = '{bytes} B'\nquantum = '{WIRE_BYTES} B'\ndropper = 'lqd'\n"))
@@ -185,6 +190,7 @@ impl Queue {
             Queue::Rem { .. } => "REM",
             Queue::Rio { .. } => "RED/RIO",
             Queue::Drr => "DRR",
+            Queue::Sfq => "SFQ",
         }
     }
 
@@ -192,13 +198,13 @@ impl Queue {
     pub fn ns2_limit(&self, buffer: u32) -> u32 {
         match self {
             Queue::DropTail | Queue::Rem { .. } => buffer + 1,
-            Queue::Red(_) | Queue::Rio { .. } => buffer,
+            Queue::Red(_) | Queue::Rio { .. } | Queue::Sfq => buffer,
             Queue::Drr => buffer * WIRE_BYTES,
         }
     }
 
-    /// Its variables in ns-2, for `flows` flows.
-    pub fn ns2_variables(&self, flows: u32) -> String {
+    /// Its variables in ns-2, for `flows` flows and a buffer of `buffer` packets.
+    pub fn ns2_variables(&self, buffer: u32, flows: u32) -> String {
         match *self {
             Queue::DropTail => String::new(),
             Queue::Red(Red { thresholds: Thresholds { min, max, inverse }, gentle, wait, bytes }) => format!(
@@ -212,6 +218,8 @@ impl Queue {
                  in_thresh_ {3} in_maxthresh_ {4} in_linterm_ {5} q_weight_ 0.002 gentle_ false wait_ true",
                 out.min, out.max, out.inverse, within.min, within.max, within.inverse
             ),
+            // Its hash keeps the pairs of up to twelve flows apart.
+            Queue::Sfq => format!("maxqueue_ {buffer} buckets_ 16"),
             // Its hash is the address of the source modulo the number of buckets: with one for each node, nobody shares.
             Queue::Drr => format!("buckets_ {} quantum_ {WIRE_BYTES}", 2 * flows + 2),
         }
@@ -269,7 +277,7 @@ impl Cell {
             ("-delay", (DELAY_MS as f64 / 1000.0).to_string()),
             ("-queue", self.queue.ns2_name().to_owned()),
             ("-limit", self.queue.ns2_limit(self.buffer).to_string()),
-            ("-set", self.queue.ns2_variables(self.flows())),
+            ("-set", self.queue.ns2_variables(self.buffer, self.flows())),
             ("-duration", self.duration_s.to_string()),
             ("-warm-up", self.warm_up_s.to_string()),
             ("-seed", seed.to_string()),

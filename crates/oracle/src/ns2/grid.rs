@@ -59,6 +59,8 @@ const REM_CELL: Cell = Cell { queue: Queue::Rem { target: 20 }, buffer: 100, ..C
 const RIO_CELL: Cell = Cell { queue: RIO, buffer: 100, ..CELL };
 const DRR_CELL: Cell = Cell { queue: Queue::Drr, buffer: 100, ..CELL };
 
+const SFQ_CELL: Cell = Cell { queue: Queue::Sfq, buffer: 100, ..CELL };
+
 const NEAR_AND_FAR: &[Class] = &[far(newreno(5), "near", 3), far(newreno(5), "far", 23)];
 const FLAVOURS: &[Class] = &[
     tcp("tahoe", Recovery::Tahoe, 3),
@@ -190,6 +192,13 @@ pub const CELLS: &[Cell] = &[
     Cell { name: "drr-newreno-rtt", classes: NEAR_AND_FAR, ..DRR_CELL },
     Cell { name: "drr-flavours", classes: FLAVOURS, ..DRR_CELL },
     Cell { name: "drr-afd-table-2", mbps: 20, buffer: 200, classes: AFD_TABLE_2, ..DRR_CELL },
+    // SFQ: at most twelve flows, each with a bucket of its own.
+    // Locked in step for a part of the seeds, on both sides: so there are more.
+    Cell { name: "sfq-newreno-10", classes: &[newreno(10)], seeds: 24, ..SFQ_CELL },
+    Cell { name: "sfq-newreno-10-tight", buffer: 40, classes: &[newreno(10)], seeds: 24, ..SFQ_CELL },
+    Cell { name: "sfq-newreno-cbr", classes: &[newreno(9), cbr(5000)], ..SFQ_CELL },
+    Cell { name: "sfq-newreno-rtt", classes: NEAR_AND_FAR, ..SFQ_CELL },
+    Cell { name: "sfq-flavours", classes: FLAVOURS, ..SFQ_CELL },
 ];
 
 #[cfg(test)]
@@ -204,7 +213,7 @@ mod tests {
         assert_eq!(CELLS.iter().filter(|cell| cell.is_quick).count(), 6);
         let flows: BTreeSet<u32> = CELLS.iter().map(Cell::flows).collect();
         assert_eq!((flows.first(), flows.last()), (Some(&2), Some(&500)));
-        for queue in ["DropTail", "RED", "REM", "RED/RIO", "DRR"] {
+        for queue in ["DropTail", "RED", "REM", "RED/RIO", "DRR", "SFQ"] {
             assert!(CELLS.iter().filter(|cell| cell.queue.ns2_name() == queue).count() >= 3, "{queue}");
         }
     }

@@ -103,7 +103,7 @@ fn group(class: &Class, number: u32, seed: u64) -> GroupPlan {
 fn tcp(kind: Kind) -> Config {
     let Kind::Tcp { recovery, binomial, min_rto_ms } = kind else { unreachable!("only asked of TCP") };
     let mut config = Config::new(Profile::Ns2In2006, PAYLOAD_BYTES);
-    config.header_bytes = HEADER_BYTES;
+    (config.header_bytes, config.ack_bytes) = (HEADER_BYTES, HEADER_BYTES);
     config.min_rto = Duration::from_ms(min_rto_ms);
     config.recovery = match recovery {
         Recovery::Tahoe => fairwire_tcp::Recovery::Tahoe,

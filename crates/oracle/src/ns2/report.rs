@@ -44,7 +44,7 @@ impl Finding {
     /// The finding of `cell` from its runs on both sides.
     pub fn new(cell: &Cell, ns2: &[Outcome], ours: &[Outcome]) -> Finding {
         let limit = cell.queue.ns2_limit(cell.buffer);
-        let variables = cell.queue.ns2_variables(cell.flows());
+        let variables = cell.queue.ns2_variables(cell.buffer, cell.flows());
         Finding {
             cell: cell.name,
             ns2_queue: format!("{} limit {limit} {variables}", cell.queue.ns2_name()).trim_end().to_owned(),

@@ -91,6 +91,7 @@ impl Check<'_> {
         let config = tcp.config();
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
+        self.size(&format!("{path}.ack"), tcp.ack, 1..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.segment"), tcp.segment, 1..=LARGEST_PACKET - header)?;
         let most = 1 << 30; // sequence numbers are 32 bits of segments, and half of them must not be in flight
         self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;

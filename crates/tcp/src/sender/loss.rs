@@ -3,7 +3,7 @@
 //! # Source
 //! Tahoe: fast retransmit alone (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno: RFC 6582. What the RFCs leave open
 //! is as in ns-2's agents of these names: the window after recovery is half of that before, unrounded; NewReno's timer restarts on
-//! the first partial acknowledgement only ("impatient"); duplicates after a timeout repair nothing (ns-2's `bugFix_`).
+//! the first partial acknowledgement only ("impatient"), and no partial one measures a round trip; duplicates after a timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
 use crate::config::Recovery;
@@ -20,6 +20,12 @@ impl Sender {
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
         self.duplicates = 0;
+        if let Phase::Recovery { .. } = self.phase
+            && self.config.recovery == Recovery::NewReno
+            && ack.next < self.recover
+        {
+            self.forget_timed(ack.next);
+        }
         let measures = self.measure(ack.next, now);
         if let Phase::Recovery { has_acted } = self.phase {
             // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
@@ -60,6 +66,14 @@ impl Sender {
         }
     }
 
+    /// A segment that a partial acknowledgement covers may have waited behind a hole: it ends a back-off, and measures nothing.
+    fn forget_timed(&mut self, acked_to: u64) {
+        if !self.has_journal && self.timed_seq < acked_to {
+            self.timed_seq = super::NONE;
+            self.rtt.progressed();
+        }
+    }
+
     /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first, deflates by what was acknowledged,
     /// less one for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
@@ -72,7 +86,6 @@ impl Sender {
         }
         if !seen_partial {
             self.phase = Phase::Recovery { has_acted: true };
-            self.timed_seq = super::NONE;
             self.arm(now);
         }
         self.send_data(self.unacked, now, out);

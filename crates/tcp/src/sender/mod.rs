@@ -272,6 +272,12 @@ impl Sender {
         self.timed_seq = NONE;
         if matches!(self.phase, Phase::SynSent { .. }) {
             self.phase = Phase::SynSent { is_timed: false };
+            if self.config.quirks.lost_syn_counts {
+                let congested = self.congested(now);
+                self.control.timed_out(&congested);
+            } else {
+                self.control.restarted(1.0); // RFC 5681, section 3.1
+            }
             out.send(Segment::SYN);
             return self.arm(now);
         }
@@ -282,7 +288,10 @@ impl Sender {
         self.duplicates = 0;
         self.inflation = 0;
         match &mut self.board {
-            Some(board) if !self.config.quirks.sack_counts_acks => board.lose_all(self.highest),
+            Some(board) if !self.config.quirks.sack_counts_acks => {
+                board.cut.end();
+                board.lose_all(self.highest);
+            }
             Some(board) => {
                 board.clear();
                 self.next = self.unacked;
@@ -296,7 +305,7 @@ impl Sender {
 
     fn opened(&mut self, is_timed: bool, now: Time, out: &mut impl Output) {
         if is_timed {
-            self.rtt.measured(now.since(self.timed_at), &self.config);
+            self.rtt.measured(self.elapsed(now), &self.config);
         }
         self.phase = Phase::Open;
         self.retransmit_at = Time::MAX;
@@ -314,8 +323,10 @@ impl Sender {
             if congested.in_use < 2.0 {
                 self.slow_down(congested.in_use, now);
             }
+            let before = self.control.window();
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
+            self.spread_cut(before);
             self.owes_cwr = true;
         }
     }
@@ -434,11 +445,21 @@ impl Sender {
         let mut measures = Measures::default();
         if self.timed_seq < acked_to {
             self.timed_seq = NONE;
-            let rtt = now.since(self.timed_at);
-            self.sample(rtt);
-            measures.rtt = Some(rtt);
+            self.sample(self.elapsed(now));
+            measures.rtt = Some(now.since(self.timed_at));
         }
         measures
+    }
+
+    /// How long ago the segment that is timed was sent, as the clock of the sender shows it.
+    #[inline]
+    fn elapsed(&self, now: Time) -> Duration {
+        let tick = self.config.tick.ns();
+        if tick > 0 && self.config.quirks.counts_ticks {
+            let ticks = |at: Time| at.ns() / tick;
+            return Duration::from_ns((ticks(now) - ticks(self.timed_at)) * tick);
+        }
+        now.since(self.timed_at)
     }
 
     #[inline]

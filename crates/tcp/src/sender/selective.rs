@@ -12,6 +12,7 @@
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender};
 use crate::congestion::Control;
+use crate::cut::Told;
 use crate::journal::Measures;
 use crate::segment::Ack;
 use fairwire_core::Time;
@@ -23,6 +24,7 @@ impl Sender {
         }
         let in_flight = self.in_flight();
         let is_new = ack.next > self.unacked;
+        let losses = self.losses();
         let (newly, measures) = self.take_in(&ack, now);
         if !is_new && newly == 0 {
             return; // it told nothing
@@ -35,19 +37,31 @@ impl Sender {
                 self.control.recovered(now);
             }
             self.rearm(now);
+            self.end_cut(ack.next);
         } else {
             self.duplicates += 1;
         }
         let is_growing = is_new && !self.is_in_recovery();
-        if is_growing {
+        if is_growing && (self.counts_marks || !self.is_cutting()) {
+            let before = self.control.window();
             self.open_window(&ack, newly, in_flight, measures, now);
+            if self.counts_marks {
+                self.spread_cut(before);
+            }
         } else if self.is_in_recovery() && self.control.grows_in_recovery() {
             self.tell(&ack, newly, in_flight, measures, now);
         } else {
             self.untold = self.untold.saturating_add(newly as u32);
         }
-        if !self.is_in_recovery() && self.is_first_lost() && self.may_repair() {
-            self.enter_recovery(now, out);
+        let begins = !self.is_in_recovery() && self.is_first_lost() && self.may_repair();
+        if begins {
+            self.enter_recovery(now);
+        }
+        if self.is_cutting() {
+            self.step_cut(newly, is_new && self.losses() == losses);
+        }
+        if begins {
+            self.send_selected(self.unacked, now, out);
         }
         if is_new || self.is_in_recovery() || self.config.limited_transmit {
             self.send_by_board(now, out);
@@ -57,7 +71,7 @@ impl Sender {
     /// Sends what is lost, then what is new, while the window has room beside what is in flight (RFC 6675, section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
         let mut left = self.most_per_ack();
-        while left > 0 && u64::from(self.in_flight()) < self.control.window() as u64 {
+        while left > 0 && u64::from(self.in_flight()) < self.room() {
             let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
             if !self.may_leave(now) {
                 return;
@@ -93,10 +107,11 @@ impl Sender {
     }
 
     fn send_selected(&mut self, seq: u64, now: Time, out: &mut impl Output) {
-        if seq < self.highest
-            && let Some(board) = &mut self.board
-        {
-            board.repeat(seq, self.highest);
+        if let Some(board) = &mut self.board {
+            board.cut.sent();
+            if seq < self.highest {
+                board.repeat(seq, self.highest);
+            }
         }
         self.send_data(seq, now, out);
         self.next = self.highest;
@@ -125,10 +140,12 @@ impl Sender {
         by_board || self.duplicates >= DUPLICATES
     }
 
-    fn enter_recovery(&mut self, now: Time, out: &mut impl Output) {
+    fn enter_recovery(&mut self, now: Time) {
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
+            let before = self.control.window();
             self.control.lost(&congested);
+            self.spread_cut(before);
         }
         self.reduced(Reaction::Duplicates);
         self.phase = Phase::Recovery { has_acted: false };
@@ -137,7 +154,55 @@ impl Sender {
         if let Some(board) = &mut self.board {
             board.lose_first();
         }
-        self.send_selected(self.unacked, now, out);
+    }
+}
+
+/// A cut that is spread over a round trip.
+impl Sender {
+    /// The controller has cut the window, if it is below `before`: what is sent from here on goes down to it by and by.
+    pub(super) fn spread_cut(&mut self, before: f64) {
+        let (target, window_limit) = (self.control.window(), self.window_limit());
+        if !self.config.spreads_cuts || target >= before || self.control.grows_in_recovery() {
+            return;
+        }
+        let highest = self.highest;
+        if let Some(board) = &mut self.board
+            && !self.config.quirks.sack_counts_acks
+        {
+            board.cut.begin(before.min(window_limit), target, highest);
+        }
+    }
+
+    fn end_cut(&mut self, acked: u64) {
+        let is_repairing = self.is_in_recovery();
+        if let Some(board) = &mut self.board
+            && !is_repairing
+            && board.cut.until().is_some_and(|until| acked >= until)
+        {
+            board.cut.end();
+        }
+    }
+
+    #[inline]
+    fn is_cutting(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.cut.is_on())
+    }
+
+    fn step_cut(&mut self, newly: u64, is_safe: bool) {
+        let told = Told { newly: newly as u32, is_safe, in_flight: self.in_flight().into() };
+        if let Some(board) = &mut self.board {
+            board.cut.step(told);
+        }
+    }
+
+    fn losses(&self) -> u32 {
+        self.board.as_ref().map_or(0, |board| board.losses())
+    }
+
+    /// How many segments may be in flight.
+    fn room(&self) -> u64 {
+        let window = self.control.window();
+        self.board.as_ref().map_or(window as u64, |board| board.cut.room(window))
     }
 }
 
@@ -193,7 +258,8 @@ impl Sender {
         } else if self.may_repair() {
             self.pipe =
                 u32::try_from(self.highest - self.unacked).unwrap_or(u32::MAX).saturating_sub(DUPLICATES);
-            self.enter_recovery(now, out);
+            self.enter_recovery(now);
+            self.send_selected(self.unacked, now, out);
         }
     }
 

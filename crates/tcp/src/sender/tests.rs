@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Profile;
+use crate::config::{EcnMode, Profile};
 use crate::receiver::Receiver;
 use fairwire_core::Duration;
 
@@ -200,6 +200,27 @@ fn the_receiver_window_is_never_overrun() {
 }
 
 #[test]
+fn a_cut_for_a_mark_is_spread_over_the_round_trip_and_ends_with_it() {
+    for (spreads_cuts, expected) in
+        [(true, [1, 1, 1, 0, 1, 1, 0, 0, 1, 1]), (false, [0, 0, 0, 1, 1, 1, 1, 1, 1, 1])]
+    {
+        let config = Config { spreads_cuts, ecn: EcnMode::Ect0, ..Config::new(Profile::Modern, 1448) };
+        let (mut sender, mut sent) = open_as(config, 10);
+        let mut echo = |next: u64, ece: bool| {
+            sender.on_ack(Ack { ece, ..Ack::of(next) }, ms(40), &mut sent);
+            sent.taken().len()
+        };
+        let counts: Vec<usize> = (1..=10).map(|next| echo(next, true)).collect();
+        assert_eq!(counts, expected, "a window of 7, {spreads_cuts}");
+        let at_end = echo(11, false);
+        assert!(
+            (1..=2).contains(&at_end),
+            "one for the segment that left, and one if the window grows: {at_end}"
+        );
+    }
+}
+
+#[test]
 fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
     for seed in 0..50 {
         let mut rng = fairwire_core::Seed(seed).stream("loss");
@@ -242,5 +263,5 @@ fn a_million_flows_fit_into_memory() {
         size_of::<Receiver>()
     );
     assert!(size_of::<Controller>() <= size_of::<Reno>());
-    assert!(size_of::<Scoreboard>() <= 128 && size_of::<Journal>() <= 136);
+    assert!(size_of::<Scoreboard>() <= 160 && size_of::<Journal>() <= 136);
 }

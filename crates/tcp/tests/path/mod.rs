@@ -229,7 +229,11 @@ impl<'a> Path<'a> {
     }
 
     fn bytes(&self, segment: &Segment) -> u32 {
-        self.config.header_bytes + if segment.is_syn { 0 } else { self.config.segment_bytes }
+        if segment.is_syn {
+            self.config.ack_bytes
+        } else {
+            self.config.header_bytes + self.config.segment_bytes
+        }
     }
 
     fn queue(&mut self, mut segment: Segment) {
@@ -258,7 +262,7 @@ impl<'a> Path<'a> {
     }
 
     fn acknowledge(&mut self, ack: Ack) {
-        let bytes = self.config.header_bytes;
+        let bytes = self.config.ack_bytes;
         let transmission = takes(bytes, ACCESS_BPS) + takes(bytes, LINK_BPS) + takes(bytes, ACCESS_BPS);
         let arrives = self.now + transmission + ACCESS_DELAY + LINK_DELAY + ACCESS_DELAY;
         self.acked += 1;

@@ -1,0 +1,149 @@
+//! How a cut of the window is spread over the round trip after it: proportional rate reduction.
+//!
+//! # Source
+//! RFC 6937, with the choice of its successor (draft-ietf-tcpm-prr-rfc6937bis) between the two bounds by whether an acknowledgement
+//! moves on and tells of no further loss. As in Linux, marks cut the window in this way too, and what is reduced is the window in use.
+//!
+//! # Why
+//! A window that falls at once from ten to seven silences its sender until three segments have left the network; where more than
+//! that were lost, it lets out a burst. Spread over the round trip, seven segments leave for each ten that are delivered.
+
+/// A cut under way; none while `until` is zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cut {
+    /// It is over when this is acknowledged: what was never sent when it began.
+    until: u64,
+    /// So many segments may be in flight for now.
+    room: u64,
+    /// The window after it (ssthresh), and before (RecoverFS).
+    target: u32,
+    before: u32,
+    /// Since it began (prr_delivered, prr_out).
+    delivered: u32,
+    sent: u32,
+}
+
+/// What an acknowledgement told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// Segments that it newly tells of, DeliveredData.
+    pub newly: u32,
+    /// Has it moved on, without a sign of a further loss?
+    pub is_safe: bool,
+    /// Segments in flight after it.
+    pub in_flight: u64,
+}
+
+impl Cut {
+    /// The window falls from `before` to `target` segments; `highest` was never sent.
+    pub fn begin(&mut self, before: f64, target: f64, highest: u64) {
+        let segments = |window: f64| (window as u32).max(1);
+        *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
+    }
+
+    /// Ends it.
+    pub fn end(&mut self) {
+        *self = Cut::default();
+    }
+
+    /// Is a cut under way?
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.until != 0
+    }
+
+    /// Is a cut under way that everything below `acked` ends?
+    pub fn until(&self) -> Option<u64> {
+        self.is_on().then_some(self.until)
+    }
+
+    /// How many segments may be in flight, with a window of `window` segments.
+    #[inline]
+    pub fn room(&self, window: f64) -> u64 {
+        if self.is_on() { self.room } else { window as u64 }
+    }
+
+    /// Takes in an acknowledgement: RFC 6937, section 3.
+    pub fn step(&mut self, told: Told) {
+        if !self.is_on() || told.newly == 0 {
+            return;
+        }
+        self.delivered = self.delivered.saturating_add(told.newly);
+        let target = u64::from(self.target);
+        let more = if told.in_flight > target {
+            let due = u64::from(self.delivered) * target;
+            due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
+        } else {
+            let owed = self.delivered.saturating_sub(self.sent);
+            let bound = owed.max(told.newly) + u32::from(told.is_safe);
+            u64::from(bound).min(target - told.in_flight)
+        };
+        // The first segment that is sent again does not wait.
+        self.room = told.in_flight + more.max(u64::from(self.sent == 0));
+    }
+
+    /// A segment was sent.
+    #[inline]
+    pub fn sent(&mut self) {
+        self.sent += u32::from(self.is_on());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(newly: u32, in_flight: u64) -> Told {
+        Told { newly, is_safe: true, in_flight }
+    }
+
+    /// Acknowledges `count` segments one by one and sends what may be sent; how many were sent on each.
+    fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
+        let one = |cut: &mut Cut, in_flight: &mut u64| {
+            *in_flight -= 1;
+            cut.step(told(1, *in_flight));
+            let sent = cut.room(0.0).saturating_sub(*in_flight);
+            (0..sent).for_each(|_| cut.sent());
+            *in_flight += sent;
+            sent
+        };
+        (0..count).map(|_| one(cut, in_flight)).collect()
+    }
+
+    #[test]
+    fn seven_segments_leave_for_each_ten_that_are_delivered() {
+        let (mut cut, mut in_flight) = (Cut::default(), 10);
+        cut.begin(10.0, 7.0, 10);
+        assert_eq!(spread(&mut cut, &mut in_flight, 10), [1, 1, 1, 0, 1, 1, 0, 0, 1, 1]); // ceil(0.7 n) of n until 7 are in flight
+        assert_eq!(in_flight, 7);
+    }
+
+    #[test]
+    fn where_more_was_lost_than_the_cut_the_window_is_made_up_for_by_one_more_than_is_delivered() {
+        let (mut cut, mut in_flight) = (Cut::default(), 4);
+        cut.begin(10.0, 7.0, 10);
+        assert_eq!(spread(&mut cut, &mut in_flight, 5), [2, 2, 2, 1, 1]); // 5, 6 and 7 in flight, and no more
+        assert_eq!(in_flight, 7);
+    }
+
+    #[test]
+    fn a_further_loss_lets_out_no_more_than_is_delivered() {
+        let mut cut = Cut::default();
+        cut.begin(10.0, 7.0, 10);
+        cut.step(Told { newly: 1, is_safe: false, in_flight: 3 });
+        assert_eq!(cut.room(0.0), 4);
+    }
+
+    #[test]
+    fn the_first_segment_sent_again_does_not_wait_and_no_cut_is_no_bound() {
+        let mut cut = Cut::default();
+        assert_eq!((cut.room(8.9), cut.until()), (8, None));
+        cut.begin(10.0, 1.0, 10);
+        cut.step(told(1, 9));
+        cut.sent();
+        cut.step(told(1, 9));
+        assert_eq!((cut.room(8.9), cut.until()), (9, Some(10))); // ceil(0.2) is the one that has been sent
+        cut.end();
+        assert_eq!(cut.room(8.9), 8);
+    }
+}
