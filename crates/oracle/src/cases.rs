@@ -151,7 +151,7 @@ const SAME: &[Tolerance] = &[
 const RED_GAPS: &str = "decisions are drawn; after a signal the kernel counts arrivals from 0 and ours from 1, as figure 2 of the \
                         paper has it, so its gaps are 1 + p as long, at most a tenth here";
 const CODEL_ROOT: &str = "from the third signal on the paths part: the kernel takes 1/sqrt(count) by one step of Newton's method, \
-                          so its third gap is 50 ms where RFC 8289 has 70.7 ms; with that step put into ours every fate was the same";
+                          so its third gap is 50 ms where RFC 8289 has 70.7 ms; with its arithmetic every fate is the same (codel-linux)";
 const FQ_CODEL_PATHS: &str = "the square root as for CoDel; besides, the kernel holds the backlog of all queues against the MTU where \
                               RFC 8289 has the queue's own, and lets an empty new queue go when no old ones wait where RFC 8290 \
                               makes it an old one";

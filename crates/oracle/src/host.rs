@@ -47,7 +47,7 @@ pub enum HostError {
 const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
 /// The guests together take a few minutes on an idle machine.
-const PATIENCE_NS: u64 = 900_000_000_000;
+const PATIENCE_NS: u64 = 1_800_000_000_000;
 /// A guest keeps one processor busy.
 const GUESTS: usize = 2;
 const CONSOLE: &str = "console.txt";

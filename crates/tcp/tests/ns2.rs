@@ -4,7 +4,7 @@
 
 mod path;
 
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
@@ -95,4 +95,33 @@ fn sack_loses_what_it_loses_in_ns2() {
             (20, Some(8), 1_084_569.6, 0),
         ],
     );
+}
+
+/// Packets that a NewReno flow sends within 200 s, each of them lost on the link with `probability`. The numbers of those lost, for
+/// `ns bench/random-losses.tcl "NUMBERS" Newreno 200`, are what `rng` draws here.
+fn sent_under_losses(probability: f64, seed: u64) -> usize {
+    let mut rng = Seed(seed).stream("loss");
+    let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();
+    let config = Config::new(Profile::Ns2In2006, 512);
+    let mut path = Path::new(&config, 1_000_000).losing(&lost);
+    path.start();
+    path.run_until(Time::ZERO + Duration::from_secs(200));
+    path.sent.len()
+}
+
+#[test]
+fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2_however_often_its_timer_runs_out() {
+    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer backs off to its ceiling again and again.
+    for (probability, seed, in_ns2) in [
+        (0.08, 3, 17_701),
+        (0.08, 11, 17_574),
+        (0.08, 14, 17_333),
+        (0.25, 3, 1482),
+        (0.25, 11, 835),
+        (0.25, 12, 340),
+        (0.25, 14, 1158),
+        (0.25, 18, 2184),
+    ] {
+        assert_eq!(sent_under_losses(probability, seed), in_ns2, "{probability}, seed {seed}");
+    }
 }

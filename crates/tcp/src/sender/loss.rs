@@ -20,16 +20,15 @@ impl Sender {
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
         self.duplicates = 0;
-        if let Phase::Recovery { .. } = self.phase
-            && self.config.recovery == Recovery::NewReno
-            && ack.next < self.recover
-        {
+        // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
+        let is_partial =
+            self.is_in_recovery() && self.config.recovery == Recovery::NewReno && ack.next < self.recover;
+        if is_partial {
             self.forget_timed(ack.next);
         }
         let measures = self.measure(ack.next, now);
         if let Phase::Recovery { has_acted } = self.phase {
-            // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
-            if self.config.recovery == Recovery::NewReno && ack.next < self.recover {
+            if is_partial {
                 if self.control.grows_in_recovery() {
                     self.tell(ack, newly, in_flight, measures, now);
                 } else {
