@@ -4,6 +4,8 @@
 
 #![allow(clippy::disallowed_methods)] // real processes take real time
 
+use fairwire_gateway::io::Port;
+use fairwire_gateway::io::af_packet::AfPacket;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -117,18 +119,23 @@ impl Bed {
         gateway
     }
 
-    /// A socket on host `end`.
-    fn socket(&self, end: &str, address: &str) -> UdpSocket {
+    /// What `make` makes on host `end`.
+    fn on_host<T: Send + 'static>(&self, end: &str, make: impl FnOnce() -> T + Send + 'static) -> T {
         let path = format!("/run/netns/{}-{end}", self.name);
-        let (path, address) = (path.clone(), address.to_owned());
         // The thread goes to the host's network and is not used for anything else.
         let made = thread::spawn(move || {
             let namespace = fs::File::open(path).expect("`ip` made it");
             let kind = Some(rustix::thread::LinkNameSpaceType::Network);
             rustix::thread::move_into_link_name_space(namespace.as_fd(), kind).expect("root may");
-            UdpSocket::bind((address, 7000)).expect("a free port")
+            make()
         });
-        let socket = made.join().expect("it does not panic");
+        made.join().expect("it does not panic")
+    }
+
+    /// A socket on host `end`.
+    fn socket(&self, end: &str, address: &str) -> UdpSocket {
+        let address = address.to_owned();
+        let socket = self.on_host(end, move || UdpSocket::bind((address, 7000)).expect("a free port"));
         socket.set_read_timeout(Some(Duration::from_millis(20))).expect("above zero");
         socket
     }
@@ -300,8 +307,12 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
     assert!(exit.success() && said.contains("download:") && !said.contains("MISSING"), "{exit} {said}");
     assert!(!socket.exists());
     assert_eq!((bed.links(), self::locks()), (links, locks));
-    let silent = bed.ask(&["status", path]);
-    assert_eq!(silent.status.code(), Some(1), "nobody answers any more");
+    for command in [["status", path].as_slice(), &["reload", path], &["top", "--once", path]] {
+        let silent = bed.ask(command);
+        let said = String::from_utf8_lossy(&silent.stderr).into_owned();
+        assert_eq!(silent.status.code(), Some(2), "nobody answers {command:?}: {said}");
+        assert!(said.contains("no gateway answers at") && said.contains("is the gateway running?"), "{said}");
+    }
 }
 
 /// Files in the folder of locks; those of other tests that run at the same time have another process's number in them.
@@ -398,9 +409,122 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
             .replace("\"gi\"", "\"gone\"")
             .replace("\"go\"", "\"away\""),
     );
-    let none = bed.ask(&["run", none.to_str().expect("UTF-8")]);
-    let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(none.status.code() == Some(2) && said.contains("there is no such interface"), "{said}");
+    for command in ["run", "check"] {
+        let none = bed.ask(&[command, none.to_str().expect("UTF-8")]);
+        let said = String::from_utf8_lossy(&none.stderr).into_owned();
+        assert!(none.status.code() == Some(2) && said.contains("there is no such interface"), "{said}");
+        assert!(said.contains("none.toml:4:10]"), "{command} tells the line: {said}");
+    }
+}
+
+#[test]
+fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
+    let Some(bed) = Bed::new("ending") else { return };
+    // What is sent stays inside for a second, and the gateway for as long.
+    let config = bed.config("delay = \"1 s\"\n");
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let hosts = bed.hosts();
+    for number in 0..100_u32 {
+        let _ = hosts.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
+        thread::sleep(Duration::from_millis(2));
+    }
+    gateway.signal(Signal::TERM);
+    thread::sleep(Duration::from_millis(100));
+    for command in [["reload", path].as_slice(), &["weigh", path, "unclaimed", "2"]] {
+        let refused = bed.ask(command);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && said.contains("was told to end"), "{said}");
+    }
+    assert!(bed.ask(&["status", path]).status.success(), "it still tells how it is");
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
+}
+
+/// One line of metrics, asked for with `authorization`: the status line of the answer.
+fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
+    let script = format!(
+        "exec 3<>/dev/tcp/{address}; printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n{authorization}\\r\\n' >&3; cat <&3"
+    );
+    let name = format!("{}-g", bed.name);
+    let output = Command::new("ip").args(["netns", "exec", &name, "bash", "-c", &script]).output();
+    String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
+}
+
+#[test]
+fn metrics_beyond_loopback_are_told_to_who_shows_the_token() {
+    let Some(bed) = Bed::new("token") else { return };
+    bed.write("token", "sesame-7\n");
+    ip(&format!("-n {}-g addr add 10.88.0.1/32 dev lo", bed.name)).expect("it is ours");
+    let text =
+        bed.text().replace("[download]", "metrics = \"10.88.0.1:9820\"\ntoken_file = \"token\"\n[download]");
+    let config = bed.write("gateway.toml", &text);
+    let missing = bed.write("missing.toml", &text.replace("\"token\"", "\"no-such\""));
+    for command in ["check", "run"] {
+        let refused = bed.ask(&[command, missing.to_str().expect("UTF-8")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(2) && said.contains("missing.toml:9:14]"), "{command}: {said}");
+    }
+    let gateway = bed.start(&config);
+    let address = "10.88.0.1/9820";
+    for none in ["", "Authorization: Bearer sesame-8\\r\\n", "Authorization: Basic sesame-7\\r\\n"] {
+        let told = metrics(&bed, address, none);
+        assert!(told.starts_with("HTTP/1.1 401 ") && !told.contains("fairwire_"), "`{none}`: {told}");
+    }
+    let told = metrics(&bed, address, "Authorization: Bearer sesame-7\\r\\n");
+    assert!(told.starts_with("HTTP/1.1 200 ") && told.contains("fairwire_uptime_seconds"), "{told}");
+    assert!(gateway.end().0.success());
+}
+
+/// A UDP packet of `ip_bytes` in a frame with the tag of `vlan`.
+fn tagged(vlan: u8, ip_bytes: u16) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0x77, 2, 2, 0, 0, 0, 0x77, 1, 0x81, 0, 0, vlan, 0x08, 0];
+    let [high, low] = ip_bytes.to_be_bytes();
+    frame.extend([0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, vlan, 0, 1, 10, vlan, 0, 2]);
+    let [high, low] = (ip_bytes - 20).to_be_bytes();
+    frame.extend([27, 88, 27, 88, high, low, 0, 0]);
+    frame.resize(18 + usize::from(ip_bytes), vlan);
+    frame
+}
+
+#[test]
+fn subscribers_are_told_by_their_vlan_and_tags_go_through_also_in_jumbo_frames() {
+    let Some(bed) = Bed::new("vlan") else { return };
+    for end in ["o", "i"] {
+        ip(&format!("-n {}-g link set g{end} mtu 9000", bed.name)).expect("a veth takes it");
+        ip(&format!("-n {}-{end} link set eth0 mtu 9000", bed.name)).expect("a veth takes it");
+    }
+    bed.write("people.csv", "name,addresses,vlan\nann,,10\nbob,,20\n");
+    let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
+    let config = bed.write("gateway.toml", &text.replace("faba", "hfaba"));
+    let gateway = bed.start(&config);
+    let open = || AfPacket::open("eth0").expect("root may");
+    let (mut outside, mut inside) = (bed.on_host("o", open), bed.on_host("i", open));
+    for (vlan, count) in [(10, 30), (20, 20), (30, 10)] {
+        let frame = tagged(vlan, 8900);
+        for number in 0..count {
+            assert!(outside.transmit(&frame), "VLAN {vlan}, {number}");
+            let (mut has_come, until) = (false, Instant::now() + Duration::from_secs(10));
+            while !has_come && Instant::now() < until {
+                inside.receive(&mut |came, _| has_come |= came == frame).expect("it is there");
+            }
+            assert!(has_come, "VLAN {vlan}, {number}: as it was sent, its tag included");
+        }
+    }
+    thread::sleep(Duration::from_millis(1200)); // classes are copied twice a second
+    let path = config.to_str().expect("UTF-8");
+    let status = bed.ask(&["status", path, "--classes", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let classes = told["ways"][0]["classes"].as_array().expect("a list");
+    // As counted on the link: tag and header of 18 bytes, and 24 of Ethernet. Neighbours of the hosts may ask for each other.
+    for (name, count, more) in [("ann", 30, 0), ("bob", 20, 0), ("unclaimed", 10, 4000)] {
+        let class = classes.iter().find(|class| class["class"] == name).expect("it is told");
+        let (bytes, sent) = (class["bytes_out"].as_u64().expect("a number"), count * (8900 + 18 + 24));
+        assert!((sent..=sent + more).contains(&bytes), "{name}: {bytes} bytes, not {sent}");
+    }
+    assert_eq!(told["ports"][1]["truncated"], 0);
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
 
 #[test]

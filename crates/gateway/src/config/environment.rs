@@ -1,8 +1,9 @@
-//! Can this machine do what a configuration asks? Only looks; it changes nothing.
+//! Can this machine do what a configuration asks? Only looks; it changes nothing. What is run is looked at here as well.
 
 use super::Config;
 use super::spec::{BackendChoice, OnFailure};
 use crate::class_book::Way;
+use crate::io::link;
 use fairwire_document::{DocumentError, Problem, listed};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -31,8 +32,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         BackendChoice::AfPacket => {
             let there = interfaces();
             for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
-                exists(config, key, name, &there)?;
-                notes.extend(enslaved(config, key, name)?);
+                notes.extend(fits(config, key, name, &there)?);
                 notes.extend(name_notes(config, key, name));
             }
             packet_socket(config)?;
@@ -48,6 +48,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     if config.spec().safety.on_failure == OnFailure::Open {
         needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
     }
+    config.token()?;
     Ok(notes)
 }
 
@@ -64,15 +65,46 @@ fn interfaces() -> Vec<String> {
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-fn exists(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    if there.iter().any(|other| other == name) {
-        return Ok(());
+/// What is to be known of the interface that frames are taken from, or why it is of no use.
+fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Option<Note>, DocumentError> {
+    let path = format!("wire.{key}");
+    let failed = |error: std::io::Error| {
+        let why = format!("the kernel does not tell of it: {error}");
+        refused(config, &path, name, why, "an interface that `ip link` shows".into())
+    };
+    let Some(index) = link::index_of(name).map_err(failed)? else { return Err(missing(config, key, there)) };
+    let about = link::about(index).map_err(failed)?;
+    if about.is_loopback || !about.is_ethernet {
+        let why = match about.is_loopback {
+            true => "that is the machine's loopback, which leads nowhere",
+            false => "its frames have no Ethernet header, as those of VPNs and PPP",
+        };
+        let allowed = "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
+                       `backend = \"tun\"` for what is routed";
+        return Err(refused(config, &path, name, why.into(), allowed.into()));
     }
+    match about.master {
+        None => Ok(None),
+        Some(master) => {
+            let master = link::name_of(master).map_err(failed)?.unwrap_or_else(|| master.to_string());
+            enslaved(config, key, name, &master).map(Some)
+        }
+    }
+}
+
+/// The interface that `key` names is not `there`.
+fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
+    let wire = &config.spec().wire;
+    let name = if key == "inside" { &wire.inside } else { &wire.outside };
     let near = fairwire_document::nearest(name, there.iter().map(String::as_str));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    let path = format!("wire.{key}");
     let why = "there is no such interface here".to_owned();
-    Err(refused(config, &path, name, why, format!("{}{near}", listed(there))))
+    refused(config, &format!("wire.{key}"), name, why, format!("{}{near}", listed(there)))
+}
+
+/// The interface that `key` names went before it could be used.
+pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {
+    missing(config, key, &interfaces())
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
@@ -106,15 +138,11 @@ fn is_ours(name: &str) -> bool {
 
 /// What a bridge or a bond has taken gets its frames there and not here. The bridge of a guard is no obstacle: a gateway that starts takes
 /// it away.
-fn enslaved(config: &Config, key: &str, name: &str) -> Result<Option<Note>, DocumentError> {
-    let Some(master) = fs::read_link(sys(name, "master")).ok().filter(|_| is_ours(name)) else {
-        return Ok(None);
-    };
-    let master = master.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if is_of_a_guard(&master) {
-        return Ok(Some(Note(format!(
+fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
+    if is_of_a_guard(master) {
+        return Ok(Note(format!(
             "`{name}` is bridged by `{master}`, unshaped, since a gateway died or hangs: one that starts takes that bridge away"
-        ))));
+        )));
     }
     let why = format!("it is a port of `{master}`, which would forward its frames as well");
     let allowed = format!("an interface that stands alone: `ip link set {name} nomaster`");
@@ -231,6 +259,32 @@ mod tests {
         assert!(message.contains("`lo`"), "{message}");
         let config = Config::parse("t.toml", &CONFIG.replace("nothere0", "lo0"), None).unwrap();
         assert!(check(&config).unwrap_err().to_string().ends_with("; did you mean `lo`?"));
+    }
+
+    #[test]
+    fn the_loopback_is_refused_in_its_line_with_a_remedy() {
+        let text = CONFIG.replace("nothere0", "lo").replace("outside = \"lo\"", "outside = \"else0\"");
+        let message = check(&Config::parse("t.toml", &text, None).unwrap()).unwrap_err().to_string();
+        let whole = "t.toml:4:10: `wire.inside` is `lo`, but that is the machine's loopback, which leads nowhere; allowed: \
+                     an Ethernet interface";
+        assert!(message.starts_with(whole), "{message}");
+    }
+
+    #[test]
+    fn a_token_that_cannot_be_read_or_is_empty_is_refused_in_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.toml");
+        let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
+        std::fs::write(&path, format!("{CONFIG}{text}")).unwrap();
+        let config = Config::load(&path).unwrap();
+        let line = format!("{}:10:14: ", path.display());
+        let message = config.token().unwrap_err().to_string();
+        assert!(message.starts_with(&line) && message.contains("token"), "{message}");
+        std::fs::write(folder.path().join("token"), " \n").unwrap();
+        let message = config.token().unwrap_err().to_string();
+        assert!(message.starts_with(&line) && message.contains("nothing in it"), "{message}");
+        std::fs::write(folder.path().join("token"), "secret\n").unwrap();
+        assert_eq!(config.token().unwrap().as_deref(), Some("secret"));
     }
 
     #[test]

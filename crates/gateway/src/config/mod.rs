@@ -34,7 +34,7 @@ use fairwire_disciplines::{BuildError, Site};
 use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
 use places::Texts;
 use spec::Spec;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use subscribers::SheetText;
 use tree::Tree;
@@ -44,6 +44,8 @@ use tree::Tree;
 pub struct Config {
     spec: Spec,
     places: Places,
+    /// Where the files are looked for that it names.
+    folder: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
     /// The leaf discipline of classes of the configuration that name one, by number.
@@ -72,6 +74,8 @@ pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
 
 /// A longer configuration is refused; subscribers stand in a file of their own.
 const MOST_BYTES: u64 = 4 << 20;
+/// Longer than any token.
+const MOST_TOKEN_BYTES: u64 = 4096;
 /// Lost time that a link may make up for: a busy machine may wake us so late.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// Flows that are counted one by one, unless told otherwise.
@@ -85,13 +89,17 @@ impl Config {
         let text = text(path)?;
         let name = path.display().to_string();
         let (spec, places) = read_document::<Spec>(&name, &text)?;
-        let Some(subscribers) = &spec.subscribers else { return Config::check(spec, places, None) };
-        let file = path.parent().unwrap_or(Path::new("")).join(&subscribers.file);
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let Some(subscribers) = &spec.subscribers else {
+            return Ok(Config { folder, ..Config::check(spec, places, None)? });
+        };
+        let file = folder.join(&subscribers.file);
         let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
         let text = read_text(&file, subscribers::MOST_BYTES, wanted)
             .map_err(|error| places.refuse("subscribers.file", error.problem))?;
         let name = file.display().to_string();
-        Config::check(spec, places, Some(SheetText { name: &name, text: &text }))
+        let sheet = SheetText { name: &name, text: &text };
+        Ok(Config { folder, ..Config::check(spec, places, Some(sheet))? })
     }
 
     /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`: a file's name and its text.
@@ -120,7 +128,8 @@ impl Config {
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
         let notes = notes(&spec, &tree, &shaping, &texts);
         let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
-        let config = Config { spec, places, book, claims, leaves, shaping, notes };
+        let folder = PathBuf::new();
+        let config = Config { spec, places, folder, book, claims, leaves, shaping, notes };
         for way in Way::ALL {
             config.check_discipline(way)?;
         }
@@ -155,6 +164,22 @@ impl Config {
     /// A refusal of what stands at the dotted `path` of the configuration.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         self.places.refuse(path, problem)
+    }
+
+    /// The token that readers of metrics must show, from the file that is named; `None` where none is.
+    pub fn token(&self) -> Result<Option<String>, DocumentError> {
+        const KEY: &str = "telemetry.token_file";
+        let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
+        let wanted = "a file with the token that readers of metrics must show";
+        let text = read_text(&self.folder.join(file), MOST_TOKEN_BYTES, wanted)
+            .map_err(|error| self.refuse(KEY, error.problem))?;
+        let token = text.trim();
+        if token.is_empty() {
+            let (given, why) = (format!("`{}`", file.display()), "there is nothing in it".to_owned());
+            let allowed = "a file with a token, such as 32 random letters".to_owned();
+            return Err(self.refuse(KEY, Problem::Refused { key: KEY.into(), given, why, allowed }));
+        }
+        Ok(Some(token.to_owned()))
     }
 
     /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the inside.

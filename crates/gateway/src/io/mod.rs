@@ -3,6 +3,7 @@
 pub mod af_packet;
 mod gather;
 pub mod interface;
+pub(crate) mod link;
 pub mod memory;
 pub mod tun;
 

@@ -1,47 +1,15 @@
 //! The kernel's bridge between the two interfaces, for the time in which the gateway does not forward.
 
 use super::error::ServiceError;
-use crate::lab::netlink::{CREATE, HEADER_BYTES, IS_UP, Link, Netlink, Request};
-use rustix::io::{read, write};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
+use crate::io::link::index_of;
+use crate::lab::netlink::{CREATE, IS_UP, Link, Netlink, Request};
 use std::io;
-
-/// What the kernel says of an interface.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct About {
-    /// Its number.
-    pub index: u32,
-    /// The longest packet that it takes, without the Ethernet header.
-    pub mtu: u32,
-    /// The number of the bridge or bond that it is a port of.
-    pub master: Option<u32>,
-    /// Is it up?
-    pub is_up: bool,
-}
 
 /// Two interfaces joined by a bridge of ours.
 #[derive(Debug)]
 pub(super) struct Bridge {
     index: u32,
     pub name: String,
-}
-
-/// The number of the interface `name`; `None` where there is none.
-pub(super) fn index_of(name: &str) -> io::Result<Option<u32>> {
-    let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    Ok(netdevice::name_to_index(&socket, name).ok())
-}
-
-/// What the kernel says of the interface `index`.
-pub(super) fn about(index: u32) -> io::Result<About> {
-    let netlink = Netlink::open_plain()?;
-    let mut request = Request::new(libc::RTM_GETLINK, 0);
-    request.link(Link::untouched(index));
-    write(netlink.descriptor(), &request.finish())?;
-    let mut answer = vec![0; 32 << 10];
-    let count = read(netlink.descriptor(), &mut answer[..])?;
-    parse(&answer[..count])
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
 }
 
 /// The name of the bridge at which the interface `index` would be: one gateway, one bridge.
@@ -144,59 +112,4 @@ fn up(index: u32) -> Request {
     let mut request = Request::new(libc::RTM_NEWLINK, 0);
     request.link(Link { index, flags: IS_UP, changed: IS_UP });
     request
-}
-
-/// Bytes of struct ifinfomsg.
-const LINK_BYTES: usize = 16;
-
-/// An RTM_NEWLINK message: struct nlmsghdr, struct ifinfomsg, attributes.
-fn parse(message: &[u8]) -> Option<About> {
-    let u32_at = |at: usize| Some(u32::from_ne_bytes(*message.get(at..)?.first_chunk()?));
-    let u16_at = |at: usize| Some(u16::from_ne_bytes(*message.get(at..)?.first_chunk()?));
-    if u16_at(4)? != libc::RTM_NEWLINK {
-        return None;
-    }
-    let end = (u32_at(0)? as usize).min(message.len());
-    let mut found = About {
-        index: u32_at(HEADER_BYTES + 4)?,
-        is_up: u32_at(HEADER_BYTES + 8)? & IS_UP != 0,
-        ..About::default()
-    };
-    let mut at = HEADER_BYTES + LINK_BYTES;
-    while at + 4 <= end {
-        let (len, kind) = (usize::from(u16_at(at)?), u16_at(at + 2)?);
-        match kind {
-            libc::IFLA_MTU => found.mtu = u32_at(at + 4)?,
-            libc::IFLA_MASTER => found.master = u32_at(at + 4),
-            _ => {}
-        }
-        at += len.max(4).next_multiple_of(4);
-    }
-    Some(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_tells_of_the_loopback() {
-        let Ok(Some(index)) = index_of("lo") else { panic!("every network namespace has `lo`") };
-        let told = about(index).expect("it is there");
-        assert_eq!((told.index, told.master), (index, None));
-        assert!(told.mtu >= 1500, "{told:?}");
-        assert_eq!(index_of("no-such-if").ok(), Some(None));
-    }
-
-    #[test]
-    fn no_bytes_make_the_reader_of_answers_fail() {
-        for len in 0..80 {
-            let mut bytes = vec![0xff; len];
-            assert_eq!(parse(&bytes), None);
-            if len > 20 {
-                bytes[4..6].copy_from_slice(&libc::RTM_NEWLINK.to_ne_bytes());
-                parse(&bytes);
-            }
-        }
-    }
 }

@@ -60,14 +60,16 @@ pub(super) struct Control<'a> {
     pub give_memory_back: Option<fn()>,
 }
 
+/// The answer to who wants a change of a gateway that was told to end.
+const ENDING: &str = "the gateway was told to end and lets what waits leave; nothing was changed";
 /// How often `stop` and the datapath are looked at.
 const LOOK: Duration = Duration::from_ms(50);
 /// How often the service manager is told that the datapath lives: well below any sensible WatchdogSec.
 const ALIVE: Duration = Duration::from_ms(500);
 
 impl Control<'_> {
-    /// Runs until a signal, `stop`, or the end of the thread that forwards.
-    pub fn run(&mut self, is_over: &dyn Fn() -> bool) {
+    /// Runs until a signal, `stop`, or the end of the thread that forwards. Given back is who is connected.
+    pub fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
@@ -94,7 +96,31 @@ impl Control<'_> {
             });
             self.wait(&clients, now);
         }
-        clients.flush(clock::now());
+        clients
+    }
+
+    /// Answers until the thread that forwards has ended too: while what waits is leaving, nothing is changed any more.
+    pub fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
+        loop {
+            let is_last = is_over();
+            let now = clock::now();
+            clients.accept(&self.listener.socket, now);
+            let board = self.board.clone();
+            let mut answer = |request| match request {
+                Request::Reload | Request::Weigh { .. } => Reply::Once(Box::new(refused(ENDING.to_owned()))),
+                other => self.answer(other),
+            };
+            clients.serve(now, &mut answer, &mut || {
+                Answer::Snapshot(Box::new(Arc::unwrap_or_clone(board.latest())))
+            });
+            if is_last {
+                return clients.flush(now);
+            }
+            // Another signal to end changes nothing, and must not be waited for again.
+            has_come(&self.signals.ends);
+            has_come(&self.signals.reloads);
+            self.wait(&clients, now);
+        }
     }
 
     fn wait(&self, clients: &Clients, now: Time) {

@@ -16,26 +16,9 @@ pub enum ServiceError {
         /// Who has it.
         holder: String,
     },
-    /// There is no such interface.
-    #[error("`wire.{key}` is `{name}`, but there is no such interface")]
-    NoInterface {
-        /// The key of the configuration: `inside` or `outside`.
-        key: &'static str,
-        /// As given.
-        name: String,
-    },
-    /// The interface is of no use for this.
-    #[error("`wire.{key}` is `{name}`, but {why}")]
-    Unfit {
-        /// The key of the configuration.
-        key: &'static str,
-        /// As given.
-        name: String,
-        /// Why.
-        why: String,
-        /// What helps.
-        remedy: String,
-    },
+    /// This machine cannot do what the configuration asks, or a file that it names cannot be read.
+    #[error(transparent)]
+    Unfit(#[from] DocumentError),
     /// The system refused for want of rights.
     #[error("this process may not do this: {operation}: {source}")]
     NoRights {
@@ -47,14 +30,6 @@ pub enum ServiceError {
     /// The discipline could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// A file that the configuration names cannot be read.
-    #[error("`{key}`: {}", error.problem)]
-    Unread {
-        /// The key of the configuration.
-        key: &'static str,
-        /// Why.
-        error: DocumentError,
-    },
     /// Metrics cannot be served.
     #[error(transparent)]
     Metrics(ServeError),
@@ -85,15 +60,13 @@ impl ServiceError {
                                            (SIGTERM), or give this one its own"
                     .into()
             }
-            ServiceError::NoInterface { .. } => "allowed: an interface that `ip link` lists here".into(),
-            ServiceError::Unfit { remedy, .. } => remedy.clone(),
+            ServiceError::Unfit(error) => error.problem.advice().unwrap_or_default(),
             ServiceError::NoRights { .. } => {
                 "run it as root, or with the capabilities CAP_NET_ADMIN and CAP_NET_RAW and a \
                                               folder for its socket (the systemd unit gives them)"
                     .into()
             }
             ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
-            ServiceError::Unread { error, .. } => error.problem.advice().unwrap_or_default(),
             ServiceError::Metrics(_) => {
                 "`telemetry.metrics` takes an address of this machine and a port that is free".into()
             }

@@ -1,11 +1,9 @@
 //! OpenMetrics for whoever the configuration lets read them.
 
 use super::error::ServiceError;
-use crate::config::spec::TelemetrySpec;
+use crate::config::Config;
 use crate::telemetry::{Board, ServeError, listen, serve_metrics};
-use fairwire_document::read_text;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -15,16 +13,12 @@ pub(super) struct Metrics {
     token: Option<String>,
 }
 
-/// Longer than any token.
-const MOST_TOKEN_BYTES: u64 = 4096;
-
 impl Metrics {
-    /// Binds the address of the configuration in the file at `path`, if it has one. A `token_file` is looked for beside that file.
-    pub fn bind(telemetry: &TelemetrySpec, path: &Path) -> Result<Option<Self>, ServiceError> {
-        let Some(address) = &telemetry.metrics else { return Ok(None) };
+    /// Binds the address of `config`, if it has one.
+    pub fn bind(config: &Config) -> Result<Option<Self>, ServiceError> {
+        let Some(address) = &config.spec().telemetry.metrics else { return Ok(None) };
         let address: SocketAddr = address.parse().expect("the configuration was checked");
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let token = telemetry.token_file.as_ref().map(|file| token(&folder.join(file))).transpose()?;
+        let token = config.token()?;
         let listener = listen(address, token.as_deref())?;
         Ok(Some(Metrics { listener, token }))
     }
@@ -35,12 +29,6 @@ impl Metrics {
         serve_metrics(self.listener, self.token, board, stop)?;
         Ok(())
     }
-}
-
-fn token(file: &Path) -> Result<String, ServiceError> {
-    let text = read_text(file, MOST_TOKEN_BYTES, "a file with the token that readers of metrics must show")
-        .map_err(|error| ServiceError::Unread { key: "telemetry.token_file", error })?;
-    Ok(text.trim().to_owned())
 }
 
 impl From<ServeError> for ServiceError {

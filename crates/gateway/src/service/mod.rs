@@ -32,7 +32,7 @@ pub use place::{folder, socket_of, socket_path};
 use crate::class_book::Way;
 use crate::clock;
 use crate::config::spec::{OnFailure, SafetySpec};
-use crate::config::{Config, Made};
+use crate::config::{Config, Made, environment};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
 use crate::io::PortError;
@@ -86,8 +86,10 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let spec = config.spec().clone();
     let _holdings = Holdings::take(&spec)?;
     guard::ask_to_leave(&guard::socket_of(&spec.name))?;
-    ports::check(&spec)?;
-    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(key, error));
+    ports::remove_left_bridge(&spec)?;
+    // What is well to know is told by `check`.
+    let _notes = environment::check(&config)?;
+    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(&config, key, error));
     let outside = open("outside", &spec.wire.outside)?;
     let inside = open("inside", &spec.wire.inside)?;
     let wire = Wire { left: outside, right: inside };
@@ -99,7 +101,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     };
     let datapath = Datapath::new(config.plan(&made)?, clock::now()).without_meters();
     let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
-    let metrics = Metrics::bind(&spec.telemetry, path)?;
+    let metrics = Metrics::bind(&config)?;
     let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
     let guard = start_guard(&config, options)?;
     rights::keep_only(rights::GATEWAY)?;
@@ -176,10 +178,11 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
         stop,
         give_memory_back,
     };
-    control.run(&|| forwarding.is_finished());
+    let clients = control.run(&|| forwarding.is_finished());
     control.notifier.stopping();
     is_over.store(true, Ordering::Relaxed);
     shared.stop.store(true, Ordering::Relaxed);
+    control.see_out(clients, &|| forwarding.is_finished());
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(mut child) = child.filter(|_| outcome.is_ok()) {
         // It was told goodbye. Where the end was not meant, it stays.

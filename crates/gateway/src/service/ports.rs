@@ -1,9 +1,12 @@
 //! The two interfaces: looked at before anything is changed, then opened.
 
-use super::bridge::{self, About, Bridge};
+use super::bridge::Bridge;
 use super::error::ServiceError;
 use crate::config::spec::{BackendChoice, Spec, WireSpec};
+use crate::config::{Config, environment};
 use crate::io::af_packet::AfPacket;
+use crate::io::interface::mtu;
+use crate::io::link;
 use crate::io::tun::Tun;
 use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use std::io::ErrorKind;
@@ -79,80 +82,30 @@ impl AsFd for AnyPort {
     }
 }
 
-/// Refuses what cannot work, before anything is changed: interfaces that are not there, or that are ports of a bridge or bond. A bridge
-/// that a killed guard left is removed.
-pub(super) fn check(spec: &Spec) -> Result<(), ServiceError> {
-    let WireSpec { backend, inside, outside, .. } = &spec.wire;
-    if inside == outside {
-        return Err(ServiceError::Unfit {
-            key: "outside",
-            name: outside.clone(),
-            why: "`wire.inside` is the same interface".into(),
-            remedy: "a gateway stands between two interfaces".into(),
-        });
-    }
-    if *backend == BackendChoice::Tun {
-        return free("inside", inside).and_then(|()| free("outside", outside));
-    }
-    let index = index("inside", inside)?;
-    if let Some(left) = Bridge::left_behind(index).map_err(|error| fail(inside, error))? {
-        left.remove().map_err(|error| fail(inside, error))?;
-    }
-    for (key, name) in [("inside", inside), ("outside", outside)] {
-        let about = about(key, name)?;
-        if let Some(master) = about.master {
-            return Err(ServiceError::Unfit {
-                key,
-                name: name.clone(),
-                why: format!("it is a port of another interface (number {master}), a bridge or a bond"),
-                remedy: format!("take it out with `ip link set {name} nomaster`, or name the other one"),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A TUN device is made by the gateway, so its name must be free.
-fn free(key: &'static str, name: &str) -> Result<(), ServiceError> {
-    let found = bridge::index_of(name).map_err(|error| fail(name, error))?;
-    found.map_or(Ok(()), |_| {
-        Err(ServiceError::Unfit {
-            key,
-            name: name.to_owned(),
-            why: "there is an interface of that name, and the gateway makes its TUN devices itself".into(),
-            remedy: "allowed: a name that `ip link` does not list here".into(),
-        })
-    })
+/// Removes the bridge that a killed guard left on the inside interface. Whether the interfaces are of use is asked after that, by
+/// [`environment::check`](crate::config::environment::check).
+pub(super) fn remove_left_bridge(spec: &Spec) -> Result<(), ServiceError> {
+    let inside = &spec.wire.inside;
+    let remove = || match link::index_of(inside)? {
+        Some(index) => Bridge::left_behind(index)?.map_or(Ok(()), |left| left.remove()),
+        None => Ok(()),
+    };
+    remove().map_err(|error| ServiceError::system(format!("looking at the interface `{inside}`"), error))
 }
 
 /// Bytes of the longest frame that the interfaces take.
-pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, ServiceError> {
+pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if spec.wire.backend == BackendChoice::Tun {
         return Ok(spec.wire.mtu.unwrap_or(TUN_MTU));
     }
-    let mtus = [("inside", &spec.wire.inside), ("outside", &spec.wire.outside)]
-        .map(|(key, name)| about(key, name).map(|about| about.mtu));
-    let [inside, outside] = mtus;
-    Ok(inside?.max(outside?) + HEADER_BYTES)
+    let (inside, outside) = (mtu(&spec.wire.inside)?, mtu(&spec.wire.outside)?);
+    Ok(inside.max(outside) + HEADER_BYTES)
 }
 
-fn index(key: &'static str, name: &str) -> Result<u32, ServiceError> {
-    let found = bridge::index_of(name).map_err(|error| fail(name, error))?;
-    found.ok_or_else(|| ServiceError::NoInterface { key, name: name.to_owned() })
-}
-
-fn about(key: &'static str, name: &str) -> Result<About, ServiceError> {
-    bridge::about(index(key, name)?).map_err(|error| fail(name, error))
-}
-
-fn fail(name: &str, error: std::io::Error) -> ServiceError {
-    ServiceError::system(format!("looking at the interface `{name}`"), error)
-}
-
-/// A failure to open a port, as the user is told it.
-pub(super) fn refused(key: &'static str, error: PortError) -> ServiceError {
+/// A failure to open the port that `wire.{key}` names, as the user is told it.
+pub(super) fn refused(config: &Config, key: &'static str, error: PortError) -> ServiceError {
     match error {
-        PortError::Gone { name } => ServiceError::NoInterface { key, name },
+        PortError::Gone { .. } => environment::gone(config, key).into(),
         PortError::System { operation, name, source } if source.kind() == ErrorKind::PermissionDenied => {
             ServiceError::NoRights { operation: format!("{operation} on interface {name}"), source }
         }

@@ -218,7 +218,8 @@ fn comment(kept: &Kept, link: LinkType, discipline: &str, setting: &Setting<'_>)
         text += " ";
     }
     text += why;
-    if is_of_now {
+    // What was sent already is no longer known by its class.
+    if is_of_now && fate != Fate::Lost(Loss::Refused) {
         text += "; class ";
         text += &class_path(setting.book, class);
     }

@@ -8,8 +8,8 @@ use crate::account::{Account, Accounts, ClassCounts, FlowCount, Opened};
 use fairwire_core::{Duration, FlowHash, Time};
 use std::collections::VecDeque;
 
-/// Accounts that are copied at one interval, of some 200 bytes read and written each: with the classes, both ways, under 0.1 ms also
-/// where nothing is in the cache (`benches/telemetry.rs`).
+/// Accounts that are copied at one interval, of some 200 bytes read and written each: with the classes, both ways, 65 to 68 us of processor
+/// time in 99 of 100 intervals and at most 118 us, where nothing is in the cache (`benches/telemetry.rs`).
 const FLOWS_AT_ONCE: usize = 512;
 /// Classes that are copied at one interval, of 80 bytes read and written each: 20 000 in 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;

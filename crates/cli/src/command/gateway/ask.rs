@@ -5,9 +5,9 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::service::{ask, socket_of};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
-/// Asks the gateway that `whom` names. What it refuses is the user's to mend; that none answers is not.
+/// Asks the gateway that `whom` names. What it refuses, and that none answers, is the user's to mend.
 pub fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
     let socket = match &whom.socket {
         Some(socket) => socket.clone(),
@@ -18,11 +18,16 @@ pub fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
             Err(Failure::user(message, "the gateway goes on as it was; its log has this message too"))
         }
         Ok(answer) => Ok(answer),
-        Err(error) => Err(Failure::Ours(format!(
-            "{error}. Is it running (`fairwire gateway run {}`), and may you use its socket?",
-            whom.config.display()
-        ))),
+        Err(error) => Err(silent(error)),
     }
+}
+
+/// Nobody answers, for all commands alike.
+pub fn silent(why: impl Display) -> Failure {
+    Failure::user(
+        why,
+        "is the gateway running? `fairwire gateway run CONFIG` starts it, and only who owns it may ask",
+    )
 }
 
 /// Asks, and prints the answer.

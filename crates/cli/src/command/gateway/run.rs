@@ -17,6 +17,7 @@ pub fn run(path: &Path, no_seccomp: bool) -> Result<Ending, Failure> {
     let options = Options { no_seccomp, give_memory_back: Some(pages::give_back) };
     match service::run(config, &path, &options, &never) {
         Ok(()) => Ok(Ending::Done),
+        Err(ServiceError::Unfit(error)) => Err(error.into()),
         Err(error) => Err(failure(&error)),
     }
 }

@@ -55,8 +55,12 @@ fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), 
 
 /// One snapshot with all classes.
 pub fn ask(socket: &Path) -> Result<Snapshot, String> {
-    let mut answers = connect(socket, &Request::Status { classes: true })?;
-    answer(socket, &mut answers).map(|snapshot| *snapshot)
+    match fairwire_gateway::service::ask(socket, &Request::Status { classes: true }) {
+        Ok(Answer::Snapshot(snapshot)) => Ok(*snapshot),
+        Ok(Answer::Refused { message }) => Err(message),
+        Ok(_) => Err(format!("the gateway at {} answered something else than its status", socket.display())),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn connect(socket: &Path, request: &Request) -> Result<BufReader<UnixStream>, String> {

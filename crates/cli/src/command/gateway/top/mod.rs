@@ -4,6 +4,7 @@ mod draw;
 mod feed;
 mod view;
 
+use super::ask::silent;
 use crate::args::TopArgs;
 use crate::failure::{Ending, Failure};
 use crate::{interrupt, report};
@@ -86,12 +87,7 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
 }
 
 fn once(socket: &Path) -> Result<Ending, Failure> {
-    let snapshot = feed::ask(socket).map_err(|why| {
-        Failure::user(
-            why,
-            "is the gateway running? `fairwire gateway run CONFIG` starts it, and only who owns it may ask",
-        )
-    })?;
+    let snapshot = feed::ask(socket).map_err(silent)?;
     report::print(as_text(snapshot, socket).as_bytes())?;
     Ok(Ending::Done)
 }
