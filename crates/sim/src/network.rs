@@ -113,7 +113,7 @@ impl<T: Tap> Run<T> {
         if run.looks_ahead {
             let last = plan.groups.iter().flat_map(|group| &group.members).map(|member| member.start).max();
             run.events.expect(count, Time::ZERO + last.unwrap_or_default());
-            run.ledger.frames.reserve(count);
+            run.ledger.frames.reserve(2 * count); // most begin with two
         }
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
