@@ -49,17 +49,17 @@ impl Event {
         }
     }
 
-    #[inline]
-    fn of(kind: u8, what: u32) -> Option<Event> {
-        Some(match kind {
+    /// Of a kind that an event has.
+    #[inline(always)]
+    fn of(kind: u8, what: u32) -> Event {
+        match kind {
             kind::ARRIVAL => Event::Arrival(what),
             kind::LINK_FREE => Event::LinkFree(what),
             kind::SINK => Event::Sink(what),
             kind::ACK => Event::Ack(what),
             kind::WAKE => Event::Wake(what),
-            kind::SESSION => Event::Session(what),
-            _ => return None,
-        })
+            _ => Event::Session(what),
+        }
     }
 }
 
@@ -268,9 +268,9 @@ impl EventQueue {
         Next::new(time, (entry.kind(), entry.what))
     }
 
-    /// From now on each event draws when it is scheduled.
+    /// From now on each event draws when it is scheduled. That changes no order, but saves time where many events meet.
     #[cold]
-    fn draw_at_once(&mut self) {
+    pub(crate) fn draw_at_once(&mut self) {
         let mut draw = self.ties.draw_at_once();
         self.lanes.renumber(&mut draw);
         self.calendar.renumber(draw, self.now, &mut self.ties);
@@ -290,8 +290,8 @@ impl EventQueue {
             && let Some(lane) = self.lanes.looks_ahead()
         {
             let event = |entry: lanes::Entry| Event::of(entry.kind(), entry.what);
-            self.lanes.ahead(lane, 2 * AHEAD).filter_map(event).for_each(first);
-            self.lanes.ahead(lane, AHEAD).filter_map(event).for_each(then);
+            self.lanes.ahead(lane, 2 * AHEAD).map(event).for_each(first);
+            self.lanes.ahead(lane, AHEAD).map(event).for_each(then);
         }
     }
 }
@@ -477,7 +477,7 @@ mod tests {
         pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
             self.set_end(end);
             let next = self.next();
-            Event::of(next.kind(), next.what()).map(|event| (next.time, event))
+            (next.kind() != kind::NOTHING).then(|| (next.time, Event::of(next.kind(), next.what())))
         }
     }
 

@@ -109,6 +109,9 @@ impl<T: Tap> Run<T> {
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
+        if run.looks_ahead {
+            run.events.draw_at_once(); // among so many, events meet
+        }
         run.ledger.flows.reserve_exact(count);
         plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
         run
