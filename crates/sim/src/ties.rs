@@ -195,7 +195,7 @@ mod tests {
             }
             (met..10_000).for_each(|_| _ = ties.another());
             let mut draw = ties.draw_at_once();
-            assert_eq!([1, 5_000, 10_000].map(|low| draw(low)), [1, 5_000, 10_000].map(|at| draws[at - 1]));
+            assert_eq!([1, 5_000, 10_000].map(&mut draw), [1, 5_000, 10_000].map(|at| draws[at - 1]));
             assert!(draws[10_000..].iter().all(|draw| ties.another() == *draw));
         }
     }
