@@ -106,6 +106,7 @@ impl Transmitter {
     /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when the last bit has left.
     ///
     /// Called while still busy, it queues behind what is being sent: a link with an unlimited FIFO.
+    #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
         self.free_at = match &mut self.changing {
@@ -135,16 +136,10 @@ impl Transmitter {
         self.changing.as_ref().map_or_else(fixed, |changing| changing.bits(from, to))
     }
 
+    #[inline(always)]
     fn serialization(&mut self, bytes: u32) -> Duration {
-        let (_, ns, remainder) = match self.last {
-            [latest, _] if latest.0 == bytes => latest,
-            [_, other] if other.0 == bytes => other,
-            [latest, _] => {
-                let (ns, remainder) = self.divided(bytes);
-                self.last = [(bytes, ns, remainder), latest];
-                self.last[0]
-            }
-        };
+        let (size, ns, remainder) = self.last[0];
+        let (ns, remainder) = if size == bytes { (ns, remainder) } else { self.of_another_size(bytes) };
         let missing = self.rate.bps() - self.remainder; // compared, not added: rates go up to 2^64
         if remainder < missing {
             self.remainder += remainder;
@@ -152,6 +147,18 @@ impl Transmitter {
         }
         self.remainder = remainder - missing;
         Duration::from_ns(ns) + Duration::from_ns(1)
+    }
+
+    /// The same as [`divided`](Self::divided), of a size that is not the latest.
+    #[inline(never)]
+    fn of_another_size(&mut self, bytes: u32) -> (u64, u64) {
+        let [latest, (size, ns, remainder)] = self.last;
+        if size == bytes {
+            return (ns, remainder);
+        }
+        let (ns, remainder) = self.divided(bytes);
+        self.last = [(bytes, ns, remainder), latest];
+        (ns, remainder)
     }
 
     /// Whole nanoseconds to send `bytes`, and what is left of the division by the rate.

@@ -10,11 +10,12 @@
 //! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
 //! that has lost its meaning is recognised when it comes up.
 
-use crate::lanes::{AHEAD, Lanes, Order};
+use crate::lanes::{self, AHEAD, First, Horizon, Lanes};
 use crate::plan::TieRule;
+use crate::ties::Ties;
 use crate::wheel::{Layout, Wheel};
-use fairwire_core::{Rng, Seed, Time};
-use std::cmp::Reverse;
+use fairwire_core::{Duration, Seed, Time};
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// What happens. The number names a flow, a link or a frame.
@@ -34,11 +35,77 @@ pub(crate) enum Event {
     Session(u32),
 }
 
-/// Ordered by time, then tie; ties are unique, so the event itself never decides.
+impl Event {
+    /// Its kind, and the number of what it is about.
+    #[inline(always)]
+    fn parts(self) -> (u8, u32) {
+        match self {
+            Event::Arrival(frame) => (kind::ARRIVAL, frame),
+            Event::LinkFree(link) => (kind::LINK_FREE, link),
+            Event::Sink(frame) => (kind::SINK, frame),
+            Event::Ack(frame) => (kind::ACK, frame),
+            Event::Wake(flow) => (kind::WAKE, flow),
+            Event::Session(session) => (kind::SESSION, session),
+        }
+    }
+
+    /// Of a kind that an event has.
+    #[inline(always)]
+    fn of(kind: u8, what: u32) -> Event {
+        match kind {
+            kind::ARRIVAL => Event::Arrival(what),
+            kind::LINK_FREE => Event::LinkFree(what),
+            kind::SINK => Event::Sink(what),
+            kind::ACK => Event::Ack(what),
+            kind::WAKE => Event::Wake(what),
+            _ => Event::Session(what),
+        }
+    }
+}
+
+/// The kinds of events, and of none. An event in parts is looked at once, where it is handled, rather than put together before.
+pub(crate) mod kind {
+    pub(crate) const ARRIVAL: u8 = 0;
+    pub(crate) const LINK_FREE: u8 = 1;
+    pub(crate) const SINK: u8 = 2;
+    pub(crate) const ACK: u8 = 3;
+    pub(crate) const WAKE: u8 = 4;
+    pub(crate) const SESSION: u8 = 5;
+    pub(crate) const NOTHING: u8 = 6;
+}
+
+/// What happens next, and when; of the kind [`kind::NOTHING`], nothing does before the end. Two numbers, so that it is returned in
+/// registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    pub(crate) time: Time,
+    parts: u64,
+}
+
+impl Next {
+    const NOTHING: Next = Next { time: Time::MAX, parts: kind::NOTHING as u64 };
+
+    #[inline(always)]
+    fn new(time: Time, (kind, what): (u8, u32)) -> Self {
+        Next { time, parts: u64::from(what) << 8 | u64::from(kind) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn kind(self) -> u8 {
+        self.parts as u8
+    }
+
+    #[inline(always)]
+    pub(crate) fn what(self) -> u32 {
+        (self.parts >> 8) as u32
+    }
+}
+
+/// Ordered by time, then by number, which is the order only until the ties of those that meet are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     time: Time,
-    tie: u64,
+    number: u32,
     event: Event,
 }
 
@@ -54,12 +121,14 @@ impl Lane {
 /// Events to come.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    lanes: Lanes<Event>,
-    is_from_calendar: bool, // the latest event, since somebody looked ahead
-    calendar: Calendar,
+    lanes: Lanes,
+    /// The first of the lanes is next unless it is beyond this: the calendar may have something before that, or it is after the end.
+    horizon: Horizon,
     now: Time,
-    scheduled: u64,
-    ties: Option<Rng>, // none: in the order scheduled
+    ties: Ties,
+    is_from_calendar: bool, // the latest event, since somebody looked ahead
+    end: Time,
+    calendar: Calendar,
 }
 
 /// Events in no particular order of arrival.
@@ -101,17 +170,14 @@ const FIRST_SHIFT: u32 = 17;
 
 impl EventQueue {
     pub(crate) fn new(rule: TieRule, seed: Seed) -> Self {
-        let ties = match rule {
-            TieRule::Random => Some(seed.stream("ties")),
-            TieRule::Fifo => None,
-        };
         EventQueue {
-            lanes: Lanes::new(Event::LinkFree(0)),
-            is_from_calendar: false,
-            calendar: Calendar::new(),
+            lanes: Lanes::new(),
+            horizon: Horizon::at(Time::ZERO),
             now: Time::ZERO,
-            scheduled: 0,
-            ties,
+            ties: Ties::new(rule, seed),
+            is_from_calendar: false,
+            end: Time::ZERO,
+            calendar: Calendar::new(),
         }
     }
 
@@ -136,10 +202,16 @@ impl EventQueue {
         if time < self.now {
             self.refuse(time);
         }
-        let order = (time, self.tie());
-        if !self.lanes.push(lane.0.into(), order, event) {
-            self.calendar.push(order, event, self.now);
+        let number = self.ties.another();
+        if !self.lanes.push(lane.0.into(), time, &mut self.ties, number, event.parts()) {
+            self.push_elsewhere(Entry { time, number, event });
         }
+    }
+
+    #[inline(never)] // most events have a lane
+    fn push_elsewhere(&mut self, entry: Entry) {
+        self.calendar.push(entry, self.now, &mut self.ties);
+        self.see();
     }
 
     #[cold]
@@ -147,26 +219,72 @@ impl EventQueue {
         panic!("an event in the past: {time} after {}", self.now)
     }
 
-    /// Takes the next event, unless it is later than `end`.
+    /// From now on no event after `end` comes up.
+    pub(crate) fn set_end(&mut self, end: Time) {
+        self.end = end;
+        self.see();
+    }
+
+    /// Works the horizon out.
+    fn see(&mut self) {
+        let after_end = self.end + Duration::from_ns(1);
+        self.horizon = Horizon::at(self.calendar.bound.min(after_end));
+    }
+
+    /// Takes the next event, unless it is after the end.
     #[inline(always)] // into the loop of either kind of run
-    pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
-        let first = self.lanes.first();
-        if first.is_nothing() || self.calendar.may_come_before(first.time()) {
-            if self.calendar.comes_before(self.lanes.order(first), self.now) {
-                let entry = self.calendar.pop_until(end)?;
-                self.is_from_calendar = true;
-                self.now = entry.time;
-                return Some((entry.time, entry.event));
-            }
-            if first.is_nothing() {
-                return None;
-            }
-        }
-        if first.time() > end {
-            return None;
+    pub(crate) fn next(&mut self) -> Next {
+        let first = self.lanes.first(&mut self.ties);
+        if first.is_beyond(self.horizon) {
+            return self.next_of_all(first);
         }
         self.now = first.time();
-        Some((self.now, self.lanes.pop(first)))
+        let entry = self.lanes.pop(first);
+        Next::new(self.now, (entry.kind(), entry.what))
+    }
+
+    /// Is there an event that does not come after the end?
+    pub(crate) fn has_next(&mut self) -> bool {
+        let in_lanes = self.lanes.first(&mut self.ties).time();
+        self.calendar.comes_before((Time::MAX, None), self.now, &mut self.ties);
+        self.see();
+        in_lanes.min(self.calendar.next_time()) <= self.end
+    }
+
+    /// Takes the next event out of the calendar or the lanes, whose first it tells.
+    #[inline(never)]
+    fn next_of_all(&mut self, first: First) -> Next {
+        if self.ties.are_many() {
+            self.draw_at_once();
+        }
+        let front = self.lanes.front(first);
+        let (time, number) = front.map_or((Time::MAX, None), |front| (front.time(), Some(front.number())));
+        let is_calendars = time >= self.calendar.bound
+            && self.calendar.comes_before((time, number), self.now, &mut self.ties);
+        if is_calendars {
+            let next = self.calendar.pop_until(self.end);
+            self.see();
+            let Some(Entry { time, event, .. }) = next else { return Next::NOTHING };
+            self.is_from_calendar = true;
+            self.now = time;
+            return Next::new(time, event.parts());
+        }
+        self.see();
+        if front.is_none() || time > self.end {
+            return Next::NOTHING;
+        }
+        self.now = time;
+        let entry = self.lanes.pop(first);
+        Next::new(time, (entry.kind(), entry.what))
+    }
+
+    /// From now on each event draws when it is scheduled. That changes no order, but saves time where many events meet.
+    #[cold]
+    pub(crate) fn draw_at_once(&mut self) {
+        let mut draw = self.ties.draw_at_once();
+        self.lanes.renumber(&mut draw);
+        self.calendar.renumber(draw, self.now, &mut self.ties);
+        self.see();
     }
 
     /// Now and then tells of events that are soon to come: many at once, so that memory that they need can be asked for all at once.
@@ -181,26 +299,26 @@ impl EventQueue {
         if !std::mem::take(&mut self.is_from_calendar)
             && let Some(lane) = self.lanes.looks_ahead()
         {
-            self.lanes.ahead(lane, 2 * AHEAD).for_each(first);
-            self.lanes.ahead(lane, AHEAD).for_each(then);
-        }
-    }
-
-    /// Unique among events that can meet: the low half counts, the high half is random or the rest of the count.
-    #[inline]
-    fn tie(&mut self) -> u64 {
-        self.scheduled += 1;
-        match &mut self.ties {
-            None => self.scheduled,
-            Some(rng) => (rng.next_u64() & !0xffff_ffff) | (self.scheduled & 0xffff_ffff),
+            let event = |entry: lanes::Entry| Event::of(entry.kind(), entry.what);
+            self.lanes.ahead(lane, 2 * AHEAD).map(event).for_each(first);
+            self.lanes.ahead(lane, AHEAD).map(event).for_each(then);
         }
     }
 }
 
 impl Entry {
+    /// Which of two comes first.
     #[inline]
-    fn order(&self) -> Order {
-        (self.time, self.tie)
+    fn order(&self, other: &Entry, ties: &mut Ties) -> Ordering {
+        self.time.cmp(&other.time).then_with(|| {
+            if self.number == other.number {
+                Ordering::Equal
+            } else if ties.goes_first(self.number, other.number) {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            }
+        })
     }
 }
 
@@ -216,32 +334,30 @@ impl Calendar {
         }
     }
 
-    #[inline(never)] // most events have a lane
-    fn push(&mut self, (time, tie): Order, event: Event, now: Time) {
-        let entry = Entry { time, tie, event };
+    fn push(&mut self, entry: Entry, now: Time, ties: &mut Ties) {
         self.tuning.pushed += 1;
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
         }
-        self.place(entry, now);
+        self.place(entry, now, ties);
     }
 
-    /// Is a look needed whether there is an event at `time` or before?
-    #[inline(always)]
-    fn may_come_before(&self, time: Time) -> bool {
-        time >= self.bound
-    }
-
-    /// Is there an event before `other`?
-    #[inline(never)]
-    fn comes_before(&mut self, other: Order, now: Time) -> bool {
+    /// Is there an event before one due at `time`? Without a number that one is nothing.
+    fn comes_before(&mut self, (time, number): (Time, Option<u32>), now: Time, ties: &mut Ties) -> bool {
         if self.near.is_empty() {
             self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
-            if other.0 < self.bound || !self.refill(now) {
+            if time < self.bound || !self.refill(now, ties) {
                 return false;
             }
         }
-        self.near.last().is_some_and(|next| next.order() < other)
+        let Some(next) = self.near.last() else { return false };
+        let Some(number) = number else { return true };
+        next.time < time || next.time == time && ties.goes_first(next.number, number)
+    }
+
+    /// When the first event of the bucket that is being served is due.
+    fn next_time(&self) -> Time {
+        self.near.last().map_or(Time::MAX, |next| next.time)
     }
 
     #[inline]
@@ -253,14 +369,14 @@ impl Calendar {
     }
 
     #[inline]
-    fn place(&mut self, entry: Entry, now: Time) {
+    fn place(&mut self, entry: Entry, now: Time, ties: &mut Ties) {
         let bucket = self.wheel.bucket(entry.time);
         if bucket < self.wheel.head {
             self.bound = self.bound.min(entry.time);
-            let at = self.near.partition_point(|other| *other > entry);
+            let at = self.near.partition_point(|other| entry.order(other, ties).is_lt());
             self.near.insert(at, entry);
             if self.near.len() > CROWD {
-                self.spread(now);
+                self.spread(now, ties);
             }
             return;
         }
@@ -281,9 +397,9 @@ impl Calendar {
     }
 
     /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
-    fn refill(&mut self, now: Time) -> bool {
+    fn refill(&mut self, now: Time, ties: &mut Ties) -> bool {
         if self.tuning.popped >= self.wheel.buckets() as u64 {
-            self.tune(now);
+            self.tune(now, ties);
         }
         let Some(bucket) = self.next_bucket() else { return false };
         self.wheel.drain(bucket, &mut self.near);
@@ -295,14 +411,14 @@ impl Calendar {
         }
         self.wheel.head = bucket + 1;
         self.is_fresh = true;
-        self.near.sort_unstable_by(|a, b| b.cmp(a));
+        self.near.sort_unstable_by(|a, b| b.order(a, ties));
         self.bound = self.near.last().map_or(Time::ZERO, |next| next.time);
         true
     }
 
     /// Lays the wheel out anew where the events seen ask for another width (see [`CROWDED_BY`]) or more buckets (few
     /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
-    fn tune(&mut self, now: Time) {
+    fn tune(&mut self, now: Time, ties: &mut Ties) {
         let seen = std::mem::take(&mut self.tuning);
         self.tuning.since = now;
         let gap_ns = (now.since(seen.since).ns() / seen.popped).max(1);
@@ -313,7 +429,7 @@ impl Calendar {
             return;
         }
         let buckets = if wants_more { self.wanted(shift, now) } else { buckets };
-        self.lay_out(Layout { shift, buckets }, now);
+        self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
     /// So many buckets that all that waits lies within them, unless that is far more than there are events: then twice as many as
@@ -329,24 +445,35 @@ impl Calendar {
     /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
     /// they are at one instant.
     #[cold]
-    fn spread(&mut self, now: Time) {
+    fn spread(&mut self, now: Time, ties: &mut Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
         let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
         let shift = gap_ns.ilog2() + CROWDED_BY;
         if shift < self.wheel.shift {
-            self.lay_out(Layout { shift, buckets: self.wheel.buckets() }, now);
+            self.lay_out(Layout { shift, buckets: self.wheel.buckets() }, now, ties);
         }
     }
 
-    fn lay_out(&mut self, layout: Layout, now: Time) {
+    fn lay_out(&mut self, layout: Layout, now: Time, ties: &mut Ties) {
         let mut pending = std::mem::take(&mut self.near);
         self.wheel.lay_out(layout, now, &mut pending);
         pending.extend(self.far.drain().map(|Reverse(entry)| entry));
         self.bound = Time::ZERO;
         for entry in pending {
-            self.place(entry, now);
+            self.place(entry, now, ties);
         }
         self.tuning.far = 0;
+    }
+
+    /// Gives entries other numbers.
+    fn renumber(&mut self, mut another: impl FnMut(u32) -> u32, now: Time, ties: &mut Ties) {
+        let layout = Layout { shift: self.wheel.shift, buckets: self.wheel.buckets() };
+        let (mut near, mut far) = (std::mem::take(&mut self.near), std::mem::take(&mut self.far).into_vec());
+        self.wheel.lay_out(layout, now, &mut near);
+        near.extend(far.drain(..).map(|Reverse(entry)| entry));
+        near.iter_mut().for_each(|entry| entry.number = another(entry.number));
+        self.near = near;
+        self.lay_out(layout, now, ties);
     }
 }
 
@@ -354,6 +481,15 @@ impl Calendar {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    impl EventQueue {
+        /// The next event, unless it is after `end`.
+        pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
+            self.set_end(end);
+            let next = self.next();
+            (next.kind() != kind::NOTHING).then(|| (next.time, Event::of(next.kind(), next.what())))
+        }
+    }
 
     fn drained(queue: &mut EventQueue) -> Vec<(Time, Event)> {
         std::iter::from_fn(|| queue.pop_until(Time::MAX)).collect()

@@ -146,7 +146,7 @@ pub(crate) struct Delivery {
     pub(crate) packets: u64,
     /// Bytes on the wire of the datagram that it is, or 0.
     pub(crate) datagram_bytes: u64,
-    /// Its acknowledgement.
+    /// Its acknowledgement, without the receiver's blocks.
     pub(crate) ack: Option<Ack>,
 }
 
@@ -371,7 +371,7 @@ impl Flow {
         }
         self.answer_late(at, stage);
         let before = self.receiver.delivered();
-        let ack = self.receiver.on_segment(frame.segment(), at);
+        let ack = self.receiver.take_in(frame.segment(), at);
         let packets = self.receiver.delivered() - before;
         if ack.is_none() {
             self.keep_timer(stage);
@@ -379,11 +379,14 @@ impl Flow {
         Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
-    /// Sends `ack` back from the sink at `at`, in the frame kept in `slot`.
+    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in `slot`.
     #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
         let mut frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
+        if self.receiver.has_blocks() {
+            frame.set_blocks(stage.frames.tell_blocks(slot, self.receiver.blocks()));
+        }
         if let Some(edges) = stage.edges {
             frame.tag = edges.of_receiver(stage.index);
             *stage.frames.at_mut(slot) = frame;
@@ -475,7 +478,7 @@ struct Outlet<'a, 'b> {
 }
 
 impl Output for Outlet<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, segment: Segment) {
         let group = self.stage.group;
         let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };

@@ -90,6 +90,12 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
+    /// Has it, an acknowledgement, blocks?
+    #[inline]
+    pub(crate) fn set_blocks(&mut self, has_blocks: bool) {
+        self.is_special = has_blocks;
+    }
+
     /// What it carries, for those who watch; an acknowledgement with the blocks `sack`.
     pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
@@ -124,7 +130,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&mut self, frame: Frame) -> u32 {
         if let Some(slot) = self.free.pop_front() {
             if let Some(&soon) = self.free.get(STORES_AHEAD) {
@@ -163,15 +169,20 @@ impl Frames {
         self.sent.as_ref().and_then(|sent| sent.get(slot as usize)).copied().unwrap_or(Time::ZERO)
     }
 
-    /// Turns the frame in `slot` into an acknowledgement, and returns it.
-    #[inline]
+    /// Turns the frame in `slot` into an acknowledgement without blocks, and returns it.
+    #[inline(always)]
     pub(crate) fn answer(&mut self, slot: u32, flow: u32, connection: u16, ack: Ack, leg: u32) -> Frame {
         let frame = Frame::answering(flow, connection, ack, leg);
         self.slots[slot as usize] = frame;
-        if !ack.sack.is_empty() {
-            self.keep_blocks(slot, ack.sack);
-        }
         frame
+    }
+
+    /// Adds blocks to the acknowledgement in `slot`, and tells whether there are any.
+    #[inline(never)]
+    pub(crate) fn tell_blocks(&mut self, slot: u32, sack: Sack) -> bool {
+        self.slots[slot as usize].is_special = !sack.is_empty();
+        self.keep_blocks(slot, sack);
+        !sack.is_empty()
     }
 
     /// Stores an acknowledgement that no segment turned into.
@@ -190,7 +201,7 @@ impl Frames {
     }
 
     /// The acknowledgement in `slot`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ack(&self, slot: u32) -> Ack {
         let Frame { seq, marks, is_syn, is_special, flag, .. } = self.slots[slot as usize];
         let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };

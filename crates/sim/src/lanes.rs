@@ -1,6 +1,7 @@
 //! Streams of entries that are in order already, and the first of all their fronts.
 
-use crate::prefetch;
+use crate::prefetch::{self, LINE};
+use crate::ties::Ties;
 use fairwire_core::Time;
 
 /// How many lanes there can be. More would be another level of the tournament.
@@ -9,18 +10,58 @@ pub(crate) const MOST_LANES: usize = 16;
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
 
-/// Entries this far apart lie in neighbouring lines of the cache, or in the same.
-const ENTRIES_IN_LINES: usize = 2;
+/// So many entries lie in one line of the cache.
+const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
-/// When an entry is due, and who goes first among those due at the same time. No two are alike.
-pub(crate) type Order = (Time, u64);
-/// After every entry.
-pub(crate) const NEVER: Order = (Time::MAX, u64::MAX);
+const _: () = assert!(ENTRIES_IN_LINE == 4);
+
+/// What is due when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// When it is due, and in the lowest bits its kind.
+    due: u64,
+    /// Its number, which decides among those that are due at the same time.
+    number: u32,
+    /// What it is about.
+    pub(crate) what: u32,
+}
+
+/// There can be so many kinds of entries: as many as there are lanes, since a key has one or the other in its lowest bits.
+const KINDS: u64 = MOST_LANES as u64;
+
+impl Entry {
+    /// An entry due at `time`, which a lane must be able to tell.
+    #[inline(always)]
+    fn new(time: Time, number: u32, kind: u8, what: u32) -> Self {
+        Entry { due: time.ns() * KINDS + u64::from(kind), number, what }
+    }
+
+    #[inline(always)]
+    pub(crate) fn time(self) -> Time {
+        Time::from_ns(self.due / KINDS)
+    }
+
+    #[inline(always)]
+    pub(crate) fn kind(self) -> u8 {
+        (self.due % KINDS) as u8
+    }
+
+    #[inline]
+    pub(crate) fn number(self) -> u32 {
+        self.number
+    }
+
+    /// As a key of the tournament.
+    #[inline(always)]
+    fn key(self, lane: usize) -> u64 {
+        key(self.due, lane)
+    }
+}
 
 /// Queues of entries in order, and a tournament of their fronts.
 #[derive(Debug)]
-pub(crate) struct Lanes<T> {
-    queues: [Ring<T>; MOST_LANES],
+pub(crate) struct Lanes {
+    queues: [Ring; MOST_LANES],
     count: usize,
     /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of node `n` is the lesser of those of
     /// `2 n` and `2 n + 1`, and the leaves are the lanes themselves. The root's, 1, is that of the first of all. One number for both, lest
@@ -35,11 +76,27 @@ pub(crate) struct Lanes<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First(u64);
 
+/// A time as a [`First`] is compared to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Horizon(u64);
+
+impl Horizon {
+    /// What is due at `time` or later is beyond it, and so is nothing at all.
+    pub(crate) fn at(time: Time) -> Self {
+        Horizon(time.ns().min(LATEST) * MOST_LANES as u64)
+    }
+}
+
 impl First {
     /// Does nothing wait?
     #[inline(always)]
     pub(crate) fn is_nothing(self) -> bool {
         self.0 >= NO_KEY
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_beyond(self, horizon: Horizon) -> bool {
+        self.0 >= horizon.0
     }
 
     /// When it is due; no time of any event, where nothing waits.
@@ -49,11 +106,11 @@ impl First {
     }
 }
 
-impl<T: Copy> Lanes<T> {
-    /// Without lanes; `filler` stands where there is no entry.
-    pub(crate) fn new(filler: T) -> Self {
+impl Lanes {
+    /// Without lanes.
+    pub(crate) fn new() -> Self {
         Lanes {
-            queues: std::array::from_fn(|_| Ring::new(filler)),
+            queues: std::array::from_fn(|_| Ring::default()),
             count: 0,
             keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
@@ -69,51 +126,82 @@ impl<T: Copy> Lanes<T> {
         Some(self.count - 1)
     }
 
-    /// Adds `entry` at the end of a lane; false where it does not come after what is there, or where there is no such lane.
+    /// Adds an entry of `kind` about `what` at the end of a lane; false where it does not come after what is there, or where there is no
+    /// such lane.
     #[inline(always)]
-    pub(crate) fn push(&mut self, lane: usize, order: Order, entry: T) -> bool {
+    pub(crate) fn push(
+        &mut self,
+        lane: usize,
+        time: Time,
+        ties: &mut Ties,
+        number: u32,
+        (kind, what): (u8, u32),
+    ) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
+        if time.ns() >= LATEST {
+            return false;
+        }
+        let entry = Entry::new(time, number, kind, what);
         if self.keys[MOST_LANES + lane] >= NO_KEY {
-            if order.0.ns() >= LATEST {
-                return false;
-            }
-            self.keys[MOST_LANES + lane] = key(order.0, lane);
-            queue.begin(order, entry);
+            self.keys[MOST_LANES + lane] = entry.key(lane);
+            queue.begin(entry);
             if lane != self.changed {
-                self.play_apart(lane);
+                self.play_apart(lane, ties);
             }
             return true;
         }
-        if number(order) <= number(queue.last) || order.0.ns() >= LATEST {
+        if time <= queue.last && !queue.is_after_last(entry, ties) {
             return false;
         }
-        queue.push(order, entry);
+        queue.push(entry);
         true
     }
 
     /// The first entry, if there is any.
     #[inline(always)]
-    pub(crate) fn first(&mut self) -> First {
-        self.play(self.changed)
+    pub(crate) fn first(&mut self, ties: &mut Ties) -> First {
+        self.play(self.changed, ties)
     }
 
     #[inline(never)] // out of the way of the pushes that need it not
-    fn play_apart(&mut self, lane: usize) {
-        self.play(lane);
+    fn play_apart(&mut self, lane: usize, ties: &mut Ties) {
+        self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and tells who wins there. Without a branch: who wins cannot be foreseen.
+    /// Plays the matches of `lane` up to the root, and tells who wins there.
+    ///
+    /// Where few events meet, mostly who won such a match before wins again: with branches the processor goes on with that one while the
+    /// keys are still on their way. Where many do, it is drawn who wins, and a branch is mostly wrong.
     #[inline(always)]
-    fn play(&mut self, lane: usize) -> First {
+    fn play(&mut self, lane: usize, ties: &mut Ties) -> First {
+        if ties.are_drawn_at_once() {
+            return self.play_as(lane, ties, |first, other, tied| {
+                if is_same_time(first, other) { tied() } else { first.min(other) }
+            });
+        }
+        self.play_as(lane, ties, |first, other, tied| {
+            if other > first | (MOST_LANES as u64 - 1) {
+                first
+            } else if is_same_time(first, other) {
+                tied()
+            } else {
+                other
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn play_as(
+        &mut self,
+        lane: usize,
+        ties: &mut Ties,
+        lesser: impl Fn(u64, u64, &mut dyn FnMut() -> u64) -> u64,
+    ) -> First {
         let mut node = MOST_LANES + lane % MOST_LANES;
         let mut first = self.keys[node];
         let mut round = |lanes: &mut Self| {
             let other = lanes.keys[node ^ 1];
-            first = if other ^ first < MOST_LANES as u64 {
-                lanes.first_of_tied(first, other)
-            } else {
-                first.min(other)
-            };
+            first = lesser(first, other, &mut || lanes.first_of_tied(first, other, ties));
             node /= 2;
             lanes.keys[node] = first;
         };
@@ -127,40 +215,54 @@ impl<T: Copy> Lanes<T> {
     }
 
     #[cold]
-    fn first_of_tied(&self, one: u64, other: u64) -> u64 {
-        let order = |key| self.queues[lane_of(key)].front.0;
-        if order(other) < order(one) { other } else { one }
+    fn first_of_tied(&self, one: u64, other: u64, ties: &mut Ties) -> u64 {
+        let number = |key| self.queues[lane_of(key)].front.number;
+        if ties.goes_first(number(other), number(one)) { other } else { one }
     }
 
-    /// The order of what is first, or [`NEVER`].
-    pub(crate) fn order(&self, first: First) -> Order {
-        self.queues[lane_of(first.0)].front.0
+    /// What is first, where anything waits.
+    pub(crate) fn front(&self, first: First) -> Option<Entry> {
+        (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
+    }
+
+    /// Gives entries other numbers.
+    pub(crate) fn renumber(&mut self, mut another: impl FnMut(u32) -> u32) {
+        for (queue, key) in self.queues.iter_mut().zip(&self.keys[MOST_LANES..]) {
+            if *key >= NO_KEY {
+                continue; // nothing waits
+            }
+            queue.slots.rotate_left(queue.head);
+            queue.head = 0;
+            let waiting = std::iter::once(&mut queue.front).chain(&mut queue.slots[..queue.behind]);
+            waiting.for_each(|entry| entry.number = another(entry.number));
+        }
     }
 
     /// Once in [`AHEAD`] entries of a lane, right after one was taken: that lane.
     #[inline]
     pub(crate) fn looks_ahead(&self) -> Option<usize> {
-        self.queues[self.changed % MOST_LANES].head.is_multiple_of(AHEAD).then_some(self.changed)
+        let queue = &self.queues[self.changed % MOST_LANES];
+        (queue.behind > 0 && queue.head.is_multiple_of(AHEAD)).then_some(self.changed)
     }
 
     /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others. Asks for those that come
     /// after them.
-    pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = T> + '_ {
+    pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = Entry> + '_ {
         let queue = &self.queues[lane];
-        (0..AHEAD).step_by(ENTRIES_IN_LINES).for_each(|step| queue.fetch(skipped + AHEAD + step));
+        (0..AHEAD).step_by(ENTRIES_IN_LINE).for_each(|step| queue.fetch(skipped + AHEAD + step));
         (skipped..queue.behind.min(skipped + AHEAD))
-            .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)].1)
+            .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)])
     }
 
     /// Takes out the entry that is first, as was just told: there must be one.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, first: First) -> T {
+    pub(crate) fn pop(&mut self, first: First) -> Entry {
         debug_assert!(!first.is_nothing(), "nothing waits");
         let lane = lane_of(first.0);
         let queue = &mut self.queues[lane];
-        let entry = queue.front.1;
+        let entry = queue.front;
         self.changed = lane;
-        self.keys[MOST_LANES + lane] = if queue.move_up() { key(queue.front.0.0, lane) } else { never(lane) };
+        self.keys[MOST_LANES + lane] = queue.move_up().map_or_else(|| never(lane), |due| key(due, lane));
         entry
     }
 }
@@ -171,22 +273,28 @@ fn first_below(node: usize) -> usize {
     (node << (MOST_LANES.ilog2() - depth)) % MOST_LANES
 }
 
-/// What is due then or later has no key, and so no lane: 36 years.
-const LATEST: u64 = u64::MAX / MOST_LANES as u64;
+/// What is due then or later has no key, and so no lane: 18 years.
+const LATEST: u64 = 1 << 59;
 
 /// Keys from this one on are those of lanes where nothing waits.
 const NO_KEY: u64 = LATEST * MOST_LANES as u64;
 
-/// The key of a lane whose front is due at `time`.
-#[inline]
-fn key(time: Time, lane: usize) -> u64 {
-    time.ns() * MOST_LANES as u64 + lane as u64
-}
-
-/// The key of a lane where nothing waits: after all others.
+/// The key of a lane where nothing waits: after all others, and no two at the same time.
 #[inline]
 fn never(lane: usize) -> u64 {
-    NO_KEY + lane as u64
+    NO_KEY + (lane * MOST_LANES + lane) as u64
+}
+
+/// Are the fronts with these keys due at the same time?
+#[inline(always)]
+fn is_same_time(one: u64, other: u64) -> bool {
+    one ^ other < MOST_LANES as u64
+}
+
+/// The key of a lane whose front is `due`.
+#[inline(always)]
+fn key(due: u64, lane: usize) -> u64 {
+    (due & !(KINDS - 1)) | lane as u64
 }
 
 #[inline]
@@ -194,47 +302,55 @@ fn lane_of(key: u64) -> usize {
     key as usize % MOST_LANES
 }
 
-/// An order as one number: to compare two of these takes no branch.
-#[inline]
-fn number((time, tie): Order) -> u128 {
-    u128::from(time.ns()) << 64 | u128::from(tie)
-}
+const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
 /// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of one entry at a time, as that of
 /// a link's questions is, thus needs no ring.
 #[derive(Debug)]
-struct Ring<T> {
-    /// What is first; of the order [`NEVER`] where nothing waits.
-    front: (Order, T),
-    last: Order,
-    slots: Box<[(Order, T)]>, // as many as a power of two, or none
+#[repr(align(64))]
+struct Ring {
+    front: Entry,        // of no meaning where nothing waits
+    last: Time,          // when the last one is due
+    slots: Box<[Entry]>, // as many as a power of two, or none
     head: usize,
     behind: usize,
 }
 
-impl<T: Copy> Ring<T> {
-    fn new(filler: T) -> Self {
-        Ring { front: (NEVER, filler), last: (Time::ZERO, 0), slots: Box::default(), head: 0, behind: 0 }
+impl Default for Ring {
+    fn default() -> Self {
+        Ring { front: NOTHING, last: Time::ZERO, slots: Box::default(), head: 0, behind: 0 }
+    }
+}
+
+impl Ring {
+    /// Adds the first entry.
+    #[inline(always)]
+    fn begin(&mut self, entry: Entry) {
+        self.front = entry;
+        self.last = entry.time();
     }
 
-    /// Adds the first entry.
-    #[inline]
-    fn begin(&mut self, order: Order, entry: T) {
-        self.front = (order, entry);
-        self.last = order;
+    /// Does `entry`, which is due no later than the last one here, come after it all the same?
+    #[cold]
+    fn is_after_last(&self, entry: Entry, ties: &mut Ties) -> bool {
+        let last = match self.behind {
+            0 => self.front,
+            behind => self.slots[(self.head + behind - 1) & (self.slots.len() - 1)],
+        };
+        entry.time() == last.time() && ties.goes_first(last.number, entry.number)
     }
 
     /// Adds an entry behind others.
-    #[inline]
-    fn push(&mut self, order: Order, entry: T) {
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
         if self.behind == self.slots.len() {
-            self.grow(order, entry);
+            self.grow();
         }
         let at = (self.head + self.behind) & (self.slots.len() - 1);
-        self.slots[at] = (order, entry);
+        self.slots[at] = entry;
         self.fetch(self.behind + AHEAD);
         self.behind += 1;
-        self.last = order;
+        self.last = entry.time();
     }
 
     /// Asks for the slot so many places after the head, where the next round of the ring may come to it first.
@@ -245,28 +361,30 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// The front was taken: what comes behind it moves up, if anything does.
-    #[inline]
-    fn move_up(&mut self) -> bool {
+    /// The front was taken: what comes behind it moves up, if anything does. When that is due, read where it was: where it is now, the
+    /// processor would wait for it to be written.
+    #[inline(always)]
+    fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {
-            self.front.0 = NEVER;
-            return false;
+            return None;
         }
         let mask = self.slots.len() - 1;
-        self.front = self.slots[self.head & mask];
+        let next = &self.slots[self.head & mask];
+        let due = next.due;
+        self.front = *next;
         self.head = (self.head + 1) & mask;
         self.behind -= 1;
-        true
+        Some(due)
     }
 
     /// Doubles the room; what fills it does not matter.
     #[cold]
-    fn grow(&mut self, order: Order, entry: T) {
+    fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();
         slots.rotate_left(self.head);
         self.head = 0;
         let room = (slots.len() * 2).max(16);
-        slots.resize(room, (order, entry));
+        slots.resize(room, NOTHING);
         self.slots = slots.into();
     }
 }
@@ -274,55 +392,69 @@ impl<T: Copy> Ring<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::TieRule;
     use fairwire_core::Seed;
     use std::collections::BTreeMap;
+
+    fn ties() -> Ties {
+        Ties::new(TieRule::Random, Seed(1))
+    }
+
+    fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64) -> Option<u32> {
+        let number = ties.another();
+        lanes.push(lane, Time::from_ns(ns), ties, number, (3, number)).then_some(number)
+    }
+
+    fn popped(lanes: &mut Lanes, ties: &mut Ties) -> Option<(u64, u32)> {
+        let first = lanes.first(ties);
+        let front = lanes.front(first)?;
+        let entry = lanes.pop(first);
+        assert_eq!((front, entry.kind(), entry.number()), (entry, 3, entry.what));
+        assert_eq!(first.time(), entry.time());
+        Some((entry.time().ns(), entry.what))
+    }
 
     #[test]
     fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
         let mut rng = Seed(5).stream("lanes");
         for trial in 0..1000u32 {
-            let mut lanes = Lanes::new(0);
+            let (mut lanes, mut ties) = (Lanes::new(), ties());
             (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
             let mut orders = Vec::new();
-            for number in 0..20u32 {
-                let order = (Time::from_ns(rng.below(30).into()), u64::from(number));
-                if lanes.push(rng.below(1 + trial % MOST_LANES as u32) as usize, order, number) {
-                    orders.push(order);
-                }
+            for _ in 0..20 {
+                let ns = u64::from(rng.below(30));
+                let lane = rng.below(1 + trial % MOST_LANES as u32) as usize;
+                orders.extend(push(&mut lanes, &mut ties, lane, ns).map(|number| (ns, ties.order(number))));
             }
             orders.sort_unstable();
-            for order in orders {
-                let first = lanes.first();
-                assert_eq!((lanes.order(first), lanes.pop(first)), (order, order.1 as u32));
+            for (ns, (_, number)) in orders {
+                assert_eq!(popped(&mut lanes, &mut ties), Some((ns, number as u32)));
             }
+            assert_eq!(popped(&mut lanes, &mut ties), None);
         }
     }
 
     #[test]
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {
         let mut rng = Seed(4).stream("lanes");
-        let mut lanes = Lanes::new(0);
+        let (mut lanes, mut ties) = (Lanes::new(), ties());
         for _ in 0..MOST_LANES {
             assert!(lanes.add().is_some());
         }
         assert_eq!(lanes.add(), None);
         let mut model = BTreeMap::new();
         let (mut clock, mut taken) = (0, 0);
-        for number in 0..100_000u32 {
+        for _ in 0..100_000 {
             if rng.chance(0.52) {
-                let order = (Time::from_ns(clock + u64::from(rng.below(500))), rng.next_u64());
-                if lanes.push(rng.below(18) as usize, order, number) {
-                    model.insert(order, number);
+                let ns = clock + u64::from(rng.below(500));
+                if let Some(number) = push(&mut lanes, &mut ties, rng.below(18) as usize, ns) {
+                    model.insert((ns, ties.order(number)), number);
                 }
             } else {
-                let expected = model.pop_first();
+                let expected = model.pop_first().map(|((ns, _), number)| (ns, number));
                 taken += u32::from(expected.is_some());
-                let first = lanes.first();
-                assert_eq!(lanes.order(first), expected.map_or(NEVER, |(order, _)| order));
-                assert_eq!(first.is_nothing(), expected.is_none());
-                assert!(expected.is_none_or(|((time, _), _)| first.time() == time));
-                assert!(expected.is_none_or(|(_, number)| lanes.pop(first) == number));
-                clock = expected.map_or(clock, |((time, _), _)| time.ns());
+                assert_eq!(popped(&mut lanes, &mut ties), expected);
+                clock = expected.map_or(clock, |(ns, _)| ns);
             }
         }
         assert!(taken > 10_000, "{taken}");
@@ -330,31 +462,26 @@ mod tests {
 
     #[test]
     fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
-        let mut lanes = Lanes::new(0);
+        let (mut lanes, mut ties) = (Lanes::new(), ties());
         (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
-        let at = |ns| (Time::from_ns(ns), 0);
         for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
-            times.iter().for_each(|&ns| assert!(lanes.push(lane, at(ns), ns)));
+            times.iter().for_each(|&ns| assert!(push(&mut lanes, &mut ties, lane, ns).is_some()));
         }
-        let taken: Vec<_> = std::iter::from_fn(|| {
-            let first = lanes.first();
-            (!first.is_nothing()).then(|| lanes.pop(first))
-        })
-        .collect();
+        let taken: Vec<_> = std::iter::from_fn(|| popped(&mut lanes, &mut ties)).map(|(ns, _)| ns).collect();
         assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
     }
 
     #[test]
     fn what_does_not_come_after_the_last_of_its_lane_is_refused() {
-        let mut lanes = Lanes::new('-');
+        let (mut lanes, mut ties) = (Lanes::new(), Ties::new(TieRule::Fifo, Seed(1)));
         let lane = lanes.add().expect("the first");
-        let at = |ns, tie| (Time::from_ns(ns), tie);
-        assert!(lanes.push(lane, at(5, 5), 'a'));
-        assert!(!lanes.push(lane, at(4, 9), 'b') && !lanes.push(lane, at(5, 4), 'b'));
-        assert!(!lanes.push(MOST_LANES, at(6, 0), 'b'), "there is no such lane");
-        let first = lanes.first();
-        assert_eq!(lanes.pop(first), 'a');
-        let first = lanes.first();
-        assert_eq!((lanes.order(first), first.is_nothing()), (NEVER, true));
+        let early = ties.another();
+        assert_eq!(push(&mut lanes, &mut ties, lane, 5), Some(2));
+        assert_eq!(push(&mut lanes, &mut ties, lane, 4), None);
+        assert!(!lanes.push(lane, Time::from_ns(5), &mut ties, early, (0, 0)), "it was scheduled before");
+        assert_eq!(push(&mut lanes, &mut ties, MOST_LANES, 6), None, "there is no such lane");
+        assert_eq!(push(&mut lanes, &mut ties, lane, LATEST), None, "no key tells so late a time");
+        assert_eq!(popped(&mut lanes, &mut ties), Some((5, 2)));
+        assert_eq!(popped(&mut lanes, &mut ties), None);
     }
 }

@@ -18,6 +18,7 @@ mod observe;
 mod plan;
 mod prefetch;
 mod route;
+mod ties;
 mod wheel;
 
 pub use link::{Departure, Link};

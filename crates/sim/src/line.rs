@@ -25,13 +25,14 @@ impl Pace {
         Pace { rate, bytes, whole, remainder }
     }
 
-    #[inline]
+    #[inline(always)]
     fn takes(&self, bytes: u32) -> (Duration, u64) {
         if bytes == self.bytes { (self.whole, self.remainder) } else { split(self.rate, bytes) }
     }
 }
 
 /// Whole nanoseconds, and what is left of the division by the rate.
+#[inline(never)]
 fn split(rate: u64, bytes: u32) -> (Duration, u64) {
     let (scaled, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(rate));
     (Duration::from_ns(u64::try_from(scaled / rate).unwrap_or(u64::MAX)), (scaled % rate) as u64)
@@ -45,7 +46,7 @@ impl Line {
     }
 
     /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent, and 2 for more than one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
         let waits = self.free_at.since(now);
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
@@ -53,7 +54,7 @@ impl Line {
 
     /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are
     /// carried, so the rate is exact.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
         let (whole, remainder) = pace.takes(bytes);
         let mut sent = self.free_at.max(now) + whole;

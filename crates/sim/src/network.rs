@@ -9,7 +9,7 @@ mod measured;
 use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::Edges;
-use crate::event::{Event, EventQueue, Lane};
+use crate::event::{Event, EventQueue, Lane, Next, kind};
 use crate::flow::{Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
 use crate::group::Group;
@@ -18,7 +18,7 @@ use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
-use fairwire_core::{Seed, Time};
+use fairwire_core::{Duration, Seed, Time};
 use measured::{Timed, connections};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -109,6 +109,9 @@ impl<T: Tap> Run<T> {
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
+        if run.looks_ahead {
+            run.events.draw_at_once(); // among so many, events meet
+        }
         run.ledger.flows.reserve_exact(count);
         if run.looks_ahead {
             let last = plan.groups.iter().flat_map(|group| &group.members).map(|member| member.start).max();
@@ -164,6 +167,9 @@ impl<T: Tap> Run<T> {
 
     /// Handles every event up to the end; false when the watcher stopped it.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        if self.measured_from == Time::ZERO {
+            self.start_measuring();
+        }
         self.tell(T::start, Time::ZERO);
         loop {
             let until = self.end.min(self.ledger.tap.next_sample());
@@ -187,22 +193,38 @@ impl<T: Tap> Run<T> {
     }
 
     /// Handles every event up to `until`; false when the watcher stopped it.
-    #[inline]
+    #[inline(never)] // by itself: what is inlined does not depend on who calls
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        while let Some((now, event)) = self.events.pop_until(until) {
-            if !self.is_measuring && now >= self.measured_from {
-                self.start_measuring();
-            }
+        self.events.set_end(if self.is_measuring { until } else { until.min(self.last_unmeasured()) });
+        loop {
+            let next = self.events.next();
             if self.looks_ahead {
                 self.look_ahead();
             }
-            self.handle(event, now);
+            if !self.handle(next) {
+                if self.is_measuring || !self.is_warm(until) {
+                    return true;
+                }
+                self.start_measuring();
+                continue;
+            }
             self.handled += 1;
-            if self.handled.is_multiple_of(WATCH_EVERY) && watch(now).is_break() {
+            if self.handled.is_multiple_of(WATCH_EVERY) && watch(next.time).is_break() {
                 return false;
             }
         }
-        true
+    }
+
+    /// The last instant of the warm-up.
+    fn last_unmeasured(&self) -> Time {
+        self.measured_from.saturating_sub(Duration::from_ns(1))
+    }
+
+    /// No event of the warm-up is left. Is there one after it, and up to `until`?
+    #[cold]
+    fn is_warm(&mut self, until: Time) -> bool {
+        self.events.set_end(until);
+        self.events.has_next()
     }
 
     /// Asks for memory that events to come need.
@@ -251,24 +273,29 @@ impl<T: Tap> Run<T> {
         About { slot, frame, wire_bytes, is_tcp, sent, sack }
     }
 
+    /// Handles an event; false where there is none.
     #[inline(always)]
-    fn handle(&mut self, event: Event, now: Time) {
-        match event {
-            Event::Arrival(frame) => self.on_arrival(frame, now),
-            Event::LinkFree(link) => self.on_link_free(link, now),
-            Event::Ack(frame) => self.on_ack(frame, now),
-            Event::Sink(slot) => self.on_sink(slot, now),
-            Event::Wake(flow) => {
+    fn handle(&mut self, next: Next) -> bool {
+        let (now, what) = (next.time, next.what());
+        match next.kind() {
+            kind::ARRIVAL => self.on_arrival(what, now),
+            kind::LINK_FREE => self.on_link_free(what, now),
+            kind::ACK => self.on_ack(what, now),
+            kind::SINK => self.on_sink(what, now),
+            kind::WAKE => {
+                let flow = what;
                 let group = self.ledger.flows[flow as usize].group();
                 let (flow, mut stage) = self.stage(flow, group, now);
                 flow.on_wake(&mut stage);
             }
-            Event::Session(session) => {
-                if self.sessions[session as usize].is_due(now) {
-                    self.react(session, Why::Due, now);
+            kind::SESSION => {
+                if self.sessions[what as usize].is_due(now) {
+                    self.react(what, Why::Due, now);
                 }
             }
+            _ => return false,
         }
+        true
     }
 
     /// The group whose way a frame is on.
@@ -458,7 +485,7 @@ impl<T: Tap> Run<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, slot: u32, now: Time) {
         self.note(What::Deliver, slot, None, now);
         let frame = self.ledger.frames.at(slot);

@@ -109,8 +109,13 @@ impl Receiver {
     }
 
     /// Takes in a segment. The acknowledgement, where it must leave at once.
-    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
+        self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
+    }
+
+    /// The same without the [`blocks`](Receiver::blocks): to put them together takes memory, which is waited for also where there are none.
+    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
+    pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             return Some(Ack { is_for_syn: true, ..self.ack() });
         }
@@ -130,7 +135,19 @@ impl Receiver {
 
     /// The acknowledgement that was delayed, where it is due by `now`.
     pub fn on_timeout(&mut self, now: Time) -> Option<Ack> {
-        (self.due <= now).then(|| self.ack())
+        (self.due <= now).then(|| Ack { sack: self.blocks(), ..self.ack() })
+    }
+
+    /// Has an acknowledgement that is sent now blocks?
+    #[inline(always)]
+    pub fn has_blocks(&self) -> bool {
+        self.tells_blocks && !self.is_ordered
+    }
+
+    /// The blocks of an acknowledgement that is sent now.
+    #[inline(never)]
+    pub fn blocks(&self) -> Sack {
+        if self.has_blocks() { self.sack() } else { Sack::NONE }
     }
 
     /// Segments that have arrived in order, each counted once.
@@ -165,8 +182,7 @@ impl Receiver {
     fn ack(&mut self) -> Ack {
         self.waiting = 0;
         self.due = Time::MAX;
-        let sack = if self.is_ordered { Sack::NONE } else { self.sack() };
-        Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack }
+        Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack: Sack::NONE }
     }
 
     #[inline(always)]
@@ -220,14 +236,10 @@ impl Receiver {
         self.is_many = !self.is_ordered;
     }
 
-    #[inline(never)]
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        if !self.is_many {
-            return sack;
-        }
+        // Where blocks are told, all that is ahead is in the list.
         let Some(ahead) = self.many.as_deref() else { return sack };
-        // None is recent where no blocks are told.
         let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
             *block = Block { offset: (run.start - self.next) as u32, len: (run.end - run.start) as u32 };

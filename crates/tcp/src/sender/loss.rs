@@ -13,7 +13,7 @@ use crate::segment::Ack;
 use fairwire_core::Time;
 
 impl Sender {
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_new_ack(&mut self, ack: &Ack, now: Time, out: &mut impl Output) {
         let mut newly = ack.next - self.unacked;
         let in_flight = self.in_flight_without_board();

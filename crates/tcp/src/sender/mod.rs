@@ -230,7 +230,7 @@ impl Sender {
     }
 
     /// Takes in an acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         match self.phase {
             Phase::Closed => return,

@@ -82,14 +82,19 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {
-        self.send_data(self.next, now, out);
+        self.send_segment(self.next, now, out);
         self.next += 1;
     }
 
-    #[inline]
+    #[inline(never)] // what is sent out of turn is not worth another copy of the code
     pub(super) fn send_data(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+        self.send_segment(seq, now, out);
+    }
+
+    #[inline(always)]
+    fn send_segment(&mut self, seq: u64, now: Time, out: &mut impl Output) {
         if self.has_journal
             && let Some(journal) = &mut self.journal
         {
