@@ -350,6 +350,11 @@ impl Bound {
         Bound { allowed: self.promised, ..*self }.holds()
     }
 
+    /// Is it of rate or delay, rather than of shares?
+    pub fn is_of_time(&self) -> bool {
+        [UTILIZATION, PING].contains(&self.what)
+    }
+
     /// `least` or `most`.
     pub fn word(&self) -> &'static str {
         if self.is_floor { "least" } else { "most" }
