@@ -6,9 +6,9 @@ use crate::fault::Happened;
 
 /// How often a contest is held at most.
 const TRIES: usize = 3;
-/// A gateway whose threads were ready without a processor for a longer part of the run was starved. With four programs that compile on four
-/// processors it is 0.07.
-const STARVED: f64 = 0.05;
+/// A gateway whose threads were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
+/// with a load of 3 to 5, and everything holds; with a load of 15 to 20 it is 0.7 and more, and pings are late.
+const STARVED: f64 = 0.5;
 
 /// What became of a contest that was tried.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +106,7 @@ mod tests {
     fn what_draws_nothing_is_held_again_only_where_the_machine_starved_it() {
         let [good, miss] = [judged(&[]), judged(&["a share"])];
         assert_eq!(outcome("classful/tree-tcp", vec![miss.clone()]), (1, false));
-        let starved = Judged { starved: starved(0.5, 4.0, 0), ..miss };
+        let starved = Judged { starved: starved(3.0, 4.0, 0), ..miss };
         assert_eq!(outcome("classful/tree-tcp", vec![starved, good]), (2, true));
     }
 
@@ -138,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_is_starved_by_lost_frames_or_by_waiting_a_twentieth_of_the_run() {
-        assert_eq!(starved(0.19, 4.0, 0), None);
-        assert!(starved(0.21, 4.0, 0).is_some() && starved(0.0, 4.0, 1).is_some());
+    fn a_gateway_is_starved_by_lost_frames_or_by_waiting_half_of_the_run() {
+        assert_eq!(starved(1.9, 4.0, 0), None);
+        assert!(starved(2.1, 4.0, 0).is_some() && starved(0.0, 4.0, 1).is_some());
     }
 }
