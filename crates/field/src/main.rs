@@ -25,7 +25,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   --out FOLDER     where results go (default: out/field)
   --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
   --minutes N      of a soak (default: 10)
-  --seconds N      of each contest (default: 20, of which the first quarter is not measured)
+  --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four times as long
 
 The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
 
@@ -139,7 +139,7 @@ impl Arguments {
 
     fn contests(&self) -> Fallible<bool> {
         let cases = contest::all().into_iter().filter(|case| self.is_named(&case.name));
-        let cases: Vec<Case> = cases.map(|case| case.lasting(self.seconds / 4, self.seconds)).collect();
+        let cases: Vec<Case> = cases.map(|case| case.beside(self.seconds)).collect();
         let bar = report::bar(cases.len());
         let mut all: Vec<Judged> = Vec::new();
         println!("{}", report::HEADING);
@@ -196,7 +196,7 @@ impl Arguments {
         println!("{}", report::HEADING);
         for name in peers::CASES {
             let case = contest::find(name).ok_or("a contest of the peers is missing")?;
-            let case = case.lasting(self.seconds / 4, self.seconds);
+            let case = case.beside(self.seconds);
             for judged in [case.hold()?, peers::through_htb(&case)?] {
                 bar.suspend(|| print!("{}", report::rows(&judged)));
                 all.push(judged);

@@ -50,7 +50,7 @@ pub fn rows(judged: &Judged) -> String {
     if let Some(starved) = &judged.starved {
         let _ = writeln!(text, "    the machine was busy: {starved}");
     }
-    for fault in judged.broken.iter().chain(&judged.faults) {
+    for fault in judged.broken.iter().chain(&judged.faults).chain(&judged.late) {
         let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
     }
     text

@@ -285,17 +285,17 @@ impl Plain {
         let walks = (self.nodes[0].sigma.abs() / q + 1).min(i64::from(self.config.beta_max));
         for walk in 0..walks {
             if walk == 0 || self.nodes[0].sigma.abs() >= TOKEN {
-                self.walk(q, price);
+                self.walk(price);
             }
         }
         Some(flow)
     }
 
-    fn walk(&mut self, q: i64, price: i64) {
+    fn walk(&mut self, price: i64) {
         let (mut node, mut height) = (0, self.config.total as f64);
         loop {
             let mut last = None;
-            let beta = (self.nodes[node].sigma.abs() / q + 1).min(i64::from(self.config.beta_max));
+            let beta = (self.nodes[node].sigma.abs() / price + 1).min(i64::from(self.config.beta_max));
             let beta = if node == 0 { 1 } else { beta };
             for _ in 0..beta {
                 if self.sum_of_active(node) == 0 {

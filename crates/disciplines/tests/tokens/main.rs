@@ -7,6 +7,7 @@
 mod faba;
 mod hfaba;
 mod idle;
+mod light;
 mod reweigh;
 mod sfed;
 

@@ -32,6 +32,8 @@ pub struct Case {
     pub seconds: u64,
     /// What 95 of 100 pings take at most, milliseconds, besides [`SLACK_MS`].
     ping_ms: f64,
+    /// How many times as long as the others it is.
+    pub times: u64,
     /// Is it one of those that are tests?
     pub is_quick: bool,
     /// Does the discipline draw nothing at random, so that only the machine can make it miss?
@@ -58,6 +60,8 @@ struct Load {
     buffer_ms: u64,
     classes: &'static [Branch],
     groups: &'static [Group],
+    /// How many times as long as the others.
+    times: u64,
 }
 
 const SETUPS: &[Setup] = &[
@@ -137,6 +141,8 @@ const LOADS: &[Load] = &[
         ..FLAT
     },
     Load { name: "ipv6-10", groups: &[tcp("ipv4", "reno", 5), v6(tcp("ipv6", "reno", 5))], ..FLAT },
+    Load { name: "cubic-10-long", times: 4, groups: &[tcp("cubic", "cubic", 10)], ..FLAT },
+    Load { name: "cubic-50-long", times: 12, down_mbps: 200, groups: &[tcp("cubic", "cubic", 50)], ..FLAT },
     Load { name: "udp-10", groups: &[Group { flows: 10, ..udp("udp", 10_000) }], ..FLAT },
     Load { name: "cubic-100", down_mbps: 100, groups: &[tcp("cubic", "cubic", 100)], ..FLAT },
     Load {
@@ -181,7 +187,8 @@ const LOADS: &[Load] = &[
     },
 ];
 
-const FLAT: Load = Load { name: "", down_mbps: 50, up_mbps: 0, buffer_ms: 60, classes: &[], groups: &[] };
+const FLAT: Load =
+    Load { name: "", down_mbps: 50, up_mbps: 0, buffer_ms: 60, classes: &[], groups: &[], times: 1 };
 const CLASSES: Load = Load { classes: TREE, ..FLAT };
 
 /// Contests that are tests too: the least that touches each discipline, both versions of IP and both ways. Those with random drops have no TCP
@@ -203,7 +210,10 @@ pub const SLACK_MS: f64 = 10.0;
 
 /// Every contest.
 pub fn all() -> Vec<Case> {
-    let fits = |setup: &Setup, load: &Load| setup.has_classes != load.classes.is_empty();
+    // What draws nothing needs no time.
+    let is_worth = |setup: &Setup, load: &Load| load.times == 1 || !EXACT.contains(&setup.discipline);
+    let fits =
+        |setup: &Setup, load: &Load| setup.has_classes != load.classes.is_empty() && is_worth(setup, load);
     SETUPS
         .iter()
         .flat_map(|setup| {
@@ -238,8 +248,9 @@ impl Case {
             up_mbps: load.up_mbps,
             classes: load.classes,
             groups: load.groups,
+            times: load.times,
             warm_up: 5,
-            seconds: 20,
+            seconds: 20 * load.times,
             ping_ms: waits_ms + DELAY_MS as f64,
         }
     }
@@ -247,6 +258,12 @@ impl Case {
     /// The same, shorter or longer.
     pub fn lasting(self, warm_up: u64, seconds: u64) -> Case {
         Case { warm_up, seconds, ..self }
+    }
+
+    /// The same where others last `seconds`, of which the first quarter is not measured.
+    pub fn beside(self, seconds: u64) -> Case {
+        let times = self.times;
+        self.lasting(seconds / 4, seconds * times)
     }
 
     /// What is promised of `way`, and what it came to.
@@ -287,7 +304,8 @@ impl Case {
             if self.discipline == "hfaba" && chance > bound.allowed {
                 (bound.allowed, bound.because) = (chance, Some(DRAWN));
             }
-            if let Some(miss) = MISSES.iter().find(|miss| miss.fits(&self.name, bound)) {
+            let mut misses = MISSES.iter().filter(|miss| self.times == 1 || !miss.is_of_short_runs());
+            if let Some(miss) = misses.find(|miss| miss.fits(&self.name, bound)) {
                 (bound.allowed, bound.because) = (miss.allowed, Some(miss.because));
             }
         }
@@ -332,6 +350,11 @@ impl Bound {
         Bound { allowed: self.promised, ..*self }.holds()
     }
 
+    /// Is it of rate or delay, rather than of shares?
+    pub fn is_of_time(&self) -> bool {
+        [UTILIZATION, PING].contains(&self.what)
+    }
+
     /// `least` or `most`.
     pub fn word(&self) -> &'static str {
         if self.is_floor { "least" } else { "most" }
@@ -348,6 +371,8 @@ struct Miss {
 }
 
 const MISSES: &[Miss] = &[
+    Miss { case: "afd-nft/cubic-10-long", what: FLOW, allowed: 0.1, because: AFD_LONG },
+    Miss { case: "afd-nft/cubic-50-long", what: FLOW, allowed: 0.15, because: AFD_LONG },
     Miss {
         case: "faba/cubic-1000",
         what: FLOW,
@@ -379,10 +404,9 @@ const MISSES: &[Miss] = &[
         because: "its drops empty the queue of few flows now and then; measured: 0.936 both ways",
     },
     Miss { case: "*", what: UTILIZATION, allowed: 0.8, because: BUSY },
-    Miss { case: "hfaba/tree-tcp", what: GROUP, allowed: 0.3, because: HFABA_TOKENS },
-    Miss { case: "hfaba/tree-tcp", what: POINTS, allowed: 4.0, because: HFABA_TOKENS },
-    Miss { case: "hfaba/tree-both", what: GROUP, allowed: 0.9, because: HFABA_FLOOD },
-    Miss { case: "hfaba/tree-both", what: POINTS, allowed: 15.0, because: HFABA_FLOOD },
+    Miss { case: "hfaba/tree-tcp", what: GROUP, allowed: 0.1, because: HFABA_TOKENS },
+    Miss { case: "hfaba/tree-both", what: GROUP, allowed: 0.25, because: HFABA_TOKENS },
+    Miss { case: "hfaba/tree-both", what: POINTS, allowed: 4.0, because: HFABA_TOKENS },
 ];
 
 const DRAWN: &str = "classes are drawn at random for each token: what is allowed is four standard deviations of as many draws as there were packets, which \
@@ -393,12 +417,17 @@ const FABA_NOISE: &str = "FABA is fair in the long run: buckets hold a few dozen
      windows and a flood's penalty come to in 3 to 15 s differs; measured in 15 s: flows 0.02 to 0.07, a flood 0.04";
 const AFD_NOISE: &str = "AFD estimates rates by samples, and what it takes from a flow lags by its interval; measured in 15 s: flows 0.06 to \
      0.36, a flood at twenty times its share 0.21 above it";
-const HFABA_TOKENS: &str = "20 TCP flows share the 26 tokens that the buffer of 60 ms leaves their class, about one each, and what comes while \
-     they wait for timeouts goes up a level (docs/reference/hfaba.md, where we differ); measured: 0.16 and 2.0 points";
-const HFABA_FLOOD: &str = "a class whose one flow offers twelve times its share gets a third of it; in simulation it gets all of it, and the cause \
-     is not found; measured 0.70 and 11.2 points";
+const AFD_LONG: &str = "chance, which shrinks with the root of the time: in simulation 0.04 in 60 s with 10 flows, and 0.02 in 240 s \
+     (docs/gateway/measured.md)";
+const HFABA_TOKENS: &str = "ten TCP flows that share 14 to 70 packets' worth of tokens, or whose acknowledgements wait behind a flood, do not always \
+     use their part, and what they leave goes to the flood; measured: 0.05 to 0.17 and 1.2 to 2.8 points, 0.02 to 0.03 and 0.2 to 0.5 points among TCP";
 
 impl Miss {
+    /// Is chance the reason, which a long run averages out?
+    fn is_of_short_runs(&self) -> bool {
+        [FABA_NOISE, AFD_NOISE].contains(&self.because)
+    }
+
     fn fits(&self, case: &str, bound: &Bound) -> bool {
         let is_case = match (self.case.strip_suffix('*'), self.case.strip_prefix('*')) {
             (Some(beginning), _) => case.starts_with(beginning),

@@ -18,6 +18,8 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// What does not hold.
     pub faults: Vec<String>,
+    /// What does not hold of rate and delay: that is the machine's too, where it keeps the gateway from its processor.
+    pub late: Vec<String>,
     /// What may never be, however busy the machine: packets without a place.
     pub broken: Vec<String>,
     /// How the machine kept the gateway from its work, if it did.
@@ -31,7 +33,7 @@ pub struct Judged {
 impl Judged {
     /// Is everything as allowed?
     pub fn holds(&self) -> bool {
-        self.faults.is_empty() && self.broken.is_empty()
+        self.faults.is_empty() && self.late.is_empty() && self.broken.is_empty()
     }
 }
 
@@ -105,6 +107,7 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
         case: case.name.clone(),
         ways,
         faults: Vec::new(),
+        late: Vec::new(),
         broken: Vec::new(),
         starved: None,
         misses: Vec::new(),
@@ -130,6 +133,7 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
                     let line = format!("{name}, the promise is {:.3}", bound.promised);
                     judged.misses.push([line, because.to_owned()]);
                 }
+                (false, _) if bound.is_of_time() => judged.late.push(name),
                 (false, _) => judged.faults.push(name),
             }
         }

@@ -6,9 +6,9 @@ use crate::fault::Happened;
 
 /// How often a contest is held at most.
 const TRIES: usize = 3;
-/// A gateway whose threads were ready without a processor for a longer part of the run was starved. With four programs that compile on four
-/// processors it is 0.07.
-const STARVED: f64 = 0.05;
+/// A gateway whose threads were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
+/// with a load of 3 to 5, and everything holds; with a load of 15 to 20 it is 0.7 and more, and pings are late.
+const STARVED: f64 = 0.5;
 
 /// What became of a contest that was tried.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +30,15 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// Holds `case` until it passes, three times at most.
 ///
 /// What may never be fails at once. So does a miss of a discipline that draws nothing at random, unless the machine kept the
-/// gateway from its work: neither chance nor the machine explains it.
+/// gateway from its work: neither chance nor the machine explains it. Rate and delay do not count where the machine did: of 4 s with
+/// a load of 15 on 4 processors the gateway was 3 s without one, and 95 of 100 pings took 20 ms rather than 10 in each of three tries.
 pub fn attempt(case: &Case, hold: &mut dyn FnMut() -> Fallible<Judged>) -> Fallible<Tried> {
     let mut tried = Tried::default();
     while tried.held.len() < TRIES {
         let judged = hold()?;
         let is_over = !judged.broken.is_empty() || (case.is_exact && judged.starved.is_none());
-        let misses: Vec<String> = judged.broken.iter().chain(&judged.faults).cloned().collect();
+        let late = judged.late.iter().filter(|_| judged.starved.is_none());
+        let misses: Vec<String> = judged.broken.iter().chain(&judged.faults).chain(late).cloned().collect();
         tried.held.push(judged);
         if misses.is_empty() {
             tried.bad.clear();
@@ -76,6 +78,7 @@ mod tests {
             case: String::new(),
             ways: Vec::new(),
             faults: faults.iter().map(ToString::to_string).collect(),
+            late: Vec::new(),
             broken: Vec::new(),
             starved: None,
             misses: Vec::new(),
@@ -103,8 +106,16 @@ mod tests {
     fn what_draws_nothing_is_held_again_only_where_the_machine_starved_it() {
         let [good, miss] = [judged(&[]), judged(&["a share"])];
         assert_eq!(outcome("classful/tree-tcp", vec![miss.clone()]), (1, false));
-        let starved = Judged { starved: starved(0.5, 4.0, 0), ..miss };
+        let starved = Judged { starved: starved(3.0, 4.0, 0), ..miss };
         assert_eq!(outcome("classful/tree-tcp", vec![starved, good]), (2, true));
+    }
+
+    #[test]
+    fn rate_and_delay_do_not_count_where_the_machine_starved_the_gateway() {
+        let late = Judged { late: vec!["pings".into()], ..judged(&[]) };
+        assert_eq!(outcome("classful/tree-tcp", vec![late.clone()]), (1, false));
+        let starved = Judged { starved: starved(3.0, 4.0, 0), ..late };
+        assert_eq!(outcome("classful/tree-tcp", vec![starved]), (1, true));
     }
 
     #[test]
@@ -127,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_is_starved_by_lost_frames_or_by_waiting_a_twentieth_of_the_run() {
-        assert_eq!(starved(0.19, 4.0, 0), None);
-        assert!(starved(0.21, 4.0, 0).is_some() && starved(0.0, 4.0, 1).is_some());
+    fn a_gateway_is_starved_by_lost_frames_or_by_waiting_half_of_the_run() {
+        assert_eq!(starved(1.9, 4.0, 0), None);
+        assert!(starved(2.1, 4.0, 0).is_some() && starved(0.0, 4.0, 1).is_some());
     }
 }
