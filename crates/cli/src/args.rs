@@ -93,7 +93,7 @@ Examples:
   fairwire gateway weigh docs/gateway/home.toml children 0.5
 
 A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; those who ask it things need the right to use its socket.
-Exit codes of reload, weigh, status and capture: 0 done, 1 no gateway answers, 2 it refused.";
+Exit codes of reload, weigh, status and capture: 0 done, 2 no gateway answers, or it refused.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -122,7 +122,7 @@ fn the_committed_schema_of_snapshots_is_current() {
 fn top_tells_where_no_gateway_is() {
     let output = run(&["gateway", "top", "--socket", "none.sock"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("no gateway at none.sock"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no gateway answers at none.sock"), "{}", stderr(&output));
     let output = run(&["gateway", "top", "none.toml"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("none.toml"), "{}", stderr(&output));

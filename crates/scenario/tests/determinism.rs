@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "67e45d46eda4ec18"),
     ("sack-at-three-distances", "73ff4c5424fc07b3"),
-    ("cubic-and-dctcp", "da8c966b10a37de0"),
-    ("bbr-against-reno", "b61041c82f0bcb25"),
-    ("two-way", "66fc228dffce5966"),
-    ("laws-with-logarithms", "305d3172ed0533f6"),
-    ("adaptive-contracts", "e3b266ceb9c1bf24"),
-    ("applications", "2e5d859c636dd9e3"),
+    ("cubic-and-dctcp", "ddf3c3bf25efd040"),
+    ("bbr-against-reno", "dc6cd9aff3e32fcb"),
+    ("two-way", "b2d983fad683ac0d"),
+    ("laws-with-logarithms", "678532eab0ba63c6"),
+    ("adaptive-contracts", "d3cddf358c387c7c"),
+    ("applications", "f4a51ef0cba63229"),
 ];
 
 fn scenario(at: usize) -> Scenario {

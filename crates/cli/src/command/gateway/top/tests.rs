@@ -171,7 +171,7 @@ fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
 fn one_picture_is_printed_of_both_ways() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
-    assert!(feed::ask(&socket).is_err_and(|why| why.contains("no gateway at")));
+    assert!(feed::ask(&socket).is_err_and(|why| why.contains("no gateway answers at")));
     let served = gateway(&socket, 1);
     let snapshot = feed::ask(&socket).expect("an answer");
     assert_eq!(served.join().expect("it served"), "{\"ask\":\"status\",\"classes\":true}\n");
