@@ -72,7 +72,9 @@ fn connect(socket: &Path, request: &Request) -> Result<BufReader<UnixStream>, St
         stream.write_all(&line)?;
         Ok(stream)
     };
-    connect().map(BufReader::new).map_err(|error| format!("no gateway answers at {}: {error}", socket.display()))
+    connect()
+        .map(BufReader::new)
+        .map_err(|error| format!("no gateway answers at {}: {error}", socket.display()))
 }
 
 fn answer(socket: &Path, answers: &mut BufReader<UnixStream>) -> Result<Box<Snapshot>, String> {
