@@ -25,7 +25,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   --out FOLDER     where results go (default: out/field)
   --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
   --minutes N      of a soak (default: 10)
-  --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four times as long
+  --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four or twelve times as long
 
 The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
 

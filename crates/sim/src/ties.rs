@@ -2,7 +2,8 @@
 //!
 //! Under the random rule a draw belongs to each event: the first to the first event scheduled, and so on. Where hardly any two events
 //! meet, nothing is drawn before two do. An event has its number, and the generator catches up with the numbers given so far. Where
-//! many meet, that takes longer than to draw for each event when it is scheduled, which is then done. The order is the same.
+//! many meet, that takes longer than to draw for each event when it is scheduled, which is then done. The order is the same, but for the one tie in
+//! 2^32 in which both draw the same: drawn late, the number decides, and drawn at once, the lane.
 
 use crate::plan::TieRule;
 use fairwire_core::{Rng, Seed};

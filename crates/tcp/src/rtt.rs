@@ -78,7 +78,6 @@ impl RttEstimator {
     }
 }
 
-/// Rounds to the nearest tick, at least one; without a tick exact, at least a nanosecond.
 /// A time that was divided, as it is counted.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
@@ -88,6 +87,7 @@ fn counted(ns: u64, config: &Config) -> u64 {
     }
 }
 
+/// Rounds to the nearest tick, at least one; without a tick exact, at least a nanosecond.
 fn in_ticks(ns: u64, tick: u64) -> u64 {
     match tick {
         0 => ns.max(1),

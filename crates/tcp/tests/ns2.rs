@@ -98,7 +98,7 @@ fn sack_loses_what_it_loses_in_ns2() {
 }
 
 /// Packets that a NewReno flow sends within 200 s, each of them lost on the link with `probability`. The numbers of those lost, for
-/// `ns bench/random-losses.tcl "NUMBERS" Newreno 200`, are what `rng` draws here.
+/// `ns bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`, are what `rng` draws here.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -164,13 +164,48 @@ const SETTLED: usize = 100;
 /// Between two of them, milliseconds.
 const APART_MS: u64 = 20;
 
+/// How long the packets waited at each reload.
+#[derive(Default)]
+struct Pauses {
+    clock_ms: Vec<f64>,
+    /// The longest, in time of the processor.
+    processor_ms: f64,
+}
+
+impl Pauses {
+    /// How long other programs kept the processor meanwhile is not the gateway's. But what waits for something else takes no
+    /// processor time, and would show in most pauses: half of them by the clock are below the promise too.
+    fn check(mut self, happened: &mut Happened) {
+        self.clock_ms.sort_by(f64::total_cmp);
+        let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
+        let longest_ms = self.clock_ms.last().copied().unwrap_or(f64::NAN);
+        for (name, value) in [
+            ("longest pause, ms", longest_ms),
+            ("median pause, ms", median_ms),
+            ("longest pause, ms of processor time", self.processor_ms),
+        ] {
+            happened.count(name, value);
+        }
+        happened.check(
+            median_ms < 10.0,
+            format!("half of the pauses took at most {median_ms:.2} ms by the clock"),
+        );
+        happened.check(
+            self.processor_ms < 10.0,
+            format!(
+                "the longest pause took {longest_ms:.2} ms, none more than {:.2} ms of processor time",
+                self.processor_ms
+            ),
+        );
+    }
+}
+
 pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let seconds = 3 + RELOADS as u64 * APART_MS / 1000 + 10;
     let mut run = begin(&variant(0), traffic(seconds))?;
     run.wait_until(2.0);
     let (mut unbalanced, mut refused, mut took_ms, mut handed) = (0, 0, 0.0_f64, 0);
-    // By the clock, and in processor time.
-    let mut paused_ms = [0.0_f64; 2];
+    let mut pauses = Pauses::default();
     let mut memory = [0; 2];
     for number in 1..=RELOADS {
         match number {
@@ -181,8 +216,8 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
         match run.gateway().reload(&variant(number)) {
             Ok(reloaded) => {
                 unbalanced += usize::from(!reloaded.is_balanced);
-                paused_ms[0] = paused_ms[0].max(reloaded.paused_ms);
-                paused_ms[1] = paused_ms[1].max(reloaded.paused_cpu_ms);
+                pauses.clock_ms.push(reloaded.paused_ms);
+                pauses.processor_ms = pauses.processor_ms.max(reloaded.paused_cpu_ms);
                 took_ms = took_ms.max(reloaded.took_ms);
                 handed += reloaded.handed_over;
             }
@@ -198,8 +233,6 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let reloading = clock::now().since(run.start).secs();
     let seen = run.finish()?;
     for (name, value) in [
-        ("longest pause, ms", paused_ms[0]),
-        ("longest pause, ms of processor time", paused_ms[1]),
         ("longest reload, ms", took_ms),
         ("packets handed over", handed as f64),
         ("memory after 100, KiB", (memory[0] >> 10) as f64),
@@ -210,14 +243,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     }
     happened.check(refused == 0, format!("{refused} of {RELOADS} reloads were refused"));
     happened.check(unbalanced == 0, format!("{unbalanced} of {RELOADS} left a packet without a place"));
-    // How long other programs kept the processor meanwhile is not the gateway's.
-    happened.check(
-        paused_ms[1] < 10.0,
-        format!(
-            "the longest pause took {:.2} ms, {:.2} ms of them processor time",
-            paused_ms[0], paused_ms[1]
-        ),
-    );
+    pauses.check(happened);
     let to = (reloading.min(seconds as f64) * 10.0).floor() / 10.0;
     let slots = |second: f64| (second * 10.0) as usize;
     let tcp = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "tcp");

@@ -16,7 +16,6 @@ use fairwire_gateway::io::{Port, PortError, PortHealth, Take};
 use fairwire_gateway::lab::bed::Side;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
-use rustix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -221,8 +220,7 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
     let mut wire = Wire { left: left.map_err(Into::into)?, right: right.map_err(Into::into)? };
     let mut datapath = datapath(discipline)?;
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
-        watch.cpu_ns.store(cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64, Ordering::Relaxed);
+        watch.cpu_ns.store(clock::thread().ns(), Ordering::Relaxed);
         watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
         watch.is_ready.store(true, Ordering::Relaxed);
         let is_over = watch.is_over.load(Ordering::Relaxed);

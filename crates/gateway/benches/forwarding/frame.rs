@@ -11,8 +11,8 @@ const ETHERNET_BYTES: usize = 14;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
 
-/// A UDP frame of `bytes` to the host `destination` at the Ethernet address `mac`; `flow` is the sender's port.
-pub fn udp(bytes: FrameBytes, mac: [u8; 6], destination: [u8; 4], flow: u16) -> Vec<u8> {
+/// A UDP frame of `bytes` from the host `source` to `destination` at the Ethernet address `mac`; `flow` is the sender's port.
+pub fn udp(bytes: FrameBytes, mac: [u8; 6], [source, destination]: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = vec![0; bytes.0 - CHECK_SEQUENCE_BYTES];
     let ip_bytes = (frame.len() - ETHERNET_BYTES) as u16;
     frame[..6].copy_from_slice(&mac);
@@ -22,7 +22,7 @@ pub fn udp(bytes: FrameBytes, mac: [u8; 6], destination: [u8; 4], flow: u16) -> 
     ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
     ip[8] = 64;
     ip[9] = 17;
-    ip[12..16].copy_from_slice(&super::stage::ROUTED_SOURCE.octets());
+    ip[12..16].copy_from_slice(&source);
     ip[16..20].copy_from_slice(&destination);
     let sum = checksum(&ip[..20]);
     ip[10..12].copy_from_slice(&sum.to_be_bytes());

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::contestant::{Contestant, Watch};
 use super::frame::{FrameBytes, udp};
-use super::stage::{Core, NOBODY, NOBODYS_MAC, Stage, Way, pin};
+use super::stage::{Core, NOBODY, NOBODYS_MAC, ROUTED_SOURCE, Stage, Way, pin};
 use fairwire_core::Duration;
 use fairwire_gateway::clock;
 use fairwire_gateway::io::af_packet::AfPacket;
@@ -100,8 +100,9 @@ fn blast(
     pin(Core::Source);
     let mut port = AfPacket::open(HOST_INTERFACE).map_err(|error| error.to_string())?;
     let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
+    let ends = [ROUTED_SOURCE, NOBODY].map(|address| address.octets());
     let frames: Vec<_> =
-        (0..MOST_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, NOBODY.octets(), 1000 + flow as u16)).collect();
+        (0..MOST_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, ends, 1000 + flow as u16)).collect();
     let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, seam: None }).collect();
     let mut due = clock::now();
     let mut turn = batch.iter().cycle();

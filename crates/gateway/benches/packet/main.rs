@@ -6,13 +6,17 @@
 //!
 //!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
 
+#[path = "../forwarding/frame.rs"]
+mod frame;
+
 use fairwire_core::{Duration, Seed, Time};
+use fairwire_gateway::clock;
 use fairwire_gateway::config::{Config, Made};
 use fairwire_gateway::datapath::{Datapath, Wire};
 use fairwire_gateway::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_gateway::telemetry::{About, Observer, PortState};
 use fairwire_wire::vnet::VnetHeader;
-use rustix::time::{ClockId, clock_gettime};
+use frame::{FrameBytes, udp};
 
 const FLOWS: u16 = 64;
 const BATCH: u64 = 32;
@@ -28,7 +32,9 @@ struct Source {
 
 impl Source {
     fn of(bytes: usize, gives: u64) -> Self {
-        let frames = (0..FLOWS).map(|flow| udp(bytes - 4, flow)).collect();
+        let frames = (0..FLOWS)
+            .map(|flow| udp(FrameBytes(bytes), [0; 6], [[10, 0, 0, 1], [10, 0, 0, 2]], flow))
+            .collect();
         Source { frames, next: 0, gives }
     }
 }
@@ -57,21 +63,6 @@ impl Port for Source {
     fn health(&mut self) -> PortHealth {
         PortHealth::default()
     }
-}
-
-/// A UDP frame without its check sequence; `flow` is the sender's port.
-fn udp(bytes: usize, flow: u16) -> Vec<u8> {
-    let mut frame = vec![0; bytes];
-    frame[12] = 0x08;
-    let ip = &mut frame[14..];
-    ip[0] = 0x45;
-    let ip_bytes = ip.len() as u16;
-    ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
-    (ip[8], ip[9]) = (64, 17);
-    ip[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
-    ip[20..24].copy_from_slice(&[(flow >> 8) as u8, flow as u8, 0, 9]);
-    ip[24..26].copy_from_slice(&(ip_bytes - 20).to_be_bytes());
-    frame
 }
 
 /// A gateway with its telemetry, as `run` makes it, and a stream of frames through it.
@@ -112,12 +103,6 @@ fn forwarded(stream: &mut Stream, batches: u64) {
     }
 }
 
-/// Processor time of this thread.
-fn thread_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 /// Bytes of frames, and the part of the link's rate at which they come.
 const LOADS: [(usize, f64); 4] = [(64, 0.9), (64, 1.5), (1518, 0.9), (1518, 1.5)];
 /// Batches before anything is measured: more than what fills the buffer and the tables.
@@ -137,9 +122,9 @@ fn main() {
         forwarded(&mut stream, WARM_UP);
         let mut rounds: Vec<u64> = (0..ROUNDS)
             .map(|_| {
-                let before = thread_ns();
+                let before = clock::thread().ns();
                 forwarded(&mut stream, BATCHES);
-                thread_ns() - before
+                clock::thread().ns() - before
             })
             .collect();
         rounds.sort_unstable();

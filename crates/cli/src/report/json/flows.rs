@@ -37,10 +37,9 @@ struct Kin {
 
 impl Kin {
     fn of(flow: &FlowRecord) -> io::Result<Self> {
-        let mut text = b",\n          \"group\": ".to_vec();
-        put_value(&*flow.group, &mut text)?;
-        text.extend_from_slice(b",\n          \"kind\": ");
-        put_value(&*flow.kind, &mut text)?;
+        let mut text = Vec::new();
+        put_field("group", &*flow.group, &mut text)?;
+        put_field("kind", &*flow.kind, &mut text)?;
         Ok(Kin { group: Arc::clone(&flow.group), kind: Arc::clone(&flow.kind), text })
     }
 
@@ -56,21 +55,24 @@ fn put_one(flow: &FlowRecord, kin: &Kin, text: &mut Vec<u8>) -> io::Result<()> {
     put_value(name.as_str(), text)?;
     text.extend_from_slice(&kin.text);
     if let Some(offered_bps) = offered_bps {
-        text.extend_from_slice(b",\n          \"offered_bps\": ");
-        put_value(offered_bps, text)?;
+        put_field("offered_bps", offered_bps, text)?;
     }
-    text.extend_from_slice(b",\n          \"throughput_bps\": ");
-    put_value(throughput_bps, text)?;
-    text.extend_from_slice(b",\n          \"goodput_bps\": ");
-    put_value(goodput_bps, text)?;
-    text.extend_from_slice(b",\n          \"packets_sent\": ");
-    put_value(packets_sent, text)?;
-    text.extend_from_slice(b",\n          \"packets_dropped\": ");
-    put_value(packets_dropped, text)?;
-    text.extend_from_slice(b",\n          \"packets_marked\": ");
-    put_value(packets_marked, text)?;
+    put_field("throughput_bps", throughput_bps, text)?;
+    put_field("goodput_bps", goodput_bps, text)?;
+    put_field("packets_sent", packets_sent, text)?;
+    put_field("packets_dropped", packets_dropped, text)?;
+    put_field("packets_marked", packets_marked, text)?;
     text.extend_from_slice(b"\n        }");
     Ok(())
+}
+
+/// A field that is not the first.
+#[inline(always)] // so that what stands around each value is one piece
+fn put_field<T: Serialize + ?Sized>(key: &str, value: &T, text: &mut Vec<u8>) -> io::Result<()> {
+    text.extend_from_slice(b",\n          \"");
+    text.extend_from_slice(key.as_bytes());
+    text.extend_from_slice(b"\": ");
+    put_value(value, text)
 }
 
 /// A string or a number.
