@@ -73,11 +73,6 @@ impl Group {
         }
     }
 
-    /// The last leg of the way there.
-    pub(crate) fn last_forward(&self) -> usize {
-        self.back as usize - 1
-    }
-
     /// Is `leg` the first one there?
     pub(crate) fn is_first(&self, leg: u32) -> bool {
         leg == self.forward

@@ -38,8 +38,6 @@ pub(crate) struct Run<T> {
     is_measuring: bool,
     /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
     looks_ahead: bool,
-    /// Are there so many that a delivery is put off until it is asked for with others?
-    puts_off: bool,
     handled: u64,
 }
 
@@ -69,9 +67,6 @@ const DEPARTURES_AHEAD: usize = 16;
 /// The records of so many flows stay in the nearest cache or the one after it.
 const FEW_FLOWS: usize = 256;
 
-/// With more flows than this, what a delivery needs would have gone again by the time at which its packet leaves.
-const MANY_FLOWS: usize = 2000;
-
 /// How many events pass between two questions to the watcher.
 const WATCH_EVERY: u64 = 1 << 16;
 
@@ -100,7 +95,6 @@ impl<T: Tap> Run<T> {
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             looks_ahead: false,
-            puts_off: false,
             handled: 0,
             events,
         };
@@ -108,7 +102,7 @@ impl<T: Tap> Run<T> {
             run.ledger.frames.keep_stamps();
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
-        (run.looks_ahead, run.puts_off) = (count > FEW_FLOWS, count > MANY_FLOWS);
+        run.looks_ahead = count > FEW_FLOWS;
         if run.looks_ahead {
             run.events.draw_at_once(); // among so many, events meet
         }
@@ -129,9 +123,6 @@ impl<T: Tap> Run<T> {
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
         let group = Group::new(number, plan, salt, &mut self.legs, events);
-        if self.puts_off {
-            self.legs[group.last_forward()].lane = events.lane();
-        }
         let mut lanes = BTreeMap::new();
         let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
@@ -234,17 +225,15 @@ impl<T: Tap> Run<T> {
         self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
     }
 
-    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs unless
-    /// that is put off, where packets leave in the order in which they came. Where they do not, this asks in vain now and then.
+    /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs, where
+    /// packets leave in the order in which they came. Where they do not, this asks in vain now and then.
     #[inline(always)]
     fn look_behind(&mut self, link: u32, slot: u32) {
         let waiting = &mut self.links[link as usize].waiting;
         while waiting.pop_front().is_some_and(|first| first.slot != slot) {} // it was dropped, or overtaken
         if let Some(later) = waiting.get(DEPARTURES_AHEAD) {
             self.ledger.frames.fetch(later.slot);
-            if !self.puts_off {
-                self.ledger.flows[later.flow as usize].fetch_sink();
-            }
+            self.ledger.flows[later.flow as usize].fetch_sink();
         }
     }
 
@@ -389,9 +378,6 @@ impl<T: Tap> Run<T> {
             self.look_behind(link, slot);
         }
         let mut frame = self.ledger.frames.at(slot);
-        if self.puts_off && !frame.is_ack() {
-            return self.put_off(departure, link, now);
-        }
         frame.leg += 1;
         frame.ecn = departure.packet.ecn;
         self.note(What::Depart, slot, Some(link), now);
@@ -412,26 +398,7 @@ impl<T: Tap> Run<T> {
         flow.go_on(frame, slot, at, &mut stage);
     }
 
-    /// Sends a packet with data on without a look at its flow, which is far away in memory: that is for when it gets there, with
-    /// others whose turn it is.
-    #[inline(never)]
-    fn put_off(&mut self, departure: Departure, link: u32, now: Time) {
-        let slot = departure.packet.frame;
-        let frame = self.ledger.frames.at_mut(slot);
-        frame.leg += 1;
-        frame.ecn = departure.packet.ecn;
-        let (leg, is_data, bytes) = (frame.leg, frame.is_data(), frame.datagram_bytes());
-        self.note(What::Depart, slot, Some(link), now);
-        let leg = &self.legs[leg as usize];
-        let there = departure.reaches + self.groups[leg.group as usize].takes(leg, is_data, bytes);
-        let event = match leg.to {
-            Target::Queue(_) => Event::Arrival(slot),
-            Target::End => Event::Sink(slot),
-        };
-        self.events.push(there, event, leg.lane);
-    }
-
-    /// A packet that was put off reaches its sink's access link.
+    /// A packet that crossed no queue reaches its sink's access link.
     #[inline(never)]
     fn on_sink(&mut self, slot: u32, now: Time) {
         self.deliver(self.ledger.frames.at(slot), slot, now, now);
@@ -560,7 +527,7 @@ impl<T: Tap> Run<T> {
 mod tests {
     use super::*;
     use crate::observe::Unwatched;
-    use crate::plan::{LinkPlan, Measured, TieRule};
+    use crate::plan::{LinkPlan, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
     use fairwire_tcp::{Config, Profile};
@@ -638,28 +605,18 @@ mod tests {
 
     #[test]
     fn many_flows_fare_as_they_would_among_few() {
-        // Among many flows deliveries are worked out at their time rather than before, which may not change them. Odd numbers
-        // keep events from falling on one instant, where the order would be another draw.
-        let outcome = |looks_ahead: bool, puts_off: bool| {
+        let outcome = |looks_ahead: bool| {
             let mut tcp = Config::new(Profile::Modern, 512);
             let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
             tcp.delayed_ack = None;
-            let mut flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
-            for (at, flow) in flows.iter_mut().enumerate() {
-                let offset = Duration::from_ns(1_234_567 * at as u64 + 891);
-                flow.members = vec![Member { start: offset, access_delay: Duration::from_ms(3) + offset }];
-            }
+            let flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
             let mut run =
-                Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Fifo), Unwatched);
-            (run.looks_ahead, run.puts_off) = (looks_ahead, puts_off);
+                Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Random), Unwatched);
+            run.looks_ahead = looks_ahead;
             assert!(run.go(&mut |_| ControlFlow::Continue(())));
-            let Measured { flows, links, events, .. } = run.measured();
-            (format!("{flows:?} {links:?}"), events)
+            format!("{:?}", run.measured())
         };
-        let ((few, few_events), (many, many_events)) = (outcome(false, false), outcome(true, true));
-        assert!(many_events > few_events, "the test needs deliveries that are put off");
-        assert_eq!(few, many);
-        assert_eq!(outcome(true, false), (few, few_events), "to ask for memory changes nothing");
+        assert_eq!(outcome(true), outcome(false), "to ask for memory changes nothing");
     }
 
     #[test]
