@@ -57,7 +57,7 @@ man: build ## write the manual pages into out/man, and completions into out/comp
 
 .PHONY: deb
 deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
-	@cargo deb -p fairwire --no-build
+	@cargo deb -p fairwire --no-build --strip
 
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
