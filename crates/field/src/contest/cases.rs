@@ -456,8 +456,8 @@ const HFABA_TOKENS: &str = "ten TCP flows that share 14 to 70 packets' worth of 
 const HFABA_ROUND_TRIP: &str = "light classes hold tokens by their weights, so that those of ten uploads last for 27 ms of their part while a round trip takes 34: what their windows leave \
      others take; with four times the buffer 0.2 to 0.9 points; measured: 0.05 to 0.17 and 1.2 to 2.8 points (docs/gateway/measured.md)";
 const OWN_WINDOWS: &str = "BBR bounds its windows by the shortest round trip, so that they do not use up the tokens: in one queue each of four connections has the part that its window is of \
-     all; measured: 10 to 20 points at 5 ms, 25 below 1 ms, and 0 with drr (docs/gateway/measured.md)";
-const ONE_OF_ONE: &str = "a connection that is alone gives back more of its part at a loss than one of three does; measured: 0.08 to 0.11 and 3.9 to 5.5 points, 0 with drr";
+     all; measured: 7 to 20 points at 5 ms, 25 below 1 ms, and 0 with drr (docs/gateway/measured.md)";
+const ONE_OF_ONE: &str = "a connection that is alone gives back more of its part at a loss than one of three does; measured: 0.08 to 0.12 and 3.9 to 5.8 points, 0 with drr";
 
 impl Miss {
     /// Is chance the reason, which a long run averages out?
