@@ -56,7 +56,7 @@
 //!   should be; what waited in it stood above the height, and `cap` gave it away. A flood with ten flows of acknowledgements in its class had a
 //!   third of its part, and Telnet in figure 18 had 4.0 of its 5 Mbit/s. They have 8.4 of 8.3, and 5.0 with `cap` or without: `fairwire
 //!   reproduce faba.fig19`.
-//! - A class of TCP flows may get less than its part where its tokens do not last for a round trip: windows rise and fall by more than the buckets hold, and
+//! - A class of TCP flows may get less than its part where its tokens hardly last for a round trip: windows rise and fall by more than the buckets hold, and
 //!   what a class cannot use others take. Light classes make it so, since they hold the height of their weight and send little. In simulation ten CUBIC
 //!   uploads on 20 Mbit/s, beside a flood and classes of acknowledgements, have tokens for 27 ms of their rate, a round trip of 32 ms, and 5.7 of 6.3 Mbit/s; with twice
 //!   the buffer they have 6.1, with four times 6.3.
