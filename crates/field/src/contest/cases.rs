@@ -26,6 +26,8 @@ pub struct Case {
     pub classes: &'static [Branch],
     /// The traffic.
     pub groups: &'static [Group],
+    /// Does each inside host have a share, rather than each connection?
+    pub is_by_host: bool,
     /// What is not measured, at the start, seconds.
     pub warm_up: u64,
     /// The length of the run, warm-up included, seconds.
@@ -60,6 +62,7 @@ struct Load {
     buffer_ms: u64,
     classes: &'static [Branch],
     groups: &'static [Group],
+    is_by_host: bool,
     /// How many times as long as the others.
     times: u64,
 }
@@ -109,6 +112,11 @@ const fn of_class(class: u8, group: Group) -> Group {
     Group { class, ..group }
 }
 
+/// All of one inside host.
+const fn of_host(class: u8, group: Group) -> Group {
+    Group { class, subscribers: 1, ..group }
+}
+
 const fn up(group: Group) -> Group {
     Group { way: Way::Upload, ..group }
 }
@@ -143,6 +151,16 @@ const LOADS: &[Load] = &[
     Load { name: "ipv6-10", groups: &[tcp("ipv4", "reno", 5), v6(tcp("ipv6", "reno", 5))], ..FLAT },
     Load { name: "cubic-10-long", times: 4, groups: &[tcp("cubic", "cubic", 10)], ..FLAT },
     Load { name: "cubic-50-long", times: 12, down_mbps: 200, groups: &[tcp("cubic", "cubic", 50)], ..FLAT },
+    Load {
+        name: "hosts-cubic",
+        groups: &[of_host(1, tcp("one", "cubic", 1)), of_host(2, tcp("three", "cubic", 3))],
+        ..HOSTS
+    },
+    Load {
+        name: "hosts-bbr",
+        groups: &[of_host(1, tcp("one", "bbr", 1)), of_host(2, tcp("three", "bbr", 3))],
+        ..HOSTS
+    },
     Load { name: "udp-10", groups: &[Group { flows: 10, ..udp("udp", 10_000) }], ..FLAT },
     Load { name: "cubic-100", down_mbps: 100, groups: &[tcp("cubic", "cubic", 100)], ..FLAT },
     Load {
@@ -187,8 +205,17 @@ const LOADS: &[Load] = &[
     },
 ];
 
-const FLAT: Load =
-    Load { name: "", down_mbps: 50, up_mbps: 0, buffer_ms: 60, classes: &[], groups: &[], times: 1 };
+const FLAT: Load = Load {
+    name: "",
+    down_mbps: 50,
+    up_mbps: 0,
+    buffer_ms: 60,
+    classes: &[],
+    groups: &[],
+    is_by_host: false,
+    times: 1,
+};
+const HOSTS: Load = Load { down_mbps: 100, is_by_host: true, ..FLAT };
 const CLASSES: Load = Load { classes: TREE, ..FLAT };
 
 /// Contests that are tests too: the least that touches each discipline, both versions of IP and both ways. Those with random drops have no TCP
@@ -248,6 +275,7 @@ impl Case {
             up_mbps: load.up_mbps,
             classes: load.classes,
             groups: load.groups,
+            is_by_host: load.is_by_host,
             times: load.times,
             warm_up: 5,
             seconds: 20 * load.times,
@@ -289,8 +317,8 @@ impl Case {
             at_most(GROUP, way.worst_group, 0.03),
             at_most(POINTS, way.share_error_points, 1.0),
         ];
-        if !self.classes.is_empty() {
-            bounds.remove(1); // within a class the leaf's discipline decides
+        if !self.classes.is_empty() || self.is_by_host {
+            bounds.remove(1); // within a class the leaf's discipline decides, and within a host nobody
         }
         if let Some(ping) = way.ping {
             bounds.push(at_most(PING, ping.p95_ms, self.ping_ms + SLACK_MS));
@@ -371,6 +399,10 @@ struct Miss {
 }
 
 const MISSES: &[Miss] = &[
+    Miss { case: "faba/hosts-bbr", what: GROUP, allowed: 0.6, because: OWN_WINDOWS },
+    Miss { case: "faba/hosts-bbr", what: POINTS, allowed: 30.0, because: OWN_WINDOWS },
+    Miss { case: "faba/hosts-cubic", what: GROUP, allowed: 0.2, because: ONE_OF_ONE },
+    Miss { case: "faba/hosts-cubic", what: POINTS, allowed: 8.0, because: ONE_OF_ONE },
     Miss { case: "afd-nft/cubic-10-long", what: FLOW, allowed: 0.1, because: AFD_LONG },
     Miss { case: "afd-nft/cubic-50-long", what: FLOW, allowed: 0.15, because: AFD_LONG },
     Miss {
@@ -405,8 +437,8 @@ const MISSES: &[Miss] = &[
     },
     Miss { case: "*", what: UTILIZATION, allowed: 0.8, because: BUSY },
     Miss { case: "hfaba/tree-tcp", what: GROUP, allowed: 0.1, because: HFABA_TOKENS },
-    Miss { case: "hfaba/tree-both", what: GROUP, allowed: 0.25, because: HFABA_TOKENS },
-    Miss { case: "hfaba/tree-both", what: POINTS, allowed: 4.0, because: HFABA_TOKENS },
+    Miss { case: "hfaba/tree-both", what: GROUP, allowed: 0.25, because: HFABA_ROUND_TRIP },
+    Miss { case: "hfaba/tree-both", what: POINTS, allowed: 4.0, because: HFABA_ROUND_TRIP },
 ];
 
 const DRAWN: &str = "classes are drawn at random for each token: what is allowed is four standard deviations of as many draws as there were packets, which \
@@ -419,8 +451,13 @@ const AFD_NOISE: &str = "AFD estimates rates by samples, and what it takes from 
      0.36, a flood at twenty times its share 0.21 above it";
 const AFD_LONG: &str = "chance, which shrinks with the root of the time: in simulation 0.04 in 60 s with 10 flows, and 0.02 in 240 s \
      (docs/gateway/measured.md)";
-const HFABA_TOKENS: &str = "ten TCP flows that share 14 to 70 packets' worth of tokens, or whose acknowledgements wait behind a flood, do not always \
-     use their part, and what they leave goes to the flood; measured: 0.05 to 0.17 and 1.2 to 2.8 points, 0.02 to 0.03 and 0.2 to 0.5 points among TCP";
+const HFABA_TOKENS: &str = "ten TCP flows that share 14 to 70 packets' worth of tokens do not always use their part, and what they leave goes to others; measured: \
+     0.02 to 0.03 and 0.2 to 0.5 points";
+const HFABA_ROUND_TRIP: &str = "light classes hold tokens by their weights, so that those of ten uploads last for 27 ms of their part while a round trip takes 34: what their windows leave \
+     others take; with four times the buffer 0.2 to 0.9 points; measured: 0.05 to 0.17 and 1.2 to 2.8 points (docs/gateway/measured.md)";
+const OWN_WINDOWS: &str = "BBR bounds its windows by the shortest round trip, so that they do not use up the tokens: in one queue each of four connections has the part that its window is of \
+     all; measured: 7 to 20 points at 5 ms, 25 below 1 ms, and 0 with drr (docs/gateway/measured.md)";
+const ONE_OF_ONE: &str = "a connection that is alone gives back more of its part at a loss than one of three does; measured: 0.08 to 0.12 and 3.9 to 5.8 points, 0 with drr";
 
 impl Miss {
     /// Is chance the reason, which a long run averages out?

@@ -6,7 +6,7 @@ use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 use fairwire_gateway::class_book::Way;
 use fairwire_metrics::jain::jain;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// A contest, judged.
@@ -191,9 +191,14 @@ impl<'a> Measured<'a> {
     fn way(&self, way: Way) -> WayJudged {
         let parts = self.parts(way);
         let used: f64 = parts.iter().map(|part| part.got_bps).sum();
+        let inside_of = |flow: &Flow| if flow.way == Way::Download { flow.destination } else { flow.source };
+        let hosts: BTreeSet<IpAddr> = parts.iter().map(|part| inside_of(part.flow)).collect();
         let leaf = |flow: &Flow| {
-            let inside = if flow.way == Way::Download { flow.destination } else { flow.source };
-            leaf_of(self.case.classes, class_byte(inside))
+            let inside = inside_of(flow);
+            match self.case.is_by_host {
+                true => hosts.iter().position(|host| *host == inside),
+                false => leaf_of(self.case.classes, class_byte(inside)),
+            }
         };
         let claimants: Vec<Claimant> =
             parts.iter().map(|part| Claimant { leaf: leaf(part.flow), demand: part.demand_bps }).collect();

@@ -70,7 +70,7 @@ impl Case {
             download: link(self.down_mbps),
             upload: link(self.up_mbps),
             classes: self.classes.to_vec(),
-            flows: Some("5-tuple"),
+            flows: Some(if self.is_by_host { "inside" } else { "5-tuple" }),
             more: self.parameters.to_owned(),
             ..Document::default()
         }

@@ -2,11 +2,12 @@
 
 use crate::config::Branch;
 use fairwire_metrics::max_min::{Kind, Node, hierarchical};
+use std::collections::BTreeSet;
 
 /// A flow for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimant {
-    /// The leaf that it is in; none under the root.
+    /// The leaf that it is in, or the host where hosts share; none under the root.
     pub leaf: Option<usize>,
     /// The most that it can use, bit/s.
     pub demand: f64,
@@ -15,13 +16,18 @@ pub struct Claimant {
 /// What weighted max-min fairness gives each of `claimants` of `capacity`.
 ///
 /// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
-/// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root.
+/// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
 pub fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
     let mut order = Vec::new(); // claimants as they stand in the tree
     let mut members = children(branches, None, claimants, &mut order);
     let unclaimed = flows(claimants, None, &mut order);
     match branches.is_empty() {
-        true => members.extend(unclaimed),
+        true => {
+            members.extend(unclaimed);
+            let hosts: BTreeSet<usize> = claimants.iter().filter_map(|claimant| claimant.leaf).collect();
+            members
+                .extend(hosts.into_iter().map(|host| Node::class(flows(claimants, Some(host), &mut order))));
+        }
         false if unclaimed.is_empty() => {}
         false => members.push(Node::class(unclaimed)),
     }
@@ -82,6 +88,14 @@ mod tests {
         let greedy = |leaf| Claimant { leaf, demand: f64::INFINITY };
         let claimants = [greedy(Some(3)), greedy(Some(0)), greedy(Some(2)), greedy(Some(0)), greedy(None)];
         assert_eq!(fair_shares(&branches, &claimants, 80.0), [30.0, 10.0, 10.0, 10.0, 20.0]);
+    }
+
+    #[test]
+    fn hosts_share_evenly_whatever_the_number_of_their_flows() {
+        let greedy = |host| Claimant { leaf: Some(host), demand: f64::INFINITY };
+        let light = Claimant { leaf: Some(0), demand: 1.0 };
+        let claimants = [greedy(2), light, greedy(1), greedy(1), greedy(1)];
+        assert_eq!(fair_shares(&[], &claimants, 73.0), [36.0, 1.0, 12.0, 12.0, 12.0]);
     }
 
     #[test]
