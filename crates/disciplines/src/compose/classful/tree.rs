@@ -1,6 +1,7 @@
 //! The tree at work: who goes next, who pays for it, and when something may go.
 
 use super::{Config, PRIORITIES, Terms};
+use crate::class_tree::ClassTree;
 use crate::compose::prio::moved;
 use fairwire_core::{
     Backlog, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit,
@@ -37,7 +38,11 @@ pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
-    config: Config,
+    tree: ClassTree,
+    /// The weight of each class, by place.
+    weights: Box<[f64]>,
+    /// The node of the default leaf.
+    default: usize,
     /// The root, and the class of place p at p + 1.
     nodes: Box<[Node]>,
     backlog: Backlog,
@@ -55,13 +60,14 @@ const ROOT: usize = 0;
 struct Node {
     parent: usize,
     contents: Contents,
-    guarantee: Option<Transmitter>, // free while the class is within its guarantee
-    ceiling: Option<Transmitter>,   // free while the class may send
-    cost: u64,                      // of a byte in virtual time: the inverse of the weight
+    // Most of thousands have neither: they take no room then.
+    guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
+    ceiling: Option<Box<Transmitter>>,   // free while the class may send
+    cost: u64,                           // of a byte in virtual time: the inverse of the weight
     priority: usize,
     tag: u128, // virtual time from which it is owed what is left over
-    /// Virtual times of what is left over here, one for each priority.
-    clocks: [u128; PRIORITIES],
+    /// Virtual times of what is left over here, one for each priority, where there are classes below.
+    clocks: Box<[u128]>,
     /// Nothing below may go before this; zero where that is not known.
     not_before: Time,
     /// The request in which it had nothing to give.
@@ -84,12 +90,12 @@ impl Node {
         Node {
             parent,
             contents,
-            guarantee: terms.guarantee.map(|shape| shape.bucket()),
-            ceiling: terms.ceiling.map(|shape| shape.bucket()),
+            guarantee: terms.guarantee.map(|shape| Box::new(shape.bucket())),
+            ceiling: terms.ceiling.map(|shape| Box::new(shape.bucket())),
             cost: cost_of(terms.weight),
             priority: usize::from(terms.priority),
             tag: 0,
-            clocks: [0; PRIORITIES],
+            clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
             not_before: Time::ZERO,
             in_vain: 0,
             active: Vec::with_capacity(children),
@@ -100,7 +106,7 @@ impl Node {
     /// From when on its ceiling lets it send.
     #[inline]
     fn opens_at(&self) -> Time {
-        self.ceiling.as_ref().map_or(Time::ZERO, Transmitter::free_at)
+        self.ceiling.as_ref().map_or(Time::ZERO, |bucket| bucket.free_at())
     }
 
     #[inline]
@@ -136,7 +142,20 @@ impl Classful {
         let mut emptied = Vec::with_capacity(nodes.len());
         emptied.extend((0..nodes.len()).filter(is_made));
         let backlog = Backlog::default();
-        Classful { config, nodes, backlog, emptied, request: 0, maker: None, asked_first: None }
+        let Config { tree, terms, default, .. } = config;
+        let weights = terms.iter().map(|terms| terms.weight).collect();
+        let default = default + 1;
+        Classful {
+            tree,
+            weights,
+            default,
+            nodes,
+            backlog,
+            emptied,
+            request: 0,
+            maker: None,
+            asked_first: None,
+        }
     }
 
     /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each with the first
@@ -155,8 +174,8 @@ impl Classful {
 
     #[inline]
     fn leaf_of(&self, class: u32) -> usize {
-        let listed = self.config.tree.place(class).map(|place| place + 1);
-        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.config.default + 1)
+        let listed = self.tree.place(class).map(|place| place + 1);
+        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.default)
     }
 
     /// The discipline of the leaf `at`, if it is made.
@@ -392,7 +411,7 @@ impl Discipline for Classful {
         }
         for node in &self.nodes[1..] {
             let rate =
-                |bucket: &Option<Transmitter>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
+                |bucket: &Option<Box<Transmitter>>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
             probe.enter(&node.contents.label);
             if let Some(rate) = rate(&node.guarantee) {
                 probe.gauge("guaranteed_rate", Unit::BitsPerSecond, rate);
@@ -423,14 +442,14 @@ impl Discipline for Classful {
     /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
     /// wait for what it owed.
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        let Some(place) = self.config.tree.place(class) else {
-            let at = self.config.default + 1;
+        let Some(place) = self.tree.place(class) else {
+            let at = self.default;
             if self.inner(at).is_none() {
                 self.make(at, &mut Ignore);
             }
             return self.with_inner(at, |inner| inner.reweigh(class, weight));
         };
-        let before = core::mem::replace(&mut self.config.terms[place].weight, weight.get());
+        let before = core::mem::replace(&mut self.weights[place], weight.get());
         let node = &self.nodes[place + 1];
         let clock = self.nodes[node.parent].clocks[node.priority];
         let node = &mut self.nodes[place + 1];
