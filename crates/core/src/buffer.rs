@@ -163,9 +163,10 @@ impl Buffer {
         let slots = limit.packets;
         // Whoever takes all packets out must find them.
         let needs = if needs.flows { needs } else { needs | Needs::ORDER };
-        let per_flow = if needs.flows { slots } else { 0 };
-        assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         let count = if needs.flows { queues.count() } else { Some(0) };
+        // No more are backlogged than there are packets, or queues.
+        let per_flow = count.map_or(slots, |count| slots.min(count));
+        assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         Buffer {
             limit,
             needs,
@@ -730,5 +731,22 @@ mod tests {
         assert_eq!(Limit::packets(0).max_packets(), 1);
         assert_eq!(Limit::bytes(0).max_bytes(), 1);
         assert_eq!(Limit::bytes(2_800).max_packets(), 100);
+    }
+
+    #[test]
+    fn no_more_flows_are_set_aside_than_there_are_queues_and_all_queues_can_be_backlogged_at_once() {
+        let few = |queues| Buffer::with(Limit::packets(32), Needs::ALL, queues);
+        let bytes_of = |flows: usize| flows * (size_of::<Flow>() + 2 * size_of::<u32>());
+        let [mut few, one_each] = [few(Queues::hashed(4, 7)), few(Queues::PerFlow)];
+        assert_eq!(
+            few.memory(),
+            32 * (size_of::<Slot>() + size_of::<u32>()) + bytes_of(4) + 4 * size_of::<u32>()
+        );
+        let chains = 64 * size_of::<u32>();
+        assert_eq!(one_each.memory(), 32 * (size_of::<Slot>() + size_of::<u32>()) + bytes_of(32) + chains);
+        for flow in 0..32 {
+            few.push(packet(flow, flow.into(), 100));
+        }
+        assert_eq!((few.backlogged_flows(), few.len()), (4, 32));
     }
 }

@@ -112,7 +112,7 @@ impl Arguments {
             Command::All => self.all(),
             Command::Contests => self.contests(),
             Command::Faults => self.faults(),
-            Command::Scale => self.tell("scale.json", vec![scale::twenty_thousand()]),
+            Command::Scale => self.tell("scale.json", scale::twenty_thousand()),
             Command::Soak => self.soak(),
             Command::Peers => self.peers(),
             Command::List => Ok(list()),
@@ -130,7 +130,7 @@ impl Arguments {
     fn all(&self) -> Fallible<bool> {
         let contests = self.contests()?;
         let faults = self.faults()?;
-        Ok(self.tell("scale.json", vec![scale::twenty_thousand()])? && contests && faults)
+        Ok(self.tell("scale.json", scale::twenty_thousand())? && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {

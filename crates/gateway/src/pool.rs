@@ -1,16 +1,23 @@
-//! The frames that are inside the gateway: a fixed number of buffers, all taken at construction.
+//! The frames that are inside the gateway: a bounded number of buffers, all taken at construction.
+//!
+//! Short frames have buffers of their own, an eighth as long as those of an MTU of 1500 bytes. A link's buffer is bounded in bytes: what
+//! acknowledgements take of it is little, and so is what they take here. With one size for all, each burst of them touched memory that
+//! was never used before, half a page for each, so that a busy gateway grew for minutes.
 
 use crate::io::LinkKind;
 use fairwire_core::Ecn;
 use fairwire_wire::join::Seam;
+use std::ops::Range;
 
 /// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
 #[derive(Debug)]
 pub struct FramePool {
-    bytes: Box<[u8]>,
-    frame_bytes: usize,
-    notes: Box<[Note]>,
-    free: Vec<u32>,
+    size: PoolSize,
+    in_use: u32,
+    /// For frames of any length; named from 0 on.
+    long: Cells,
+    /// For frames of at most [`SHORT_BYTES`]; named from `size.frames` on.
+    short: Cells,
 }
 
 /// What the gateway remembers of a frame beside its bytes.
@@ -44,6 +51,22 @@ impl PoolSize {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
 
+    /// Every name of a frame is below this.
+    pub fn names(&self) -> usize {
+        (self.frames + self.short_frames()) as usize
+    }
+
+    /// Bytes of all buffers, once all were used.
+    pub fn bytes(&self) -> u64 {
+        let of = |frames: u32, bytes: u32| u64::from(frames) * u64::from(bytes);
+        of(self.frames, self.frame_bytes) + of(self.short_frames(), SHORT_BYTES)
+    }
+
+    /// Buffers for short frames: as many as there may be frames, since all may be short.
+    fn short_frames(&self) -> u32 {
+        if self.frame_bytes > SHORT_BYTES { self.frames } else { 0 }
+    }
+
     /// Bytes that a frame of at most `frame_bytes` is given.
     pub fn room(frame_bytes: u32) -> u32 {
         frame_bytes.min(LONGEST_FRAME_BYTES).next_multiple_of(64).max(LEAST_ROOM_BYTES)
@@ -54,6 +77,9 @@ impl PoolSize {
 const LONGEST_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
 /// Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what tunnels and "baby jumbo" frames add to it.
 const LEAST_ROOM_BYTES: u32 = 2048;
+
+/// A short frame: an acknowledgement with all its options over IPv6 and two VLAN tags has 122 bytes, one of a telephone call 214.
+const SHORT_BYTES: u32 = 256;
 
 /// Why a frame was not taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,90 +94,171 @@ impl FramePool {
     /// An empty pool.
     pub fn new(size: PoolSize) -> Self {
         FramePool {
-            bytes: vec![0; size.frames as usize * size.frame_bytes as usize].into(),
-            frame_bytes: size.frame_bytes as usize,
-            notes: vec![Note::default(); size.frames as usize].into(),
-            free: (0..size.frames).rev().collect(),
+            size,
+            in_use: 0,
+            long: Cells::new(size.frames, size.frame_bytes),
+            short: Cells::new(size.short_frames(), SHORT_BYTES),
         }
     }
 
     /// Frames inside.
     pub fn in_use(&self) -> usize {
-        self.notes.len() - self.free.len()
+        self.in_use as usize
     }
 
     /// Frames that fit.
     pub fn capacity(&self) -> usize {
-        self.notes.len()
+        self.size.frames as usize
     }
 
     /// How large it is.
     pub fn size(&self) -> PoolSize {
-        PoolSize { frames: self.notes.len() as u32, frame_bytes: self.frame_bytes as u32 }
+        self.size
     }
 
     /// Would all that is inside of `other` fit this pool, which is empty?
     pub fn holds(&self, other: &FramePool) -> bool {
         other.in_use() <= self.capacity()
-            && (self.frame_bytes >= other.frame_bytes
-                || other.ids_in_use().all(|id| other.note(id).len as usize <= self.frame_bytes))
+            && (self.size.frame_bytes >= other.size.frame_bytes
+                || other.ids_in_use().all(|id| other.note(id).len <= self.size.frame_bytes))
     }
 
     /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it, and writes the new name of each frame
     /// to the place of its old one in `names`. `other` is of no use after that.
     pub fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
-        const FREE: u32 = u32::MAX;
         names.clear();
-        names.resize(other.capacity(), 0);
-        other.free.iter().for_each(|id| names[*id as usize] = FREE);
-        for (id, name) in (0..).zip(names.iter_mut()).filter(|(_, name)| **name != FREE) {
-            *name = self.put(other.bytes(id), other.note(id)).expect("it was seen to fit");
+        names.resize(other.size.names(), VACANT);
+        for id in other.ids_in_use() {
+            names[id as usize] = self.put(other.bytes(id), other.note(id)).expect("it was seen to fit");
         }
     }
 
     fn ids_in_use(&self) -> impl Iterator<Item = u32> {
-        let mut is_free = vec![false; self.notes.len()];
-        self.free.iter().for_each(|id| is_free[*id as usize] = true);
-        (0..self.notes.len() as u32).filter(move |id| !is_free[*id as usize])
+        self.long.in_use().chain(self.short.in_use().map(|at| at + self.size.frames))
     }
 
     /// What is remembered of frame `id`, to be changed.
     pub fn note_mut(&mut self, id: u32) -> &mut Note {
-        &mut self.notes[id as usize]
+        let (cells, at) = self.cells_mut(id);
+        &mut cells.notes[at as usize]
     }
 
     /// Copies `frame` in and names it.
     pub fn put(&mut self, frame: &[u8], note: Note) -> Result<u32, NoRoom> {
-        if frame.len() > self.frame_bytes {
+        let len = frame.len() as u64;
+        if len > u64::from(self.size.frame_bytes) {
             return Err(NoRoom::TooLong);
         }
-        let id = self.free.pop().ok_or(NoRoom::Exhausted)?;
-        self.notes[id as usize] = Note { len: frame.len() as u32, ..note };
-        self.bytes_mut(id).copy_from_slice(frame);
-        Ok(id)
+        if self.in_use == self.size.frames {
+            return Err(NoRoom::Exhausted);
+        }
+        self.in_use += 1;
+        if len <= u64::from(SHORT_BYTES) && self.size.short_frames() > 0 {
+            Ok(self.short.put(frame, note) + self.size.frames)
+        } else {
+            Ok(self.long.put(frame, note))
+        }
     }
 
     /// The bytes of frame `id`.
     pub fn bytes(&self, id: u32) -> &[u8] {
-        let start = id as usize * self.frame_bytes;
-        &self.bytes[start..start + self.notes[id as usize].len as usize]
+        let (cells, at) = self.cells(id);
+        &cells.bytes[cells.range(at)]
     }
 
     /// The bytes of frame `id`, to be rewritten.
     pub fn bytes_mut(&mut self, id: u32) -> &mut [u8] {
-        let start = id as usize * self.frame_bytes;
-        &mut self.bytes[start..start + self.notes[id as usize].len as usize]
+        let (cells, at) = self.cells_mut(id);
+        let range = cells.range(at);
+        &mut cells.bytes[range]
     }
 
     /// What is remembered of frame `id`.
     pub fn note(&self, id: u32) -> Note {
-        self.notes[id as usize]
+        let (cells, at) = self.cells(id);
+        cells.notes[at as usize]
     }
 
     /// Gives the buffer of frame `id` back.
     pub fn release(&mut self, id: u32) {
-        assert!(self.free.len() < self.notes.len(), "a frame was given back twice");
-        self.free.push(id);
+        let (cells, at) = self.cells_mut(id);
+        cells.release(at);
+        self.in_use -= 1;
+    }
+
+    #[inline]
+    fn cells(&self, id: u32) -> (&Cells, u32) {
+        match id.checked_sub(self.size.frames) {
+            Some(at) => (&self.short, at),
+            None => (&self.long, id),
+        }
+    }
+
+    #[inline]
+    fn cells_mut(&mut self, id: u32) -> (&mut Cells, u32) {
+        match id.checked_sub(self.size.frames) {
+            Some(at) => (&mut self.short, at),
+            None => (&mut self.long, id),
+        }
+    }
+}
+
+/// Buffers of one length. What was never used is not written, and on most systems takes no memory.
+#[derive(Debug)]
+struct Cells {
+    bytes: Box<[u8]>,
+    cell_bytes: usize,
+    /// Of those used so far, of all for which there is memory. The length of what holds no frame is [`VACANT`].
+    notes: Vec<Note>,
+    /// What was given back last is used first, so that few are ever touched.
+    free: Vec<u32>,
+}
+
+const VACANT: u32 = u32::MAX;
+
+impl Cells {
+    fn new(count: u32, cell_bytes: u32) -> Self {
+        let (count, cell_bytes) = (count as usize, cell_bytes as usize);
+        Cells {
+            bytes: vec![0; count * cell_bytes].into(), // zeros, which the system has ready
+            cell_bytes,
+            notes: Vec::with_capacity(count),
+            free: Vec::with_capacity(count),
+        }
+    }
+
+    /// Copies `frame` in, for which there is room.
+    fn put(&mut self, frame: &[u8], note: Note) -> u32 {
+        let note = Note { len: frame.len() as u32, ..note };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.notes[at as usize] = note;
+                at
+            }
+            None => {
+                self.notes.push(note);
+                self.notes.len() as u32 - 1
+            }
+        };
+        let range = self.range(at);
+        self.bytes[range].copy_from_slice(frame);
+        at
+    }
+
+    #[inline]
+    fn range(&self, at: u32) -> Range<usize> {
+        let start = at as usize * self.cell_bytes;
+        start..start + self.notes[at as usize].len as usize
+    }
+
+    fn release(&mut self, at: u32) {
+        let len = std::mem::replace(&mut self.notes[at as usize].len, VACANT);
+        assert!(len != VACANT, "a frame was given back twice");
+        self.free.push(at);
+    }
+
+    fn in_use(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.notes).filter(|(_, note)| note.len != VACANT).map(|(at, _)| at)
     }
 }
 
@@ -189,5 +296,69 @@ mod tests {
         let mut pool = pool();
         assert_eq!(pool.put(b"12345", Note::default()), Err(NoRoom::TooLong));
         assert_eq!(pool.in_use(), 0);
+    }
+
+    #[test]
+    fn short_frames_take_no_long_buffers_and_both_count_against_the_bound() {
+        let mut pool = FramePool::new(PoolSize { frames: 3, frame_bytes: 2048 });
+        let (ack, long) = ([1; 66], [2; 1514]);
+        let ids = [&ack[..], &long, &ack].map(|frame| pool.put(frame, Note::default()).unwrap());
+        assert_eq!((pool.long.notes.len(), pool.short.notes.len()), (1, 2));
+        for frame in [&ack[..], &long] {
+            assert_eq!(pool.put(frame, Note::default()), Err(NoRoom::Exhausted));
+        }
+        assert_eq!(
+            (pool.bytes(ids[0]), pool.bytes(ids[1]), pool.bytes(ids[2])),
+            (&ack[..], &long[..], &ack[..])
+        );
+        assert!(ids.iter().all(|id| (*id as usize) < pool.size().names()));
+        pool.release(ids[1]);
+        let last = pool.put(&[3; 257], Note::default()).unwrap();
+        assert_eq!((last, pool.long.notes.len(), pool.in_use()), (ids[1], 1, 3));
+    }
+
+    #[test]
+    fn bursts_of_short_frames_touch_little_memory_beside_a_full_buffer_of_long_ones() {
+        let mut pool = FramePool::new(PoolSize { frames: 4096, frame_bytes: 2048 });
+        let mut put = |len: usize| pool.put(&vec![0; len], Note::default()).unwrap();
+        for _ in 0..826 {
+            put(1514);
+        }
+        let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
+        // Pages of 4 KiB that these frames lie on.
+        assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
+        assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
+        acks.into_iter().for_each(|id| pool.release(id));
+        assert_eq!(pool.in_use(), 826);
+    }
+
+    #[test]
+    fn what_is_inside_moves_to_another_pool_under_new_names_each_frame_as_it_was() {
+        let mut small = FramePool::new(PoolSize { frames: 4, frame_bytes: 2048 });
+        let frames = [vec![1; 66], vec![2; 1514], vec![3; 256], vec![4; 2048]];
+        let ids: Vec<u32> = frames.iter().map(|frame| small.put(frame, Note::default()).unwrap()).collect();
+        small.release(ids[1]);
+        for (frame_bytes, fits) in [(2047, false), (2048, true), (9024, true)] {
+            let mut other = FramePool::new(PoolSize { frames: 3, frame_bytes });
+            assert_eq!(other.holds(&small), fits, "{frame_bytes}");
+            if fits {
+                let mut names = Vec::new();
+                other.take_all(&small, &mut names);
+                assert_eq!((names.len(), other.in_use()), (small.size().names(), 3));
+                for n in [0, 2, 3] {
+                    assert_eq!(other.bytes(names[ids[n] as usize]), frames[n]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a frame was given back twice")]
+    fn a_frame_is_given_back_once() {
+        let mut pool = pool();
+        let id = pool.put(b"one", Note::default()).unwrap();
+        pool.put(b"two", Note::default()).unwrap();
+        pool.release(id);
+        pool.release(id);
     }
 }

@@ -5,8 +5,10 @@ use fairwire_core::{
     Discipline, Duration, Ecn, Ignore, Packet, Rate, Seed, Server, Service, Signals, Time, Transmitter,
 };
 use fairwire_disciplines::class_tree::{Branch, ClassTree};
-use fairwire_disciplines::compose::classful::{Classful, Config, Contents, Shape as Rated, Spec, Terms};
-use fairwire_disciplines::{Parameters, Site, build};
+use fairwire_disciplines::compose::classful::{
+    Classful, Config, Contents, Inner, Shape as Rated, Spec, Terms,
+};
+use fairwire_disciplines::{Parameters, Site, build, catalogue};
 use fairwire_metrics::max_min::{Claim, max_min};
 use fairwire_testing::{Driver, Operation, Shape, operations};
 use proptest::prelude::*;
@@ -267,7 +269,7 @@ fn pushing_out(whole: Option<&str>) -> Classful {
     let contents = (0..6)
         .map(|place| Contents {
             label: format!("place {place}"),
-            inner: (place >= 2).then(|| drop_front(4000 + 1000 * place)),
+            inner: (place >= 2).then(|| Inner::Made(drop_front(4000 + 1000 * place))),
         })
         .collect();
     Classful::new(config, contents)
@@ -416,13 +418,80 @@ fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
     let tree: ClassTree = spec.check(&site()).expect("allowed").tree;
     assert_eq!(branches.map(|branch| tree.place(branch.class)), [0, 1, 2].map(Some));
     let config = Config { tree, terms: [terms; 3].into(), rate: None, default: 2, sharing: 2 };
-    let contents = [false, true, true]
-        .map(|is_leaf| Contents { label: "leaf".into(), inner: is_leaf.then(|| drop_front(40_000)) });
+    let contents = [false, true, true].map(|is_leaf| Contents {
+        label: "leaf".into(),
+        inner: is_leaf.then(|| Inner::Made(drop_front(40_000))),
+    });
     let mut tree = Classful::new(config, contents.into());
     for (frame, class) in [(0, 2), (1, 3), (2, 1), (3, 77), (4, 0), (5, u32::MAX)] {
         tree.enqueue(packet(frame, 100, class, Time::ZERO), Time::ZERO, &mut Ignore as &mut dyn Signals);
     }
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
+}
+
+/// A tree of eight leaves of the discipline called `name`, in pairs: all there at first, or each made with its first packet, of which
+/// `made` counts how many.
+fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
+    let pair = |id: u32| {
+        format!(
+            "{{ id = {id} }}, {{ id = {}, parent = {id} }}, {{ id = {}, parent = {id} }},",
+            id + 1,
+            id + 2
+        )
+    };
+    let typed = format!("class = [{}]\ndefault = 1", [0, 3, 6, 9].map(pair).concat());
+    let spec: Spec = toml::from_str(&typed).expect("well-formed");
+    let config = spec.check(&site()).expect("allowed");
+    let counter = made.clone();
+    let make = move |place: usize| {
+        counter.fetch_add(1, Relaxed);
+        let (stream, rate) = (format!("leaf {place}"), rate("2 Mbit/s"));
+        let site = Site { stream: &stream, rate, ..site() };
+        build(name, &Parameters::default(), &site).expect("allowed")
+    };
+    let is_leaf = |place: usize| !config.tree.parents.contains(&Some(place));
+    let inner = |place| if is_later { Inner::Later } else { Inner::Made(make(place)) };
+    let contents =
+        |place| Contents { label: format!("place {place}"), inner: is_leaf(place).then(|| inner(place)) };
+    let contents = (0..config.tree.len()).map(contents).collect();
+    Classful::new(config, contents).with_maker(Box::new(make))
+}
+
+#[test]
+fn a_leaf_that_is_made_with_its_first_packet_decides_as_one_that_was_there_from_the_beginning() {
+    for entry in catalogue::all() {
+        let run = |is_later| {
+            let made = Arc::default();
+            let mut driver =
+                Driver::new(Classified { inner: eight_leaves(entry.name, is_later, &made), classes: 12 });
+            let mut rng = Seed(9).stream(entry.name);
+            for step in 0..6000 {
+                // Flows come one after the other, so that leaves are made at all times.
+                let flow = u64::from(rng.below(1 + step / 450));
+                let ecn = if rng.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct };
+                driver.apply(Operation::Enqueue { flow, len: 64 + rng.below(1400), ecn });
+                driver.apply(Operation::Wait(rng.below(2_000_000).into()));
+                driver.apply(Operation::Dequeue);
+            }
+            (driver.finish(), made.load(Relaxed))
+        };
+        let ((at_once, all), (later, needed)) = (run(false), run(true));
+        assert_eq!(at_once, later, "{}", entry.name);
+        assert_eq!((all, needed), (8, 8), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_leaf_for_which_nothing_comes_is_never_made() {
+    let made = Arc::default();
+    let mut tree = eight_leaves("fq-codel", true, &made);
+    for frame in 0..20 {
+        tree.enqueue(packet(frame, 1000, 5, Time::ZERO), Time::ZERO, &mut Ignore);
+        assert!(tree.dequeue(Time::from_ns(1_000_000), &mut Ignore).is_some());
+    }
+    assert_eq!(tree.backlog_of(2), tree.backlog());
+    tree.drain(&mut |_| panic!("all were sent"));
+    assert_eq!(made.load(Relaxed), 1);
 }
 
 #[test]
@@ -512,7 +581,7 @@ fn of_many_leaves_that_are_not_ready_one_is_asked_and_the_others_are_passed_over
     let asked = Arc::new(AtomicU32::new(0));
     let shut = |place| Contents {
         label: format!("place {place}"),
-        inner: Some(Box::new(Shut { asked: asked.clone(), packets: 0 })),
+        inner: Some(Inner::Made(Box::new(Shut { asked: asked.clone(), packets: 0 }))),
     };
     let mut tree = Classful::new(spec.check(&site()).expect("allowed"), (0..100).map(shut).collect());
     (0..100).for_each(|class| tree.enqueue(packet(class, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore));

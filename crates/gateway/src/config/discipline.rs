@@ -7,7 +7,7 @@ use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rate, Seed};
-use fairwire_disciplines::compose::classful::{self, Classful, Contents};
+use fairwire_disciplines::compose::classful::{self, Classful, Contents, Inner};
 use fairwire_disciplines::dropper::{faba, hfaba};
 use fairwire_disciplines::scheduler::Kind;
 use fairwire_disciplines::scheduler::service::{Per, Service};
@@ -204,7 +204,7 @@ impl Making<'_> {
     /// Checks it without taking its memory.
     pub fn check(&self) -> Result<(), BuildError> {
         match self.shaping.sharing {
-            Sharing::Queues => self.classful(false).map(drop),
+            Sharing::Queues => self.leaves().map(drop),
             _ => catalogue::check(self.shaping.discipline, &self.parameters(), &self.site()),
         }
     }
@@ -212,10 +212,7 @@ impl Making<'_> {
     /// Builds it.
     pub fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
         match self.shaping.sharing {
-            Sharing::Queues => {
-                let (config, contents) = self.classful(true)?;
-                Ok(Box::new(Classful::new(config, contents)))
-            }
+            Sharing::Queues => Ok(Box::new(self.classful()?)),
             _ => catalogue::build(self.shaping.discipline, &self.parameters(), &self.site()),
         }
     }
@@ -254,8 +251,26 @@ impl Making<'_> {
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. Each has only what it needs, so that thousands fit.
-    fn classful(&self, build: bool) -> Result<(classful::Config, Vec<Contents>), BuildError> {
+    /// The tree with a discipline in each leaf. Where there are thousands, each is made with its first packet.
+    fn classful(&self) -> Result<Classful, BuildError> {
+        let (config, leaves) = self.leaves()?;
+        let is_later = leaves.plans.iter().flatten().count() > MADE_AT_ONCE;
+        let contents = (0..config.tree.len()).map(|place| {
+            let number = config.tree.typed[place] as u32;
+            let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
+            let inner = leaves.plans[place].map(|_| match is_later {
+                true => Inner::Later,
+                false => Inner::Made(leaves.make(place)),
+            });
+            Contents { label, inner }
+        });
+        let contents = contents.collect();
+        let classful = Classful::new(config, contents);
+        Ok(if is_later { classful.with_maker(Box::new(move |place| leaves.make(place))) } else { classful })
+    }
+
+    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
+    fn leaves(&self) -> Result<(classful::Config, Leaves), BuildError> {
         let site = self.site();
         let typed = self.shaping.parameters.classful.clone().unwrap_or_default();
         let ecn = typed.ecn;
@@ -275,35 +290,26 @@ impl Making<'_> {
         let classes = self.book.iter().map(class).collect();
         let spec = classful::Spec { class: Some(classes), default: Some(UNCLAIMED), ..typed };
         let config = spec.check(&site)?;
-        let leaves = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
+        let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
-        let mut parameters = leaf_parameters(&self.shaping.parameters, leaves);
+        let mut parameters = leaf_parameters(&self.shaping.parameters, count);
         if let Some(ecn) = ecn {
             for leaf in self.leaves.iter().flatten().copied().chain([self.shaping.leaf]) {
                 catalogue::inherit_ecn(leaf, &mut parameters, ecn)?;
             }
         }
-        let mut contents = Vec::with_capacity(if build { config.tree.len() } else { 0 });
-        for place in 0..config.tree.len() {
+        let plan = |place: usize| {
             let number = config.tree.typed[place] as u32; // classes were typed in the order of their numbers
-            let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
-            let mut inner = None;
-            if self.book.is_leaf(number) {
+            self.book.is_leaf(number).then(|| {
                 let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
-                let stream = format!("{}/{number}", site.stream);
-                let buffer = leaf_buffer(whole, leaves, &Site { rate, ..site }, &site);
-                let site = Site { rate, buffer, stream: &stream, ..site };
-                let name = self.leaf(number);
-                catalogue::check(name, &parameters, &site)?;
-                if build {
-                    inner = Some(catalogue::build(name, &parameters, &site)?);
-                }
-            }
-            if build {
-                contents.push(Contents { label, inner });
-            }
-        }
-        Ok((config, contents))
+                let buffer = leaf_buffer(whole, count, &Site { rate, ..site }, &site);
+                Leaf { number, name: self.leaf(number), rate, buffer }
+            })
+        };
+        let plans = (0..config.tree.len()).map(plan).collect();
+        let leaves = Leaves { plans, parameters, site };
+        leaves.check()?;
+        Ok((config, leaves))
     }
 
     /// The discipline of the leaf `number`: its own, or that of the nearest class above it that has one.
@@ -320,6 +326,44 @@ impl Making<'_> {
         let ceilings =
             upwards.filter_map(|number| self.book.class(number)?.bounds[self.way as usize].ceiling);
         ceilings.chain(whole).fold(self.shaping.rate, Rate::min)
+    }
+}
+
+/// Up to so many leaves are made at once, 5 MB each way with `fq-codel`, and nothing is allocated later. Of more, few are busy at a time.
+const MADE_AT_ONCE: usize = 1024;
+
+/// What stands in a leaf.
+#[derive(Clone, Copy)]
+struct Leaf {
+    /// The class.
+    number: u32,
+    name: &'static str,
+    rate: Rate,
+    buffer: Amount,
+}
+
+/// What is in the leaves of a tree, by place.
+struct Leaves {
+    plans: Box<[Option<Leaf>]>,
+    parameters: Parameters,
+    site: Site<'static>,
+}
+
+impl Leaves {
+    fn check(&self) -> Result<(), BuildError> {
+        let check = |leaf: &Leaf| {
+            let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
+            catalogue::check(leaf.name, &self.parameters, &site)
+        };
+        self.plans.iter().flatten().try_for_each(check)
+    }
+
+    /// The discipline of the leaf at `place`, which was checked: always the same.
+    fn make(&self, place: usize) -> Box<dyn Discipline> {
+        let Leaf { number, name, rate, buffer } = self.plans[place].expect("a leaf");
+        let stream = format!("{}/{number}", self.site.stream);
+        let site = Site { rate, buffer, stream: &stream, ..self.site };
+        catalogue::build(name, &self.parameters, &site).expect("it was checked")
     }
 }
 

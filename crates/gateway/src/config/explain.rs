@@ -97,7 +97,7 @@ pub struct Memory {
     pub claims_bytes: usize,
     /// Of all classes with their counts, both ways.
     pub classes_bytes: usize,
-    /// Of the frames inside, both ways, when as many are inside as may be.
+    /// Of the frames inside, both ways, once as many were inside as may be, of long and of short ones.
     pub most_frames_bytes: u64,
 }
 
@@ -110,8 +110,7 @@ impl Config {
     pub fn explain(&self) -> Explanation {
         let wire = &self.spec.wire;
         let subscribers = self.book.iter().filter(|(_, class)| class.kind == ClassKind::Subscriber).count();
-        let room = u64::from(PoolSize::room(TYPICAL_FRAME));
-        let frames = Way::ALL.map(|way| u64::from(self.frames(way, TYPICAL_FRAME)) * room);
+        let pool = |way| PoolSize::with_room(self.frames(way, TYPICAL_FRAME), TYPICAL_FRAME);
         Explanation {
             name: self.spec.name.clone(),
             backend: wire.backend,
@@ -123,7 +122,7 @@ impl Config {
             memory: Memory {
                 claims_bytes: self.claims.memory(),
                 classes_bytes: self.book.len() * CLASS_BYTES,
-                most_frames_bytes: frames.iter().sum(),
+                most_frames_bytes: Way::ALL.iter().map(|way| pool(*way).bytes()).sum(),
             },
             notes: self.notes.clone(),
         }

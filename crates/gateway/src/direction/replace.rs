@@ -74,7 +74,7 @@ impl Replacement {
             pool: FramePool::new(plan.pool),
             lines: [(); 2].map(|()| DelayLine::new(plan.delay, plan.pool.frames as usize)),
             scratch: vec![0; plan.pool.frame_bytes as usize],
-            names: vec![u32::MAX; present.pool.frames as usize],
+            names: vec![u32::MAX; present.pool.names()],
         };
         Replacement {
             pool: (plan.pool != present.pool).then(store),

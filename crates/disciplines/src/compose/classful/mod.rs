@@ -56,7 +56,7 @@
 
 mod tree;
 
-pub use tree::{Classful, Contents};
+pub use tree::{Classful, Contents, Inner, Maker};
 
 use super::nested::{Nested, check_slots, name_or, part_of};
 use super::shaper::burst_time;
@@ -319,7 +319,7 @@ impl Spec {
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
             let nested = || self.nested_in(config.tree.typed[place]);
-            let inner = if is_leaf { Some(nested().build(&site)?) } else { None };
+            let inner = if is_leaf { Some(Inner::Made(nested().build(&site)?)) } else { None };
             contents.push(Contents { label, inner });
         }
         Ok(Box::new(Classful::new(config, contents)))

@@ -1,9 +1,11 @@
 //! The tree at work: who goes next, who pays for it, and when something may go.
 
 use super::{Config, PRIORITIES, Terms};
+use crate::class_tree::ClassTree;
 use crate::compose::prio::moved;
 use fairwire_core::{
-    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
+    Backlog, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit,
+    Weight,
 };
 
 /// What stands at one place of the tree.
@@ -11,12 +13,36 @@ pub struct Contents {
     /// How the class is called in gauges.
     pub label: String,
     /// Its discipline, in a leaf.
-    pub inner: Option<Box<dyn Discipline>>,
+    pub inner: Option<Inner>,
 }
+
+/// The discipline of a leaf.
+pub enum Inner {
+    /// It is there.
+    Made(Box<dyn Discipline>),
+    /// It is made with its first packet.
+    Later,
+}
+
+impl Inner {
+    fn made(&self) -> Option<&dyn Discipline> {
+        match self {
+            Inner::Made(inner) => Some(&**inner),
+            Inner::Later => None,
+        }
+    }
+}
+
+/// Makes the discipline of the leaf at a place of the tree, always the same.
+pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
-    config: Config,
+    tree: ClassTree,
+    /// The weight of each class, by place.
+    weights: Box<[f64]>,
+    /// The node of the default leaf.
+    default: usize,
     /// The root, and the class of place p at p + 1.
     nodes: Box<[Node]>,
     backlog: Backlog,
@@ -24,6 +50,9 @@ pub struct Classful {
     emptied: Vec<usize>,
     /// Counts requests, to tell who had nothing to give in the current one.
     request: u64,
+    maker: Option<Maker>,
+    /// When the transmitter asked first: leaves that were there by then were told that they are idle.
+    asked_first: Option<Time>,
 }
 
 const ROOT: usize = 0;
@@ -31,13 +60,14 @@ const ROOT: usize = 0;
 struct Node {
     parent: usize,
     contents: Contents,
-    guarantee: Option<Transmitter>, // free while the class is within its guarantee
-    ceiling: Option<Transmitter>,   // free while the class may send
-    cost: u64,                      // of a byte in virtual time: the inverse of the weight
+    // Most of thousands have neither: they take no room then.
+    guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
+    ceiling: Option<Box<Transmitter>>,   // free while the class may send
+    cost: u64,                           // of a byte in virtual time: the inverse of the weight
     priority: usize,
     tag: u128, // virtual time from which it is owed what is left over
-    /// Virtual times of what is left over here, one for each priority.
-    clocks: [u128; PRIORITIES],
+    /// Virtual times of what is left over here, one for each priority, where there are classes below.
+    clocks: Box<[u128]>,
     /// Nothing below may go before this; zero where that is not known.
     not_before: Time,
     /// The request in which it had nothing to give.
@@ -60,12 +90,12 @@ impl Node {
         Node {
             parent,
             contents,
-            guarantee: terms.guarantee.map(|shape| shape.bucket()),
-            ceiling: terms.ceiling.map(|shape| shape.bucket()),
+            guarantee: terms.guarantee.map(|shape| Box::new(shape.bucket())),
+            ceiling: terms.ceiling.map(|shape| Box::new(shape.bucket())),
             cost: cost_of(terms.weight),
             priority: usize::from(terms.priority),
             tag: 0,
-            clocks: [0; PRIORITIES],
+            clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
             not_before: Time::ZERO,
             in_vain: 0,
             active: Vec::with_capacity(children),
@@ -76,7 +106,7 @@ impl Node {
     /// From when on its ceiling lets it send.
     #[inline]
     fn opens_at(&self) -> Time {
-        self.ceiling.as_ref().map_or(Time::ZERO, Transmitter::free_at)
+        self.ceiling.as_ref().map_or(Time::ZERO, |bucket| bucket.free_at())
     }
 
     #[inline]
@@ -107,30 +137,72 @@ impl Classful {
                 Node::new(parent(place), terms, contents, children[place + 1])
             });
         let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
-        let is_leaf = |&at: &usize| nodes[at].contents.inner.is_some();
-        let emptied = (0..nodes.len()).filter(is_leaf).collect();
-        Classful { config, nodes, backlog: Backlog::default(), emptied, request: 0 }
+        let is_made = |&at: &usize| matches!(nodes[at].contents.inner, Some(Inner::Made(_)));
+        // Taken for all of them, so that it never grows.
+        let mut emptied = Vec::with_capacity(nodes.len());
+        emptied.extend((0..nodes.len()).filter(is_made));
+        let backlog = Backlog::default();
+        let Config { tree, terms, default, .. } = config;
+        let weights = terms.iter().map(|terms| terms.weight).collect();
+        let default = default + 1;
+        Classful {
+            tree,
+            weights,
+            default,
+            nodes,
+            backlog,
+            emptied,
+            request: 0,
+            maker: None,
+            asked_first: None,
+        }
+    }
+
+    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each with the first
+    /// packet that comes for it. This allocates then, once for each leaf: for trees of thousands, of which few are ever busy.
+    ///
+    /// A leaf is what it would be had it been there from the beginning; only [`drain`](Discipline::drain) tells it nothing before.
+    #[must_use]
+    pub fn with_maker(self, maker: Maker) -> Self {
+        Classful { maker: Some(maker), ..self }
     }
 
     /// What waits in the leaf of `class`, or in the default leaf.
     pub fn backlog_of(&self, class: u32) -> Backlog {
-        self.inner(self.leaf_of(class)).backlog()
+        self.inner(self.leaf_of(class)).map_or(Backlog::default(), Discipline::backlog)
     }
 
     #[inline]
     fn leaf_of(&self, class: u32) -> usize {
-        let listed = self.config.tree.place(class).map(|place| place + 1);
-        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.config.default + 1)
+        let listed = self.tree.place(class).map(|place| place + 1);
+        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.default)
     }
 
-    fn inner(&self, at: usize) -> &dyn Discipline {
-        self.nodes[at].contents.inner.as_deref().expect("only leaves are asked")
+    /// The discipline of the leaf `at`, if it is made.
+    #[inline]
+    fn inner(&self, at: usize) -> Option<&dyn Discipline> {
+        self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
+    }
+
+    /// Makes the discipline of the leaf `at`, which is not there yet.
+    #[cold]
+    fn make(&mut self, at: usize, signals: &mut dyn Signals) {
+        let maker = self.maker.as_ref().expect("who leaves something for later has a maker");
+        let mut inner = maker(at - 1);
+        match self.asked_first {
+            Some(first) => assert!(inner.dequeue(first, signals).is_none(), "it begins empty"),
+            None => self.emptied.push(at),
+        }
+        self.nodes[at].contents.inner = Some(Inner::Made(inner));
     }
 
     /// Does something to the discipline of the leaf `at`, and takes note of what that did to its backlog.
     #[inline]
     fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
-        let inner = self.nodes[at].contents.inner.as_deref_mut().expect("only leaves are asked");
+        let Some(Inner::Made(inner)) = &mut self.nodes[at].contents.inner else {
+            unreachable!("only leaves are asked, and when they are made");
+        };
+        let inner = &mut **inner;
         let before = inner.backlog();
         let result = act(inner);
         let after = inner.backlog();
@@ -180,8 +252,9 @@ impl Classful {
 
     /// Tells leaves that have gone empty that the transmitter asked and found nothing there: some laws need to know.
     fn tell_idle(&mut self, now: Time, signals: &mut dyn Signals) {
+        self.asked_first.get_or_insert(now);
         while let Some(at) = self.emptied.pop() {
-            if self.inner(at).backlog().is_empty() {
+            if self.inner(at).is_some_and(|inner| inner.backlog().is_empty()) {
                 let none = self.with_inner(at, |inner| inner.dequeue(now, signals));
                 assert!(none.is_none(), "an empty discipline gave a packet");
             }
@@ -225,7 +298,7 @@ impl Classful {
 
     fn serve_leaf(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         let packet = self.with_inner(at, |inner| inner.dequeue(now, signals));
-        let ready = self.inner(at).ready_at();
+        let ready = self.inner(at).and_then(Discipline::ready_at);
         if packet.is_some() {
             if ready.is_none() {
                 self.emptied.push(at);
@@ -290,7 +363,7 @@ impl Classful {
     /// The same, without the ceiling of `at` itself.
     fn ready_below(&self, at: usize) -> Time {
         match &self.nodes[at].contents.inner {
-            Some(inner) => inner.ready_at().unwrap_or(Time::MAX),
+            Some(inner) => inner.made().and_then(Discipline::ready_at).unwrap_or(Time::MAX),
             None => self.nodes[at].active.iter().map(|&child| self.ready(child)).min().unwrap_or(Time::MAX),
         }
     }
@@ -299,6 +372,9 @@ impl Classful {
 impl Discipline for Classful {
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         let at = self.leaf_of(packet.class);
+        if self.inner(at).is_none() {
+            self.make(at, signals);
+        }
         self.with_inner(at, |inner| inner.enqueue(packet, now, signals));
         self.forget_times(at);
     }
@@ -335,7 +411,7 @@ impl Discipline for Classful {
         }
         for node in &self.nodes[1..] {
             let rate =
-                |bucket: &Option<Transmitter>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
+                |bucket: &Option<Box<Transmitter>>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
             probe.enter(&node.contents.label);
             if let Some(rate) = rate(&node.guarantee) {
                 probe.gauge("guaranteed_rate", Unit::BitsPerSecond, rate);
@@ -343,7 +419,7 @@ impl Discipline for Classful {
             if let Some(rate) = rate(&node.ceiling) {
                 probe.gauge("ceiling", Unit::BitsPerSecond, rate);
             }
-            if let Some(inner) = &node.contents.inner {
+            if let Some(inner) = node.contents.inner.as_ref().and_then(Inner::made) {
                 inner.inspect(probe);
             }
             probe.leave();
@@ -354,7 +430,7 @@ impl Discipline for Classful {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {
-            if self.nodes[at].contents.inner.is_some() {
+            if self.inner(at).is_some() {
                 self.with_inner(at, |inner| inner.drain(take));
                 self.emptied.push(at);
             }
@@ -366,11 +442,14 @@ impl Discipline for Classful {
     /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
     /// wait for what it owed.
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        let Some(place) = self.config.tree.place(class) else {
-            let default = &mut self.nodes[self.config.default + 1].contents;
-            return default.inner.as_mut().expect("a leaf").reweigh(class, weight);
+        let Some(place) = self.tree.place(class) else {
+            let at = self.default;
+            if self.inner(at).is_none() {
+                self.make(at, &mut Ignore);
+            }
+            return self.with_inner(at, |inner| inner.reweigh(class, weight));
         };
-        let before = core::mem::replace(&mut self.config.terms[place].weight, weight.get());
+        let before = core::mem::replace(&mut self.weights[place], weight.get());
         let node = &self.nodes[place + 1];
         let clock = self.nodes[node.parent].clocks[node.priority];
         let node = &mut self.nodes[place + 1];
