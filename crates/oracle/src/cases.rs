@@ -402,6 +402,27 @@ pub static CASES: &[Case] = &[
         ..FQ_CODEL
     },
     Case {
+        name: "fq-codel-linux",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn",
+        tolerances: SAME,
+        ..FQ_CODEL
+    },
+    Case {
+        name: "fq-codel-ecn-linux",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'\necn = 'mark'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn",
+        tolerances: SAME,
+        ..FQ_CODEL
+    },
+    Case {
+        name: "fq-codel-full-linux",
+        parameters: "[fq-codel]\nbuffer = '200 packets'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 200 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 64",
+        tolerances: SAME,
+        ..FQ_CODEL
+    },
+    Case {
         name: "pie",
         parameters: "[pie]\nbuffer = '10240 packets'\ntarget = '15 ms'\nupdate = '30 ms'",
         kernel: "pie limit 10240 target 15ms tupdate 20ms alpha 2 beta 20",

@@ -90,7 +90,7 @@ const STEP: (&str, &str) = (
     "codel limit 1000 target 500ms interval 1s ecn ce_threshold 5ms",
 );
 const FQ_CODEL: (&str, &str) = (
-    "[fq-codel]\nbuffer = '1000 packets'\narithmetic = 'linux'",
+    "[fq-codel]\nbuffer = '1000 packets'\narithmetic = 'linux'\nrules = 'linux'",
     "fq_codel limit 1000 flows 1024 quantum 1514 target 5ms interval 100ms noecn",
 );
 const PIE: (&str, &str) = (
