@@ -32,11 +32,14 @@
 //!
 //! # Where we differ
 //! - The buffer is the site's, so that disciplines are compared under one limit.
-//! - In Linux a queue's CoDel counts packets that overflow took from it; in the RFC, and here, it does not.
+//! - Linux has other rules, which `rules = "linux"` takes over: CoDel compares the backlog of all queues with `mtu`; a new queue that is
+//!   found empty leaves where no old ones wait; a queue goes on signalling until it is asked in vain; and packets that an overflow
+//!   takes count as signals. With `arithmetic = "linux"` as well each packet meets the same fate as in the kernel (see *Linux as an
+//!   oracle* in the documentation). After an overflow the kernel's root of the count wraps around and tells nothing.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its packets.
 //! - Overflow is settled before the arrival is in, which counts as if it were.
-//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one queue. Linux compares the
-//!   backlog of all queues, so that there nearly every queue can be signalled. On slow links with many flows each keeps a packet
+//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one queue. In Linux nearly every queue
+//!   can be signalled. On slow links with many flows each keeps a packet
 //!   or two for nothing: with 16 bulk TCP flows at 1 Mbit/s, round-trip time 32 ms and a buffer of 1000 packets, a packet waits
 //!   229 ms on average, and 94 ms with `mtu = "0 B"` (60 s, 3 seeds).
 //! - See the parts for theirs.

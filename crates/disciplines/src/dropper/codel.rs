@@ -395,7 +395,8 @@ mod tests {
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
         // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from the program.
-        for (root, count, next) in [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
+        for (root, count, next) in
+            [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {
             assert_eq!(newton(root, count), next, "from {root} with {count}");
         }

@@ -29,6 +29,7 @@
 //! # Where we differ
 //! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
+//! - Linux lets a new queue that is found empty go where no old ones wait; so does this one where it is told to.
 //! - A queue belongs to the host of the packet that made it backlogged.
 //!
 //! # Example
@@ -122,7 +123,15 @@ pub struct DrrPlusPlus {
 impl DrrPlusPlus {
     /// Serves `queues` queues, `quantum` bytes per round.
     pub fn new(queues: u32, quantum: u32) -> Self {
-        let turn = Turn { credit: 0, next: NONE, host: 0, packets: 0, place: Place::Idle, found_empty: false, flow: None };
+        let turn = Turn {
+            credit: 0,
+            next: NONE,
+            host: 0,
+            packets: 0,
+            place: Place::Idle,
+            found_empty: false,
+            flow: None,
+        };
         DrrPlusPlus {
             turns: vec![turn; queues as usize].into(),
             new: List::EMPTY,
