@@ -30,6 +30,10 @@ pub trait Dropper: Send {
         Verdict::Pass
     }
 
+    /// The queue [`Buffer::changed_flow`] was asked in vain between the packet that has just been taken out of it and the one before
+    /// that: told before [`on_departure`](Dropper::on_departure), where the scheduler tells it.
+    fn found_empty(&mut self, _buffer: &Buffer, _now: Time) {}
+
     /// `packet` does not fit: who goes? Asked again until it fits or the answer is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
@@ -89,6 +93,9 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     }
     fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         self.0.on_departure(packet, buffer, now)
+    }
+    fn found_empty(&mut self, buffer: &Buffer, now: Time) {
+        self.0.found_empty(buffer, now);
     }
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
         self.1.victim(packet, buffer, now)

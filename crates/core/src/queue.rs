@@ -151,6 +151,9 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         while let Some(key) = self.scheduler.next(&self.buffer) {
             let mut packet = self.buffer.remove(key);
             self.dropper.tracked(&packet, false, &self.buffer);
+            if self.scheduler.found_empty() {
+                self.dropper.found_empty(&self.buffer, now);
+            }
             match self.dropper.on_departure(&packet, &self.buffer, now) {
                 Verdict::Pass => return Some(packet),
                 Verdict::Signal(cause) if self.marks(&packet) => {

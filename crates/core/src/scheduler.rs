@@ -32,6 +32,12 @@ pub trait Scheduler: Send {
     /// The packet that [`next`](Scheduler::next) gave last was dropped rather than sent: it costs its flow nothing.
     fn unsent(&mut self, _packet: &Packet, _buffer: &Buffer) {}
 
+    /// Was the queue of the packet that [`next`](Scheduler::next) gave last asked in vain since its packet before? Told by a
+    /// scheduler whose dropper wants to know.
+    fn found_empty(&self) -> bool {
+        false
+    }
+
     /// As [`Discipline::reweigh`](crate::Discipline::reweigh).
     fn reweigh(&mut self, _class: u32, _weight: Weight) -> Result<Weight, NotReweighed> {
         Err(NotReweighed::NoWeights)

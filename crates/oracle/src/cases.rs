@@ -154,9 +154,9 @@ const CODEL_ROOT: &str = "from the third signal on the paths part: the kernel ta
                           so its third gap is 50 ms where RFC 8289 has 70.7 ms; with its arithmetic every fate is the same (codel-linux)";
 const FQ_CODEL_PATHS: &str = "the square root as for CoDel; besides, the kernel holds the backlog of all queues against the MTU where \
                               RFC 8289 has the queue's own, and lets an empty new queue go when no old ones wait where RFC 8290 \
-                              makes it an old one";
+                              makes it an old one; with its rules and its arithmetic every fate is the same (fq-codel-linux)";
 const FQ_CODEL_FULL: &str = "as fq-codel; besides, the kernel's CoDel counts what overflow took from its queue, which RFC 8290 does not \
-                             say, and then signals sooner";
+                             say; with its rules and its arithmetic every fate is the same (fq-codel-full-linux)";
 const COBALT_START: &str = "the kernel's first signal of a queue comes with the packet after the first late one, for its root of the \
                             count starts as 0; ours waits an interval";
 const COBALT_ROOT: &str = "one signal more at the start (see cobalt-bursts), and after 25 signals the roots differ enough for a signal to \
@@ -399,6 +399,27 @@ pub static CASES: &[Case] = &[
             within(Figure::Wait, 7.0, FQ_CODEL_FULL),
             within(Figure::Share, 0.5, FQ_CODEL_FULL),
         ],
+        ..FQ_CODEL
+    },
+    Case {
+        name: "fq-codel-linux",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms noecn",
+        tolerances: SAME,
+        ..FQ_CODEL
+    },
+    Case {
+        name: "fq-codel-ecn-linux",
+        parameters: "[fq-codel]\nbuffer = '10240 packets'\necn = 'mark'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn",
+        tolerances: SAME,
+        ..FQ_CODEL
+    },
+    Case {
+        name: "fq-codel-full-linux",
+        parameters: "[fq-codel]\nbuffer = '200 packets'\narithmetic = 'linux'\nrules = 'linux'",
+        kernel: "fq_codel limit 200 flows 1024 quantum 1514 target 5ms interval 100ms noecn drop_batch 64",
+        tolerances: SAME,
         ..FQ_CODEL
     },
     Case {

@@ -263,6 +263,7 @@ impl BbrSpec {
             first_phase: self.first_phase.map_or(base.first_phase, FirstPhase::Fixed),
             pacing_margin: self.pacing_margin.unwrap_or(base.pacing_margin),
             allows_for_clumps: self.allows_for_clumps.unwrap_or(base.allows_for_clumps),
+            rounds_up: base.rounds_up,
         }
     }
 }

@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "67e45d46eda4ec18"),
     ("sack-at-three-distances", "73ff4c5424fc07b3"),
-    ("cubic-and-dctcp", "ddf3c3bf25efd040"),
-    ("bbr-against-reno", "dc6cd9aff3e32fcb"),
+    ("cubic-and-dctcp", "a4199726c0ba3106"),
+    ("bbr-against-reno", "a38061aca94af57a"),
     ("two-way", "b2d983fad683ac0d"),
-    ("laws-with-logarithms", "678532eab0ba63c6"),
+    ("laws-with-logarithms", "f22cdbd6a3bd6b4f"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "f4a51ef0cba63229"),
+    ("applications", "6c27665e46963e75"),
 ];
 
 fn scenario(at: usize) -> Scenario {

@@ -41,6 +41,8 @@ pub struct Config {
     pub whole_segments: bool,
     /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with selective acknowledgements, and not by BBR.
     pub spreads_cuts: bool,
+    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as in Linux?
+    pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)? Otherwise one segment is timed at a
@@ -186,6 +188,7 @@ impl Config {
             counts_segments: false,
             whole_segments: false,
             spreads_cuts: false,
+            makes_up_for_late: false,
             ecn: EcnMode::Off,
             exact_rtt: false,
             restart_window: Some(1),

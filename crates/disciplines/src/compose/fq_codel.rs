@@ -17,6 +17,7 @@
 //! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.3.
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
 //! - `arithmetic` (choice; `exact`): whether CoDel's times and square roots are exact, or as coarse as in `linux`.
+//! - `rules` (choice; `rfc`): whether queues come, go and are signalled as in RFC 8290, or as in `linux`: see *Where we differ*.
 //! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
 //! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
 //!   8290, section 5.2.4.
@@ -31,11 +32,14 @@
 //!
 //! # Where we differ
 //! - The buffer is the site's, so that disciplines are compared under one limit.
-//! - In Linux a queue's CoDel counts packets that overflow took from it; in the RFC, and here, it does not.
+//! - Linux has other rules, which `rules = "linux"` takes over: CoDel compares the backlog of all queues with `mtu`; a new queue that is
+//!   found empty leaves where no old ones wait; a queue goes on signalling until it is asked in vain; and packets that an overflow
+//!   takes count as signals. With `arithmetic = "linux"` as well each packet meets the same fate as in the kernel (see *Linux as an
+//!   oracle* in the documentation). After an overflow the kernel's root of the count wraps around and tells nothing.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its packets.
 //! - Overflow is settled before the arrival is in, which counts as if it were.
-//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one queue. Linux compares the
-//!   backlog of all queues, so that there nearly every queue can be signalled. On slow links with many flows each keeps a packet
+//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one queue. In Linux nearly every queue
+//!   can be signalled. On slow links with many flows each keeps a packet
 //!   or two for nothing: with 16 bulk TCP flows at 1 Mbit/s, round-trip time 32 ms and a buffer of 1000 packets, a packet waits
 //!   229 ms on average, and 94 ms with `mtu = "0 B"` (60 s, 3 seeds).
 //! - See the parts for theirs.
@@ -49,7 +53,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::compose::per_flow::PerFlow;
-use crate::dropper::codel::{self, Arithmetic, Codel};
+use crate::dropper::codel::{self, Arithmetic, Codel, Rules};
 use crate::dropper::fattest::Fattest;
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
@@ -97,6 +101,9 @@ pub struct Spec {
     /// How finely CoDel counts. Default: `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<Arithmetic>,
+    /// Whether queues come, go and are signalled as in RFC 8290 or as in Linux. Default: `rfc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
     /// Into how many queues flows are hashed, from 1 to 65536. Default: 1024.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
@@ -140,7 +147,7 @@ impl Spec {
         };
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            terms: codel.terms(NAME, site)?,
+            terms: codel::Terms { rules: self.rules.unwrap_or_default(), ..codel.terms(NAME, site)? },
             queues: parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?,
             quantum: quantum(parameter("quantum"), self.quantum, site)?,
             batch: parameter("batch").count(self.batch.unwrap_or(64), u32::MAX)?,
@@ -157,8 +164,11 @@ impl Spec {
 impl Config {
     /// The discipline; `salt` decides which flows meet.
     pub fn queue(&self, salt: u64) -> FqCodel {
-        let scheduler = DrrPlusPlus::new(self.queues, self.quantum);
-        let dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.queues, self.batch));
+        let mut scheduler = DrrPlusPlus::new(self.queues, self.quantum);
+        let mut dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.queues, self.batch));
+        if self.terms.rules == Rules::Linux {
+            (scheduler, dropper) = (scheduler.letting_go(), dropper.seeing_all());
+        }
         let queues = Queues::hashed(self.queues, salt);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }

@@ -15,12 +15,18 @@ pub struct PerFlow<L: Law, R> {
     laws: Box<[L]>,
     common: L::Common,
     room: R,
+    sees_all: bool,
 }
 
 impl<L: Law, R: Dropper> PerFlow<L, R> {
     /// Laws for `queues` queues.
     pub fn new(queues: u32, common: L::Common, room: R) -> Self {
-        PerFlow { laws: vec![L::default(); queues as usize].into(), common, room }
+        PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
+    }
+
+    /// The same, with each departure judged by what waits in all queues together, as in Linux.
+    pub fn seeing_all(self) -> Self {
+        PerFlow { sees_all: true, ..self }
     }
 
     /// The law of the queue of that number, for tests of its invariants.
@@ -75,11 +81,17 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
         let (place, backlog) = Self::left(buffer);
         L::share(&mut self.common, buffer.backlogged_flows());
         let law = &mut self.laws[place];
-        let verdict = law.on_departure(&mut self.common, packet, backlog, now);
+        let seen = if self.sees_all { buffer.backlog() } else { backlog };
+        let verdict = law.on_departure(&mut self.common, packet, seen, now);
         if backlog.is_empty() {
             law.emptied(&mut self.common, now);
         }
         verdict
+    }
+
+    fn found_empty(&mut self, buffer: &Buffer, now: Time) {
+        let (place, _) = Self::left(buffer);
+        self.laws[place].found_empty(&mut self.common, now);
     }
 
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {

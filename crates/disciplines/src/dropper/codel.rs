@@ -134,6 +134,20 @@ pub struct Terms {
     pub ce_threshold: Option<Duration>,
     /// How finely it counts.
     pub arithmetic: Arithmetic,
+    /// What one queue of many heeds. A queue alone has the RFC's.
+    pub rules: Rules,
+}
+
+/// What the law of one queue of many heeds besides its own packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rules {
+    /// As RFC 8290 has it: its own queue and nothing else.
+    #[default]
+    Rfc,
+    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow takes count as signals, and signals
+    /// go on until the queue is asked in vain.
+    Linux,
 }
 
 impl Spec {
@@ -160,6 +174,7 @@ impl Spec {
                 .map(|typed| law::time(parameter("ce_threshold"), Some(typed), typed.0))
                 .transpose()?,
             arithmetic: self.arithmetic.unwrap_or_default(),
+            rules: Rules::Rfc,
         }
         .rounded())
     }
@@ -282,13 +297,14 @@ impl Codel {
 /// Linux's unit of time, 2^10 ns.
 const UNIT: u32 = 10;
 
-/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. A count so much larger than
-/// that of `root` that the step would end below zero leaves the least root.
+/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. Where the count is so much
+/// larger than that of `root` that the step would end below zero, as after an overflow, 64 unsigned bits wrap around as Linux's do, and
+/// what is left has nothing to do with a root. It may be 0, and stays so until a new phase begins at 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
-    let Some(rest) = (3_u64 << 32).checked_sub(square.saturating_mul(count.into())) else { return 1 };
-    let next = (u64::from(root) * (rest >> 2)) >> 31;
-    u16::try_from(next).unwrap_or(u16::MAX).max(1)
+    let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
+    let root = u64::from(root) << 16;
+    ((root.wrapping_mul(rest >> 2) >> 31) >> 16) as u16
 }
 
 impl Terms {
@@ -340,13 +356,50 @@ impl Law for Codel {
         }
     }
 
-    fn emptied(&mut self, _: &mut Terms, _: Time) {
+    fn overflowed(&mut self, terms: &mut Terms, _: Backlog, _: Time) {
+        if terms.rules == Rules::Linux {
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    fn emptied(&mut self, terms: &mut Terms, now: Time) {
+        match (terms.rules, self.phase) {
+            (Rules::Linux, Phase::Calm | Phase::Signalling) => return, // what comes next may be in time for the next signal
+            (Rules::Linux, Phase::Begun) => self.begin(terms, terms.counted(now)),
+            _ => self.phase = Phase::Calm,
+        }
         self.due = None;
+    }
+
+    fn found_empty(&mut self, _: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
     }
 
     fn inspect(&self, _: &Terms, probe: &mut dyn Probe) {
         probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling())));
         probe.gauge("signals_in_phase", Unit::One, f64::from(self.count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_from_a_root_that_is_about_right_comes_nearer_to_the_root() {
+        let two = newton(u16::MAX, 2);
+        assert_eq!((newton(u16::MAX, 1), two), (u16::MAX, 32_769)); // 0.5 for 1/sqrt(2)
+        assert_eq!(newton(newton(two, 2), 2), 45_440); // after 0.625, 0.6934 of 0.7071
+    }
+
+    #[test]
+    fn a_step_that_would_end_below_zero_wraps_around() {
+        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from the program.
+        for (root, count, next) in
+            [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
+        {
+            assert_eq!(newton(root, count), next, "from {root} with {count}");
+        }
+        assert_eq!(newton(0, 7), 0);
     }
 }

@@ -43,6 +43,9 @@ pub trait Law: Clone + Debug + Default + Send {
     /// Nothing waits in this queue any more.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
+    /// This queue was asked in vain since its last packet: told before its next departure, where the scheduler tells it.
+    fn found_empty(&mut self, _: &mut Self::Common, _now: Time) {}
+
     /// Shows gauges.
     fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
 }

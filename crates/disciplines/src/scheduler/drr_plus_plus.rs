@@ -29,6 +29,7 @@
 //! # Where we differ
 //! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
+//! - Linux lets a new queue that is found empty go where no old ones wait; so does this one where it is told to.
 //! - A queue belongs to the host of the packet that made it backlogged.
 //!
 //! # Example
@@ -66,6 +67,8 @@ struct Turn {
     /// Packets that wait.
     packets: u32,
     place: Place,
+    /// Was it asked in vain since its last packet?
+    found_empty: bool,
     /// The queue's backlog in the buffer, while packets wait.
     flow: Option<FlowKey>,
 }
@@ -106,8 +109,13 @@ pub struct DrrPlusPlus {
     quantum: i64,
     /// Bulky queues by host, where hosts share.
     hosts: Option<FlowTable<u32>>,
+    lets_go: bool,
     /// The queue that was served last.
     served: u32,
+    /// Was it asked in vain before that?
+    found_empty: bool,
+    /// The queue whose last packet was just dropped as it left: that it is empty was seen by the same request.
+    just_emptied: u32,
     /// Queues that were passed over until it was found.
     passed_over: u32,
 }
@@ -115,14 +123,25 @@ pub struct DrrPlusPlus {
 impl DrrPlusPlus {
     /// Serves `queues` queues, `quantum` bytes per round.
     pub fn new(queues: u32, quantum: u32) -> Self {
-        let turn = Turn { credit: 0, next: NONE, host: 0, packets: 0, place: Place::Idle, flow: None };
+        let turn = Turn {
+            credit: 0,
+            next: NONE,
+            host: 0,
+            packets: 0,
+            place: Place::Idle,
+            found_empty: false,
+            flow: None,
+        };
         DrrPlusPlus {
             turns: vec![turn; queues as usize].into(),
             new: List::EMPTY,
             old: List::EMPTY,
             quantum: i64::from(quantum.max(1)) * BYTE,
             hosts: None,
+            lets_go: false,
             served: 0,
+            found_empty: false,
+            just_emptied: NONE,
             passed_over: 0,
         }
     }
@@ -131,6 +150,11 @@ impl DrrPlusPlus {
     pub fn with_hosts(mut self) -> Self {
         self.hosts = Some(FlowTable::new(self.turns.len()));
         self
+    }
+
+    /// The same, with a new queue that is found empty let go at once where no old ones wait, as in Linux.
+    pub fn letting_go(self) -> Self {
+        DrrPlusPlus { lets_go: true, ..self }
     }
 
     /// The bulky queues of a host; `None` where hosts do not share.
@@ -288,22 +312,34 @@ impl Scheduler for DrrPlusPlus {
                 let key = buffer.flow_head(flow);
                 turn.packets -= 1;
                 turn.credit -= i64::from(buffer.packet(key).len) * BYTE;
+                self.found_empty = core::mem::take(&mut turn.found_empty);
                 self.served = queue;
                 return Some(key);
             }
+            turn.found_empty = self.just_emptied != queue;
+            self.just_emptied = NONE;
             round = NONE; // a queue comes or goes
             self.passed_over += 1;
-            if is_new {
+            if is_new && !(self.lets_go && self.old.first == NONE) {
                 self.rotate(queue, true, Place::Resting);
             } else {
-                self.old.pop(&self.turns);
+                let list = if is_new { &mut self.new } else { &mut self.old };
+                list.pop(&self.turns);
                 self.put(queue, Place::Idle);
             }
         }
     }
 
     fn unsent(&mut self, packet: &Packet, _: &Buffer) {
-        self.turns[self.served as usize].credit += i64::from(packet.len) * BYTE;
+        let turn = &mut self.turns[self.served as usize];
+        turn.credit += i64::from(packet.len) * BYTE;
+        if turn.packets == 0 {
+            self.just_emptied = self.served;
+        }
+    }
+
+    fn found_empty(&self) -> bool {
+        self.found_empty
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -3,7 +3,7 @@
 use crate::{Event, Log, Model, Plain, assert_same, site, trace};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Seed, Time};
-use fairwire_disciplines::dropper::codel::{Arithmetic, Codel, Config, Spec, Terms};
+use fairwire_disciplines::dropper::codel::{Arithmetic, Codel, Config, Rules, Spec, Terms};
 use fairwire_disciplines::dropper::law::OneQueue;
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(crate) fn config() -> Config {
 pub(crate) struct State {
     first_above_time: u64,
     drop_next: u64,
-    count: u32,
+    pub(crate) count: u32,
     lastcount: u32,
     dropping: bool,
 }
@@ -25,13 +25,19 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped.
-fn dodequeue(s: &mut State, q: &mut VecDeque<Plain>, now: u64, terms: &Terms) -> (Option<Plain>, bool) {
+/// The next packet, and whether it may be dropped; `beside` is what waits in other queues that count.
+fn dodequeue(
+    s: &mut State,
+    q: &mut VecDeque<Plain>,
+    beside: u64,
+    now: u64,
+    terms: &Terms,
+) -> (Option<Plain>, bool) {
     let Some(p) = q.pop_front() else {
         s.first_above_time = 0;
         return (None, false);
     };
-    let left: u64 = q.iter().map(|p| u64::from(p.len)).sum();
+    let left: u64 = beside + q.iter().map(|p| u64::from(p.len)).sum::<u64>();
     if now - p.arrived < terms.target.ns() || left <= terms.mtu {
         s.first_above_time = 0;
         return (Some(p), false);
@@ -43,16 +49,21 @@ fn dodequeue(s: &mut State, q: &mut VecDeque<Plain>, now: u64, terms: &Terms) ->
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with marks where Linux has them.
+/// RFC 8289, section 5.5, with marks where Linux has them; under the rules of Linux a queue that is asked in vain only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Plain>,
+    beside: u64,
     now: u64,
     terms: &Terms,
     events: &mut Vec<Event>,
 ) -> Option<Plain> {
     let marks = |p: &Plain| terms.ecn == EcnPolicy::Mark && p.ecn != Ecn::NotEct;
-    let (mut p, mut ok_to_drop) = dodequeue(s, q, now, terms);
+    if q.is_empty() && terms.rules == Rules::Linux {
+        s.dropping = false;
+        return None;
+    }
+    let (mut p, mut ok_to_drop) = dodequeue(s, q, beside, now, terms);
     if s.dropping {
         if !ok_to_drop {
             s.dropping = false;
@@ -67,7 +78,7 @@ pub(crate) fn dequeue(
             }
             events.push(Event::Dropped(this.frame));
             s.count += 1;
-            (p, ok_to_drop) = dodequeue(s, q, now, terms);
+            (p, ok_to_drop) = dodequeue(s, q, beside, now, terms);
             if ok_to_drop {
                 s.drop_next = control_law(s.drop_next, s.count, terms);
             } else {
@@ -80,7 +91,7 @@ pub(crate) fn dequeue(
             events.push(Event::Marked(this.frame));
         } else {
             events.push(Event::Dropped(this.frame));
-            (p, _) = dodequeue(s, q, now, terms);
+            (p, _) = dodequeue(s, q, beside, now, terms);
         }
         s.dropping = true;
         let delta = s.count - s.lastcount;
@@ -107,7 +118,7 @@ impl Model for PlainCodel {
         self.queue.push_back(packet);
     }
     fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
-        if let Some(sent) = dequeue(&mut self.state, &mut self.queue, now, &self.terms, events) {
+        if let Some(sent) = dequeue(&mut self.state, &mut self.queue, 0, now, &self.terms, events) {
             events.push(Event::Sent(sent.frame));
         }
     }

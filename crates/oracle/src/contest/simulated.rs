@@ -93,7 +93,8 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
         Sends::Reno => ControlConfig::Reno,
         Sends::Cubic => ControlConfig::Cubic(CubicParameters::default()),
         Sends::Bbr => {
-            ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(seed), ..Default::default() })
+            let first_phase = FirstPhase::Seeded(seed);
+            ControlConfig::Bbr(BbrParameters { first_phase, rounds_up: true, ..Default::default() })
         }
         Sends::Dctcp => ControlConfig::Dctcp(DctcpParameters::default()),
         Sends::Udp(bps) => {
@@ -108,7 +109,7 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
     let ecn = if contest.ecn { EcnMode::Ect0 } else { EcnMode::Off };
     let (header_bytes, ack_bytes) = (HEADER_BYTES, HEADER_BYTES);
     let profile = Config::new(Profile::Modern, SEGMENT_BYTES);
-    let tcp = Config { header_bytes, ack_bytes, control, ecn, ..profile };
+    let tcp = Config { header_bytes, ack_bytes, control, ecn, makes_up_for_late: true, ..profile };
     Source::Bulk { tcp }
 }
 

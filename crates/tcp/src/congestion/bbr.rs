@@ -17,6 +17,7 @@
 //! - `allows_for_clumps` (true or false; true): the window has room for as many segments as acknowledgements, in the last ten rounds, came
 //!   early at once; 100 ms of them at most. Linux since 2019, and draft-ietf-ccwg-bbr-01, which calls it extra_acked. The draft of version
 //!   1 has it not.
+//! - `rounds_up` (true or false; false): the window is rounded up to an even number of segments, and while it probes it is two more. Linux, as its windows show (see *Linux as an oracle* in the documentation).
 //!
 //! # State and cost
 //! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). The sender is asked for exact round-trip times and rates of
@@ -40,8 +41,7 @@
 //!   which overflows the queue. The draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
 //!   phase under way differs.
-//! - Linux's detection of policers (its long-term rate) is not here; no draft has it. Nor are its rounding of the window up to an even
-//!   number and the two segments that it adds while it probes.
+//! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
 
 use super::growth::kept;
 use super::max_filter::MaxFilter;
@@ -60,11 +60,18 @@ pub struct BbrParameters {
     pub pacing_margin: f64,
     /// Does the window leave room for acknowledgements that come in clumps?
     pub allows_for_clumps: bool,
+    /// Is the window rounded up to an even number of segments, and two more while it probes?
+    pub rounds_up: bool,
 }
 
 impl Default for BbrParameters {
     fn default() -> Self {
-        BbrParameters { first_phase: FirstPhase::default(), pacing_margin: 0.01, allows_for_clumps: true }
+        BbrParameters {
+            first_phase: FirstPhase::default(),
+            pacing_margin: 0.01,
+            allows_for_clumps: true,
+            rounds_up: false,
+        }
     }
 }
 
@@ -136,6 +143,7 @@ pub struct Bbr {
     repair: Repair,
     has_lost: bool,
     has_round_of_probe_passed: bool,
+    rounds_up: bool,
 }
 
 /// Section 4.2.3.4: what a loss has left to do.
@@ -228,6 +236,7 @@ impl Bbr {
             repair: Repair::None,
             has_lost: false,
             has_round_of_probe_passed: false,
+            rounds_up: parameters.rounds_up,
         }
     }
 
@@ -269,6 +278,15 @@ impl Bbr {
             None => f64::from(self.initial_window),
             Some(rtt) => gain * self.bottleneck_rate() * rtt.secs() + QUANTA * self.quantum,
         }
+    }
+
+    /// A window, as it is counted.
+    fn counted(&self, segments: f64) -> f64 {
+        if !self.rounds_up {
+            return segments;
+        }
+        let probes = self.state == BbrState::ProbeBw && self.phase == 0;
+        2.0 * libm::ceil(segments / 2.0) + if probes { 2.0 } else { 0.0 }
     }
 
     /// BBRUpdateRound. Has a round begun? One ends with a segment that was sent after the one before had ended; what is delivered tells,
@@ -450,7 +468,7 @@ impl Bbr {
         if self.repair == Repair::Conserving {
             self.window = self.window.max(f64::from(in_flight) + newly);
         } else {
-            let target = self.in_flight_at(self.window_gain()) + self.room_for_clumps();
+            let target = self.counted(self.in_flight_at(self.window_gain()) + self.room_for_clumps());
             if self.is_pipe_filled {
                 self.window = (self.window + newly).min(target);
             } else if self.window < target || self.delivered < self.initial_window {
@@ -558,8 +576,12 @@ mod tests {
     use super::*;
 
     /// As the draft has it: no margin, no room for clumps.
-    const PLAIN: BbrParameters =
-        BbrParameters { first_phase: FirstPhase::Fixed(2), pacing_margin: 0.0, allows_for_clumps: false };
+    const PLAIN: BbrParameters = BbrParameters {
+        first_phase: FirstPhase::Fixed(2),
+        pacing_margin: 0.0,
+        allows_for_clumps: false,
+        rounds_up: false,
+    };
     /// 1000 of these per second are 0.8 Mbit/s, and a quantum is one segment.
     const SEGMENT: Size = Size(100);
 
@@ -628,6 +650,18 @@ mod tests {
         }
         assert_eq!(bbr.window(), 203.0);
         assert_eq!(bbr.pace(), Some(1000.0)); // phase 2
+    }
+
+    #[test]
+    fn a_window_that_is_rounded_up_is_even_and_two_segments_larger_while_it_probes() {
+        for (phase, expected) in [(2, 204.0), (0, 206.0)] {
+            let mut bbr =
+                filled(BbrParameters { first_phase: FirstPhase::Fixed(phase), rounds_up: true, ..PLAIN });
+            for i in 0..3 {
+                bbr.acked(&ack(500 + i, 100, 100, 1000.0));
+            }
+            assert_eq!(bbr.window(), expected, "203 in phase {phase}");
+        }
     }
 
     #[test]

@@ -107,8 +107,10 @@ impl Sender {
 
     /// Does a loss now belong to a window later than the one last repaired? The acknowledgement must cover *more* than
     /// what had been sent by then (RFC 6582, section 3.2): duplicates that ask for the segment just after it may stem from going back N.
+    /// A scoreboard tells those from others, and with it all that had been sent is enough (RFC 6675, sections 5 and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
-        self.recover == 0 || self.unacked > self.recover
+        let is_told_apart = self.has_board && !self.config.quirks.sack_counts_acks;
+        self.recover == 0 || self.unacked > self.recover || (is_told_apart && self.unacked == self.recover)
     }
 
     /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window that only a mark has reduced

@@ -140,8 +140,10 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn leave_gap(&mut self, pace: f64, now: Time) {
-        self.release_at = now + Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+    pub(super) fn leave_gap(&mut self, pace: f64, now: Time) {
+        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+        let late = if self.config.makes_up_for_late { now.since(self.release_at).ns() } else { 0 };
+        self.release_at = now + Duration::from_ns(gap.ns() - late.min(gap.ns() / 2));
     }
 
     /// Is a loss being repaired by fast recovery?

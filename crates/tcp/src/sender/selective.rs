@@ -60,7 +60,7 @@ impl Sender {
         if self.is_cutting() {
             self.step_cut(newly, is_new && self.losses() == losses);
         }
-        if begins {
+        if begins && !self.is_first_on_its_way() {
             self.send_selected(self.unacked, now, out);
         }
         if is_new || self.is_in_recovery() || self.config.limited_transmit {
@@ -138,6 +138,11 @@ impl Sender {
     fn is_first_lost(&self) -> bool {
         let by_board = self.board.as_ref().is_some_and(|board| board.is_lost(self.unacked));
         by_board || self.duplicates >= DUPLICATES
+    }
+
+    /// Was the first unacknowledged segment sent again, and may it still arrive? A repair sends what it sees lost beyond its own end too.
+    fn is_first_on_its_way(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }
 
     fn enter_recovery(&mut self, now: Time) {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::{EcnMode, Profile};
+use crate::congestion::ControlConfig;
 use crate::receiver::Receiver;
 use fairwire_core::Duration;
 
@@ -196,6 +197,80 @@ fn the_receiver_window_is_never_overrun() {
     }
     for _ in 0..4 {
         assert_eq!(ack(&mut sender, 19, 300, &mut sent).iter().filter(|&&s| s >= 22).count(), 0);
+    }
+}
+
+#[test]
+fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
+    // Segment 0 is lost, and so is the first that is sent once its repair has begun, which is where the repair ends.
+    let config =
+        Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
+    let mut receiver = Receiver::new(&config);
+    let (mut sender, mut sent) = open_as(config, 16);
+    let mut flight: Vec<u64> = (1..16).collect();
+    let (mut lost, mut repairs, mut windows, mut now) = (None, 0, vec![sender.window()], 0);
+    while sender.acked() < 60 {
+        now += 40;
+        for seq in std::mem::take(&mut flight) {
+            let was_recovering = sender.is_recovering();
+            if sender.recover == seq && lost.is_none() {
+                lost = Some(seq);
+                continue;
+            }
+            let Some(ack) = receiver.on_segment(Segment::data(seq), ms(now)) else { continue };
+            sender.on_ack(ack, ms(now), &mut sent);
+            flight.extend(sent.taken());
+            if sender.is_recovering() && !was_recovering {
+                repairs += 1;
+                windows.push(sender.window());
+            }
+        }
+        assert!(now < 4000, "stalled at {}", sender.acked());
+    }
+    assert_eq!((repairs, windows[..2].to_vec()), (2, vec![16.0, 8.0]));
+    assert!(windows[2] < windows[1], "the second loss cuts too: {windows:?}");
+}
+
+#[test]
+fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
+    // Of 0..16, segment 0 is lost; of what leaves during its repair, two, of which the second is seen and sent again before the first repair ends.
+    let config =
+        Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
+    for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
+        let mut receiver = Receiver::new(&config);
+        let (mut sender, mut sent) = open_as(config.clone(), 16);
+        let (mut flight, mut again, mut now) = ((1..16).collect::<Vec<u64>>(), Vec::<u64>::new(), 0);
+        let mut gone = Vec::new();
+        while sender.acked() < 80 {
+            now += 10;
+            for seq in std::mem::take(&mut flight) {
+                if lost.contains(&seq) && !gone.contains(&seq) {
+                    gone.push(seq);
+                    continue;
+                }
+                let Some(ack) = receiver.on_segment(Segment::data(seq), ms(now)) else { continue };
+                let highest = sender.highest;
+                sender.on_ack(ack, ms(now), &mut sent);
+                let out = sent.taken();
+                again.extend(out.iter().filter(|&&seq| seq < highest));
+                flight.extend(out);
+            }
+            assert!(now < 4000, "stalled at {}", sender.acked());
+        }
+        again.sort_unstable();
+        assert_eq!(again, [0, lost[0], lost[1]], "each once");
+    }
+}
+
+#[test]
+fn a_paced_segment_that_leaves_late_has_a_shorter_gap_behind_it_where_that_is_asked_for() {
+    for (makes_up_for_late, late_ms, gap_ms) in [(false, 9, 10), (true, 3, 7), (true, 9, 5)] {
+        let bbr = ControlConfig::Bbr(crate::congestion::BbrParameters::default());
+        let config = Config { makes_up_for_late, control: bbr, ..Config::new(Profile::Modern, 512) };
+        let mut sender = Sender::new(&Arc::new(config));
+        sender.release_at = ms(100);
+        sender.leave_gap(100.0, ms(100 + late_ms));
+        assert_eq!(sender.release_at, ms(100 + late_ms + gap_ms));
     }
 }
 
