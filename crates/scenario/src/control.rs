@@ -123,6 +123,8 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Does the window leave room for ACKs that come in clumps? Default: yes.
     pub allows_for_clumps: Option<bool>,
+    /// Is the window rounded up to an even number of segments, and two more while it probes, as in Linux? Default: false.
+    pub rounds_up: Option<bool>,
 }
 
 /// A parameter out of its range: its path below `control`, what was given, and the least and the most.
@@ -263,7 +265,7 @@ impl BbrSpec {
             first_phase: self.first_phase.map_or(base.first_phase, FirstPhase::Fixed),
             pacing_margin: self.pacing_margin.unwrap_or(base.pacing_margin),
             allows_for_clumps: self.allows_for_clumps.unwrap_or(base.allows_for_clumps),
-            rounds_up: base.rounds_up,
+            rounds_up: self.rounds_up.unwrap_or(base.rounds_up),
         }
     }
 }

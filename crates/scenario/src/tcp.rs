@@ -52,6 +52,8 @@ pub struct TcpSpec {
     /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with recovery = "sack", and not by `bbr`. Default: only
     /// with "modern".
     pub spreads_cuts: Option<bool>,
+    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as in Linux? Default: false.
+    pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
@@ -166,6 +168,7 @@ impl TcpSpec {
             counts_segments: self.counts_segments.unwrap_or(base.counts_segments),
             whole_segments: self.whole_segments.unwrap_or(base.whole_segments),
             spreads_cuts: self.spreads_cuts.unwrap_or(base.spreads_cuts),
+            makes_up_for_late: self.makes_up_for_late.unwrap_or(base.makes_up_for_late),
             ecn: self.ecn.map_or_else(|| usual_ecn(&control, base.ecn), EcnSpec::mode),
             exact_rtt: self.exact_rtt.unwrap_or(base.exact_rtt),
             restart_window: match self.restart_window {
