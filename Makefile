@@ -77,7 +77,7 @@ bench-gateway: rust ## measure the gateway's back ends beside the kernel's routi
 	@cargo bench --locked -p fairwire-gateway --bench forwarding -- $(ARGS)
 
 .PHONY: oracle-linux
-oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (up to ten minutes)
+oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
 	@cargo build --release --locked -p fairwire-oracle --bins --examples
 	@$(target)/release/fairwire-oracle
 
