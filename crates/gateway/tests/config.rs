@@ -1,9 +1,11 @@
 //! Configurations: the examples, every refusal with its place, and the tree that comes of them.
 
-use fairwire_core::{Duration, Ignore, Packet, Rate, Seed, Time};
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
 use fairwire_gateway::config::{Config, Made, Sharing, schema};
+use fairwire_gateway::hand_over::hand_over;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -527,6 +529,54 @@ fn twenty_thousand_subscribers_are_checked_and_built() {
         let rate = Rate::from_bps(10_000_000_000).unwrap().bps() as f64;
         assert!((busy / rate - 1.0).abs() < 1e-9, "{busy}"); // rounding alone
     }
+}
+
+/// Takes whatever fits.
+struct TailDrop;
+
+impl Dropper for TailDrop {}
+
+#[test]
+fn a_tree_that_passes_what_is_made_at_once_and_shrinks_again_keeps_what_waits() {
+    let discipline = |subscribers: u32| {
+        let (rest, csv) = many(subscribers, true);
+        let config = with_csv(&rest, &csv).unwrap();
+        let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
+        (config, plan.forward.shaper.expect("shaped").discipline)
+    };
+    let (mut config, mut present) = discipline(900);
+    let first =
+        config.book().iter().filter(|(_, class)| class.name.starts_with('s')).map(|(number, _)| number);
+    let first: Vec<u32> = first.collect();
+    assert_eq!(first.len(), 900);
+    let mut at = Time::ZERO;
+    for (frame, &class) in (0..).zip(first.iter().cycle().take(2700)) {
+        at += Duration::from_us(1);
+        let packet = Packet { class, ..Packet::new(frame, 1000, u64::from(frame % 7).into(), at) };
+        present.enqueue(packet, at, &mut Ignore);
+    }
+    assert_eq!(present.backlog().packets, 2700);
+    for subscribers in [2000, 900, 980, 1040, 900] {
+        let (next, new) = discipline(subscribers);
+        let map = config.class_map(&next);
+        let mut renumbered = Vec::new();
+        present.drain(&mut |packet| renumbered.push(Packet { class: map[packet.class as usize], ..packet }));
+        renumbered.sort_by_key(|packet| packet.arrived);
+        assert!(renumbered.iter().all(|packet| packet.class != UNCLAIMED), "{subscribers}");
+        let mut old = Queue::new(Limit::packets(2700), Fcfs, TailDrop);
+        renumbered.into_iter().for_each(|packet| old.enqueue(packet, at, &mut Ignore));
+        present = hand_over(&mut old, new, at);
+        assert_eq!((old.backlog().packets, present.backlog().packets), (0, 2700), "{subscribers}");
+        config = next;
+    }
+    let mut sent = vec![false; 2700];
+    while let Some(ready) = present.ready_at() {
+        at = at.max(ready);
+        let packet = present.dequeue(at, &mut Ignore).expect("ready");
+        assert!(!std::mem::replace(&mut sent[packet.frame as usize], true), "{packet:?} left twice");
+        at += Duration::from_us(1);
+    }
+    assert!(sent.iter().all(|&is_sent| is_sent));
 }
 
 #[test]

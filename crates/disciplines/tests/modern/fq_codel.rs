@@ -148,6 +148,32 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
 }
 
 #[test]
+fn a_queue_that_an_overflow_emptied_and_that_was_asked_in_vain_has_an_interval_anew() {
+    // RFC 8289, section 5.5: asked in vain, dodequeue sets first_above_time to zero. Linux keeps it there.
+    for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
+        let config = config(4);
+        let config = Config { terms: Terms { rules, mtu: 1000, ..config.terms }, ..config };
+        let (mut fq, mut log) = (config.queue(1), Log::default());
+        let offer = |fq: &mut FqCodel, log: &mut Log, frame, flow, len, ms| {
+            let (packet, now) = packet(frame, flow, len, ms);
+            fq.enqueue(packet, now, log);
+        };
+        let ask = |fq: &mut FqCodel, log: &mut Log, ms: u64| {
+            fq.dequeue(Time::from_ns(ms * 1_000_000), log).map(|packet| packet.frame)
+        };
+        // Of flow 1 the second and third packet stay behind, above the target from 10 ms on.
+        (0..3).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 0));
+        assert_eq!([ask(&mut fq, &mut log, 10), ask(&mut fq, &mut log, 10)], [Some(0), Some(1)]);
+        (10..14).for_each(|frame| offer(&mut fq, &mut log, frame, u64::from(frame), 100, 11));
+        assert_eq!(log.dropped().collect::<Vec<_>>(), [2], "the last of flow 1 made room");
+        while ask(&mut fq, &mut log, 12).is_some() {}
+        (20..23).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 200));
+        assert!(ask(&mut fq, &mut log, 206).is_some());
+        assert_eq!(log.dropped().collect::<Vec<_>>(), dropped, "{rules:?}");
+    }
+}
+
+#[test]
 fn a_sparse_flow_goes_first() {
     let (mut fq, mut log) = (config(100).queue(1), Log::default());
     (0..50).for_each(|frame| offer(&mut fq, frame, 1, 1000, &mut log));

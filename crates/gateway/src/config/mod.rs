@@ -282,7 +282,8 @@ impl Config {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest IP packet, an IPv4 header alone, on Ethernet that pads nothing.
 const SHORTEST_FRAME: usize = 34;
-/// Bytes of the pool that floods of short packets are given: memory that is taken only when they come.
+/// Where floods of short packets need many frames, so many at most that long ones would take this. Short ones have buffers of their own
+/// and take an eighth of it, only when they come.
 const MOST_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MOST_FRAMES: u32 = 1 << 22;
