@@ -6,11 +6,8 @@ use plotters::prelude::*;
 use serde_json::Value;
 use std::path::Path;
 
-const SIMULATORS: [(&str, &str, RGBColor); 3] = [
-    ("fairwire", "fairwire", BLUE),
-    ("ns-2", "ns-2 2.35", RED),
-    ("ns-3", "ns-3, the distribution's build", GREEN),
-];
+const SIMULATORS: [(&str, &str, RGBColor); 3] =
+    [("fairwire", "fairwire", BLUE), ("ns-2", "ns-2 2.35", RED), ("ns-3", "ns-3", GREEN)];
 
 /// Draws `record`.
 pub fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
@@ -30,11 +27,17 @@ pub fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
         .y_label_formatter(&|speed| whole(*speed))
         .light_line_style(WHITE)
         .draw()?;
-    for (simulator, label, colour) in SIMULATORS {
+    for (simulator, name, colour) in SIMULATORS {
         let points = points(record, simulator)?;
         if points.is_empty() {
             continue;
         }
+        let is_package = record["ns3"].as_str().is_none_or(|build| build.ends_with("package"));
+        let label = match (simulator, is_package) {
+            ("ns-3", false) => "ns-3, another build".into(),
+            ("ns-3", true) => format!("{name}, the distribution's build"),
+            _ => name.to_string(),
+        };
         chart
             .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
             .label(label)
