@@ -6,6 +6,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::pen::{self, NoPen};
 use fairwire_field::{Fallible, agent, peers, report, scale, soak};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -250,13 +251,15 @@ fn within(text: &str, option: &str, least: f64, most: f64) -> Result<f64, String
 }
 
 fn list() -> bool {
-    println!("{USAGE}\n\nContests:");
+    let mut text = format!("{USAGE}\n\nContests:\n");
     for case in contest::all() {
-        println!("  {}{}", case.name, if case.is_quick { " (a test too)" } else { "" });
+        text += &format!("  {}{}\n", case.name, if case.is_quick { " (a test too)" } else { "" });
     }
-    println!("\nFaults:");
+    text += "\nFaults:\n";
     for fault in FAULTS {
-        println!("  {:<24} {}", fault.name, fault.promised);
+        text += &format!("  {:<24} {}\n", fault.name, fault.promised);
     }
+    // Whoever reads on through a pipe may stop before the end.
+    let _ = std::io::stdout().write_all(text.as_bytes());
     true
 }
