@@ -87,7 +87,7 @@ oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines a
 	@$(target)/release/fairwire-oracle-ns2 $(ARGS)
 
 .PHONY: field
-field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about 20 minutes)
+field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
 	@cargo build --release --locked -p fairwire -p fairwire-field --bins
 	@$(target)/release/fairwire-field $(ARGS)
 
