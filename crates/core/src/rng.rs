@@ -102,12 +102,6 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The same stream from here on, for its owner to draw once more what it will have drawn.
-    #[inline]
-    pub fn again(&self) -> Rng {
-        Rng { s: self.s }
-    }
-
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -10,7 +10,7 @@ name = "cake-hosts"
 title = "One flow of a host beside nine of another"
 duration = "60 s"
 warm_up = "20 s"
-seeds = "1..=3"
+seeds = "1..=10"
 tie_rule = "random"
 disciplines = ["cake-like"]
 

@@ -49,6 +49,12 @@ impl Event {
         }
     }
 
+    /// What tells its kind in an identity.
+    #[inline(always)]
+    fn mark(self) -> u32 {
+        u32::from(self.parts().0) << 29
+    }
+
     /// Of a kind that an event has.
     #[inline(always)]
     fn of(kind: u8, what: u32) -> Event {
@@ -126,7 +132,6 @@ pub(crate) struct EventQueue {
     horizon: Horizon,
     now: Time,
     ties: Ties,
-    is_from_calendar: bool, // the latest event, since somebody looked ahead
     end: Time,
     calendar: Calendar,
 }
@@ -175,7 +180,6 @@ impl EventQueue {
             horizon: Horizon::at(Time::ZERO),
             now: Time::ZERO,
             ties: Ties::new(rule, seed),
-            is_from_calendar: false,
             end: Time::ZERO,
             calendar: Calendar::new(),
         }
@@ -183,7 +187,17 @@ impl EventQueue {
 
     /// A new lane, as long as there are few.
     pub(crate) fn lane(&mut self) -> Lane {
-        self.lanes.add().map_or(Lane::NONE, |lane| Lane(lane as u8))
+        self.lanes.add(&self.ties).map_or(Lane::NONE, |lane| Lane(lane as u8))
+    }
+
+    /// Many events are to meet.
+    pub(crate) fn expect_crowd(&mut self) {
+        self.lanes.expect_crowd();
+    }
+
+    /// No event comes up before.
+    pub(crate) fn earliest(&mut self) -> Time {
+        self.lanes.first(&self.ties).time().min(self.calendar.bound)
     }
 
     /// So many events without an order are to be scheduled up to `last`, before any comes up: the wheel is laid out for them, where
@@ -196,21 +210,21 @@ impl EventQueue {
         self.calendar.wheel = Wheel::new(Layout { shift, buckets }, Time::ZERO).with_room(events);
     }
 
-    /// Schedules `event` at `time`, which is not before the latest event handled.
+    /// Schedules `event` at `time`, which is not before the latest event handled. Its kind and `identity` tell it from others at that time.
     #[inline(always)]
-    pub(crate) fn push(&mut self, time: Time, event: Event, lane: Lane) {
+    pub(crate) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
         if time < self.now {
             self.refuse(time);
         }
-        let number = self.ties.another();
-        if !self.lanes.push(lane.0.into(), time, &mut self.ties, number, event.parts()) {
+        let number = self.ties.number(identity ^ event.mark());
+        if !self.lanes.push(lane.0.into(), time, &self.ties, number, event.parts()) {
             self.push_elsewhere(Entry { time, number, event });
         }
     }
 
     #[inline(never)] // most events have a lane
     fn push_elsewhere(&mut self, entry: Entry) {
-        self.calendar.push(entry, self.now, &mut self.ties);
+        self.calendar.push(entry, self.now, &self.ties);
         self.see();
     }
 
@@ -234,7 +248,7 @@ impl EventQueue {
     /// Takes the next event, unless it is after the end.
     #[inline(always)] // into the loop of either kind of run
     pub(crate) fn next(&mut self) -> Next {
-        let first = self.lanes.first(&mut self.ties);
+        let first = self.lanes.first(&self.ties);
         if first.is_beyond(self.horizon) {
             return self.next_of_all(first);
         }
@@ -245,8 +259,8 @@ impl EventQueue {
 
     /// Is there an event that does not come after the end?
     pub(crate) fn has_next(&mut self) -> bool {
-        let in_lanes = self.lanes.first(&mut self.ties).time();
-        self.calendar.comes_before((Time::MAX, None), self.now, &mut self.ties);
+        let in_lanes = self.lanes.first(&self.ties).time();
+        self.calendar.comes_before((Time::MAX, None), self.now, &self.ties);
         self.see();
         in_lanes.min(self.calendar.next_time()) <= self.end
     }
@@ -254,18 +268,14 @@ impl EventQueue {
     /// Takes the next event out of the calendar or the lanes, whose first it tells.
     #[inline(never)]
     fn next_of_all(&mut self, first: First) -> Next {
-        if self.ties.are_many() {
-            self.draw_at_once();
-        }
         let front = self.lanes.front(first);
         let (time, number) = front.map_or((Time::MAX, None), |front| (front.time(), Some(front.number())));
-        let is_calendars = time >= self.calendar.bound
-            && self.calendar.comes_before((time, number), self.now, &mut self.ties);
+        let is_calendars =
+            time >= self.calendar.bound && self.calendar.comes_before((time, number), self.now, &self.ties);
         if is_calendars {
             let next = self.calendar.pop_until(self.end);
             self.see();
             let Some(Entry { time, event, .. }) = next else { return Next::NOTHING };
-            self.is_from_calendar = true;
             self.now = time;
             return Next::new(time, event.parts());
         }
@@ -278,27 +288,22 @@ impl EventQueue {
         Next::new(time, (entry.kind(), entry.what))
     }
 
-    /// From now on each event draws when it is scheduled. That changes no order, but saves time where many events meet.
-    #[cold]
-    pub(crate) fn draw_at_once(&mut self) {
-        let mut draw = self.ties.draw_at_once();
-        self.lanes.renumber(&mut draw);
-        self.calendar.renumber(draw, self.now, &mut self.ties);
-        self.see();
+    /// Is it time to look at events to come? Now and then, so that many are looked at at once.
+    #[inline(always)]
+    pub(crate) fn is_time_to_look(&self) -> bool {
+        self.lanes.are_due() || self.calendar.is_fresh
     }
 
-    /// Now and then tells of events that are soon to come: many at once, so that memory that they need can be asked for all at once.
+    /// Tells of events that are soon to come, so that memory that they need can be asked for all at once.
     /// `first` hears of an event before `then` does, mostly long before.
-    #[inline]
+    #[inline(always)] // where it is called, it is by itself
     pub(crate) fn ahead(&mut self, first: impl Fn(Event), then: impl Fn(Event)) {
         if std::mem::take(&mut self.calendar.is_fresh) {
             let soon = || self.calendar.near.iter().rev().take(MOST_AHEAD);
             soon().for_each(|entry| first(entry.event));
             soon().for_each(|entry| then(entry.event));
         }
-        if !std::mem::take(&mut self.is_from_calendar)
-            && let Some(lane) = self.lanes.looks_ahead()
-        {
+        if let Some(lane) = self.lanes.due() {
             let event = |entry: lanes::Entry| Event::of(entry.kind(), entry.what);
             self.lanes.ahead(lane, 2 * AHEAD).map(event).for_each(first);
             self.lanes.ahead(lane, AHEAD).map(event).for_each(then);
@@ -309,11 +314,11 @@ impl EventQueue {
 impl Entry {
     /// Which of two comes first.
     #[inline]
-    fn order(&self, other: &Entry, ties: &mut Ties) -> Ordering {
+    fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
             if self.number == other.number {
                 Ordering::Equal
-            } else if ties.goes_first(self.number, other.number) {
+            } else if ties.goes_first(self.time, self.number, other.number) {
                 Ordering::Less
             } else {
                 Ordering::Greater
@@ -334,7 +339,7 @@ impl Calendar {
         }
     }
 
-    fn push(&mut self, entry: Entry, now: Time, ties: &mut Ties) {
+    fn push(&mut self, entry: Entry, now: Time, ties: &Ties) {
         self.tuning.pushed += 1;
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
@@ -343,7 +348,7 @@ impl Calendar {
     }
 
     /// Is there an event before one due at `time`? Without a number that one is nothing.
-    fn comes_before(&mut self, (time, number): (Time, Option<u32>), now: Time, ties: &mut Ties) -> bool {
+    fn comes_before(&mut self, (time, number): (Time, Option<u32>), now: Time, ties: &Ties) -> bool {
         if self.near.is_empty() {
             self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
             if time < self.bound || !self.refill(now, ties) {
@@ -352,7 +357,7 @@ impl Calendar {
         }
         let Some(next) = self.near.last() else { return false };
         let Some(number) = number else { return true };
-        next.time < time || next.time == time && ties.goes_first(next.number, number)
+        next.time < time || next.time == time && ties.goes_first(time, next.number, number)
     }
 
     /// When the first event of the bucket that is being served is due.
@@ -369,7 +374,7 @@ impl Calendar {
     }
 
     #[inline]
-    fn place(&mut self, entry: Entry, now: Time, ties: &mut Ties) {
+    fn place(&mut self, entry: Entry, now: Time, ties: &Ties) {
         let bucket = self.wheel.bucket(entry.time);
         if bucket < self.wheel.head {
             self.bound = self.bound.min(entry.time);
@@ -397,7 +402,7 @@ impl Calendar {
     }
 
     /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
-    fn refill(&mut self, now: Time, ties: &mut Ties) -> bool {
+    fn refill(&mut self, now: Time, ties: &Ties) -> bool {
         if self.tuning.popped >= self.wheel.buckets() as u64 {
             self.tune(now, ties);
         }
@@ -418,7 +423,7 @@ impl Calendar {
 
     /// Lays the wheel out anew where the events seen ask for another width (see [`CROWDED_BY`]) or more buckets (few
     /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
-    fn tune(&mut self, now: Time, ties: &mut Ties) {
+    fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.tuning);
         self.tuning.since = now;
         let gap_ns = (now.since(seen.since).ns() / seen.popped).max(1);
@@ -445,7 +450,7 @@ impl Calendar {
     /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
     /// they are at one instant.
     #[cold]
-    fn spread(&mut self, now: Time, ties: &mut Ties) {
+    fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
         let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
         let shift = gap_ns.ilog2() + CROWDED_BY;
@@ -454,7 +459,7 @@ impl Calendar {
         }
     }
 
-    fn lay_out(&mut self, layout: Layout, now: Time, ties: &mut Ties) {
+    fn lay_out(&mut self, layout: Layout, now: Time, ties: &Ties) {
         let mut pending = std::mem::take(&mut self.near);
         self.wheel.lay_out(layout, now, &mut pending);
         pending.extend(self.far.drain().map(|Reverse(entry)| entry));
@@ -463,17 +468,6 @@ impl Calendar {
             self.place(entry, now, ties);
         }
         self.tuning.far = 0;
-    }
-
-    /// Gives entries other numbers.
-    fn renumber(&mut self, mut another: impl FnMut(u32) -> u32, now: Time, ties: &mut Ties) {
-        let layout = Layout { shift: self.wheel.shift, buckets: self.wheel.buckets() };
-        let (mut near, mut far) = (std::mem::take(&mut self.near), std::mem::take(&mut self.far).into_vec());
-        self.wheel.lay_out(layout, now, &mut near);
-        near.extend(far.drain(..).map(|Reverse(entry)| entry));
-        near.iter_mut().for_each(|entry| entry.number = another(entry.number));
-        self.near = near;
-        self.lay_out(layout, now, ties);
     }
 }
 
@@ -509,7 +503,7 @@ mod tests {
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
-                    ours.push(time, Event::Wake(number), lanes[rng.below(3) as usize]);
+                    ours.push(time, Event::Wake(number), number, lanes[rng.below(3) as usize]);
                     model.entry(time).or_default().push(Event::Wake(number));
                 } else if let Some((time, event)) = ours.pop_until(Time::MAX) {
                     now = time;
@@ -535,12 +529,12 @@ mod tests {
     fn a_busy_spell_after_a_quiet_one_is_spread_over_narrower_buckets() {
         let mut queue = EventQueue::new(TieRule::Random, Seed(1));
         for second in 0..3_000 {
-            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0), Lane::NONE);
+            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0), 0, Lane::NONE);
             queue.pop_until(Time::MAX);
         }
         let start = queue.now.ns();
         for number in 0..10_000 {
-            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1), Lane::NONE);
+            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1), 1, Lane::NONE);
         }
         assert!(
             queue.calendar.near.len() <= CROWD,
@@ -555,10 +549,10 @@ mod tests {
     #[test]
     fn any_number_of_events_at_one_instant_is_served() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(7), Event::LinkFree(0), Lane::NONE);
+        queue.push(Time::from_ns(7), Event::LinkFree(0), 0, Lane::NONE);
         queue.pop_until(Time::MAX);
         for number in 0..5_000 {
-            queue.push(Time::from_ns(7), Event::Wake(number), Lane::NONE);
+            queue.push(Time::from_ns(7), Event::Wake(number), number, Lane::NONE);
         }
         let order: Vec<Event> = drained(&mut queue).iter().map(|(_, event)| *event).collect();
         assert_eq!(order, (0..5_000).map(Event::Wake).collect::<Vec<_>>());
@@ -567,9 +561,9 @@ mod tests {
     #[test]
     fn nothing_later_than_asked_for_is_taken() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(5), Event::LinkFree(0), Lane::NONE);
+        queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
-        queue.push(Time::from_ns(3), Event::Wake(0), Lane::NONE);
+        queue.push(Time::from_ns(3), Event::Wake(0), 0, Lane::NONE);
         assert_eq!(queue.pop_until(Time::from_ns(4)), Some((Time::from_ns(3), Event::Wake(0))));
         assert_eq!(queue.pop_until(Time::from_ns(5)), Some((Time::from_ns(5), Event::LinkFree(0))));
         assert_eq!(queue.pop_until(Time::MAX), None);
@@ -580,7 +574,7 @@ mod tests {
         let first = |seed| {
             let mut queue = EventQueue::new(TieRule::Random, Seed(seed));
             for flow in 0..4 {
-                queue.push(Time::ZERO, Event::Wake(flow), Lane::NONE);
+                queue.push(Time::ZERO, Event::Wake(flow), flow, Lane::NONE);
             }
             queue.pop_until(Time::MAX)
         };
@@ -598,7 +592,7 @@ mod tests {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
         let lane = queue.lane();
         let times = [u64::MAX, u64::MAX - 1, u64::MAX / 16, u64::MAX / 16 - 1, 5].map(Time::from_ns);
-        times.iter().for_each(|time| queue.push(*time, Event::Wake(0), lane));
+        times.iter().for_each(|time| queue.push(*time, Event::Wake(0), 0, lane));
         let mut taken: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
         taken.reverse();
         assert_eq!(taken, times);
@@ -608,8 +602,8 @@ mod tests {
     #[should_panic(expected = "in the past")]
     fn time_never_goes_back() {
         let mut queue = EventQueue::new(TieRule::Fifo, Seed(1));
-        queue.push(Time::from_ns(5), Event::LinkFree(0), Lane::NONE);
+        queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
         queue.pop_until(Time::MAX);
-        queue.push(Time::from_ns(4), Event::LinkFree(0), Lane::NONE);
+        queue.push(Time::from_ns(4), Event::LinkFree(0), 0, Lane::NONE);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::datagram::{Emission, Generator, cbr};
 use crate::edge::Edges;
-use crate::event::{Event, EventQueue, Lane};
+use crate::event::{Event, Lane};
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
 use crate::line::Line;
@@ -10,6 +10,7 @@ use crate::observe::Window;
 use crate::plan::Source;
 use crate::prefetch::{self, LINE};
 use crate::route::{Leg, Target};
+use crate::sides::Sides;
 use fairwire_core::{Duration, Rng, Time};
 use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
 use std::mem::offset_of;
@@ -134,7 +135,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
     pub(crate) edges: Option<&'a Edges>,
-    pub(crate) events: &'a mut EventQueue,
+    pub(crate) events: &'a mut Sides,
     pub(crate) now: Time,
 }
 
@@ -430,13 +431,13 @@ impl Flow {
         match leg.to {
             Target::Queue(_) => {
                 *stage.frames.at_mut(slot) = frame;
-                stage.events.push(there, Event::Arrival(slot), leg.lane);
+                stage.events.push_at_link(there, Event::Arrival(slot), frame.identity(), leg.lane);
             }
             Target::End => {
                 debug_assert!(frame.is_ack(), "data is delivered");
                 let home = there + stage.group.ack_on_access + self.sink.access_delay;
                 let lane = self.sink.home.get(usize::from(self.sink.queued)).copied().unwrap_or(Lane::NONE);
-                stage.events.push(home, Event::Ack(slot), lane);
+                stage.events.push_at_host(home, Event::Ack(slot), frame.identity(), lane);
             }
         }
     }
@@ -459,9 +460,9 @@ impl Flow {
 
     /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may be pending.
     #[inline(always)]
-    pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut EventQueue) {
+    pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut Sides) {
         self.source.wakes_at = at;
-        events.push(at, Event::Wake(index), self.source.wake);
+        events.push_at_host(at, Event::Wake(index), index, self.source.wake);
     }
 }
 
@@ -507,7 +508,7 @@ impl Outlet<'_, '_> {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),
         };
-        events.push(there, event, lane);
+        events.push_at_link(there, event, frame.identity(), lane);
         self.way.sent += 1;
     }
 }

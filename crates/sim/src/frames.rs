@@ -81,6 +81,12 @@ impl Frame {
         self.seq as u32
     }
 
+    /// What tells it from frames that it can meet.
+    #[inline(always)]
+    pub(crate) fn identity(&self) -> u32 {
+        self.flow ^ (self.seq as u32).wrapping_mul(0x9e37_79b1)
+    }
+
     pub(crate) fn is_ack(&self) -> bool {
         self.is_ack
     }

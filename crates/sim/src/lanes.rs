@@ -13,7 +13,7 @@ pub(crate) const AHEAD: usize = 16;
 /// So many entries lie in one line of the cache.
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
-const _: () = assert!(ENTRIES_IN_LINE == 4);
+const _: () = assert!(ENTRIES_IN_LINE == 4 && MOST_LANES == 16);
 
 /// What is due when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,10 @@ pub(crate) struct Lanes {
     /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
     /// them off until the winner is asked for saves half of them.
     changed: usize,
+    /// Do many events meet?
+    is_crowded: bool,
+    /// Has a lane come to its next [`AHEAD`] entries since somebody looked at them?
+    is_due: bool,
 }
 
 /// The first entry of all lanes, or that there is none: the root's key.
@@ -114,15 +118,23 @@ impl Lanes {
             count: 0,
             keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
+            is_crowded: false,
+            is_due: false,
         }
     }
 
+    /// Many events are to meet. That changes no order, but how the first of them is found.
+    pub(crate) fn expect_crowd(&mut self) {
+        self.is_crowded = true;
+    }
+
     /// A new lane, as long as there are few.
-    pub(crate) fn add(&mut self) -> Option<usize> {
+    pub(crate) fn add(&mut self, ties: &Ties) -> Option<usize> {
         if self.count == MOST_LANES {
             return None;
         }
         self.count += 1;
+        self.play(0, ties); // up to where lanes now meet
         Some(self.count - 1)
     }
 
@@ -133,7 +145,7 @@ impl Lanes {
         &mut self,
         lane: usize,
         time: Time,
-        ties: &mut Ties,
+        ties: &Ties,
         number: u32,
         (kind, what): (u8, u32),
     ) -> bool {
@@ -159,12 +171,12 @@ impl Lanes {
 
     /// The first entry, if there is any.
     #[inline(always)]
-    pub(crate) fn first(&mut self, ties: &mut Ties) -> First {
+    pub(crate) fn first(&mut self, ties: &Ties) -> First {
         self.play(self.changed, ties)
     }
 
     #[inline(never)] // out of the way of the pushes that need it not
-    fn play_apart(&mut self, lane: usize, ties: &mut Ties) {
+    fn play_apart(&mut self, lane: usize, ties: &Ties) {
         self.play(lane, ties);
     }
 
@@ -173,8 +185,8 @@ impl Lanes {
     /// Where few events meet, mostly who won such a match before wins again: with branches the processor goes on with that one while the
     /// keys are still on their way. Where many do, it is drawn who wins, and a branch is mostly wrong.
     #[inline(always)]
-    fn play(&mut self, lane: usize, ties: &mut Ties) -> First {
-        if ties.are_drawn_at_once() {
+    fn play(&mut self, lane: usize, ties: &Ties) -> First {
+        if self.is_crowded {
             return self.play_as(lane, ties, |first, other, tied| {
                 if is_same_time(first, other) { tied() } else { first.min(other) }
             });
@@ -194,7 +206,7 @@ impl Lanes {
     fn play_as(
         &mut self,
         lane: usize,
-        ties: &mut Ties,
+        ties: &Ties,
         lesser: impl Fn(u64, u64, &mut dyn FnMut() -> u64) -> u64,
     ) -> First {
         let mut node = MOST_LANES + lane % MOST_LANES;
@@ -205,19 +217,25 @@ impl Lanes {
             node /= 2;
             lanes.keys[node] = first;
         };
-        for _ in 1..MOST_LANES.ilog2() {
+        // Lanes that there are not have lost already.
+        let count = self.count;
+        round(self);
+        if count > 2 {
             round(self);
         }
-        if self.count > MOST_LANES / 2 {
-            round(self); // else the first half of the lanes has won already
+        if count > 4 {
+            round(self);
+        }
+        if count > 8 {
+            round(self);
         }
         First(first)
     }
 
     #[cold]
-    fn first_of_tied(&self, one: u64, other: u64, ties: &mut Ties) -> u64 {
+    fn first_of_tied(&self, one: u64, other: u64, ties: &Ties) -> u64 {
         let number = |key| self.queues[lane_of(key)].front.number;
-        if ties.goes_first(number(other), number(one)) { other } else { one }
+        if ties.goes_first(First(one).time(), number(other), number(one)) { other } else { one }
     }
 
     /// What is first, where anything waits.
@@ -225,24 +243,15 @@ impl Lanes {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
 
-    /// Gives entries other numbers.
-    pub(crate) fn renumber(&mut self, mut another: impl FnMut(u32) -> u32) {
-        for (queue, key) in self.queues.iter_mut().zip(&self.keys[MOST_LANES..]) {
-            if *key >= NO_KEY {
-                continue; // nothing waits
-            }
-            queue.slots.rotate_left(queue.head);
-            queue.head = 0;
-            let waiting = std::iter::once(&mut queue.front).chain(&mut queue.slots[..queue.behind]);
-            waiting.for_each(|entry| entry.number = another(entry.number));
-        }
+    /// Is it time to look at entries to come? Once in [`AHEAD`] entries of a lane, right after one was taken.
+    #[inline(always)]
+    pub(crate) fn are_due(&self) -> bool {
+        self.is_due
     }
 
-    /// Once in [`AHEAD`] entries of a lane, right after one was taken: that lane.
-    #[inline]
-    pub(crate) fn looks_ahead(&self) -> Option<usize> {
-        let queue = &self.queues[self.changed % MOST_LANES];
-        (queue.behind > 0 && queue.head.is_multiple_of(AHEAD)).then_some(self.changed)
+    /// The lane at whose entries to come it is time to look, if there is one.
+    pub(crate) fn due(&mut self) -> Option<usize> {
+        std::mem::take(&mut self.is_due).then_some(self.changed)
     }
 
     /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others. Asks for those that come
@@ -262,6 +271,7 @@ impl Lanes {
         let queue = &mut self.queues[lane];
         let entry = queue.front;
         self.changed = lane;
+        self.is_due = queue.behind > 0 && queue.head % AHEAD == AHEAD - 1;
         self.keys[MOST_LANES + lane] = queue.move_up().map_or_else(|| never(lane), |due| key(due, lane));
         entry
     }
@@ -332,12 +342,12 @@ impl Ring {
 
     /// Does `entry`, which is due no later than the last one here, come after it all the same?
     #[cold]
-    fn is_after_last(&self, entry: Entry, ties: &mut Ties) -> bool {
+    fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
             0 => self.front,
             behind => self.slots[(self.head + behind - 1) & (self.slots.len() - 1)],
         };
-        entry.time() == last.time() && ties.goes_first(last.number, entry.number)
+        entry.time() == last.time() && ties.goes_first(entry.time(), last.number, entry.number)
     }
 
     /// Adds an entry behind others.
@@ -400,12 +410,13 @@ mod tests {
         Ties::new(TieRule::Random, Seed(1))
     }
 
-    fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64) -> Option<u32> {
-        let number = ties.another();
+    /// Of a lane and an instant, each entry has another identity.
+    fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
+        let number = ties.number(identity);
         lanes.push(lane, Time::from_ns(ns), ties, number, (3, number)).then_some(number)
     }
 
-    fn popped(lanes: &mut Lanes, ties: &mut Ties) -> Option<(u64, u32)> {
+    fn popped(lanes: &mut Lanes, ties: &Ties) -> Option<(u64, u32)> {
         let first = lanes.first(ties);
         let front = lanes.front(first)?;
         let entry = lanes.pop(first);
@@ -419,18 +430,37 @@ mod tests {
         let mut rng = Seed(5).stream("lanes");
         for trial in 0..1000u32 {
             let (mut lanes, mut ties) = (Lanes::new(), ties());
-            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
             let mut orders = Vec::new();
-            for _ in 0..20 {
+            for identity in 0..20 {
                 let ns = u64::from(rng.below(30));
                 let lane = rng.below(1 + trial % MOST_LANES as u32) as usize;
-                orders.extend(push(&mut lanes, &mut ties, lane, ns).map(|number| (ns, ties.order(number))));
+                let number = push(&mut lanes, &mut ties, lane, ns, identity);
+                orders.extend(number.map(|number| (ns, ties.order(Time::from_ns(ns), number), number)));
             }
             orders.sort_unstable();
-            for (ns, (_, number)) in orders {
-                assert_eq!(popped(&mut lanes, &mut ties), Some((ns, number as u32)));
+            for (ns, _, number) in orders {
+                assert_eq!(popped(&mut lanes, &ties), Some((ns, number)));
             }
-            assert_eq!(popped(&mut lanes, &mut ties), None);
+            assert_eq!(popped(&mut lanes, &ties), None);
+        }
+    }
+
+    #[test]
+    fn a_lane_that_is_added_late_meets_those_that_are_at_work() {
+        for late in 1..MOST_LANES {
+            let (mut lanes, mut ties) = (Lanes::new(), ties());
+            for lane in 0..late {
+                assert_eq!(lanes.add(&ties), Some(lane));
+                assert!(push(&mut lanes, &mut ties, lane, 100 - lane as u64, 0).is_some());
+                assert!(push(&mut lanes, &mut ties, lane, 200 + lane as u64, 1).is_some());
+            }
+            assert_eq!(popped(&mut lanes, &ties).map(|(ns, _)| ns), Some(101 - late as u64));
+            assert_eq!(lanes.add(&ties), Some(late));
+            assert!(push(&mut lanes, &mut ties, late, 150, 2).is_some());
+            let taken: Vec<u64> =
+                std::iter::from_fn(|| popped(&mut lanes, &ties)).map(|(ns, _)| ns).collect();
+            assert!(taken.is_sorted() && taken.len() == 2 * late, "{late}: {taken:?}");
         }
     }
 
@@ -439,21 +469,21 @@ mod tests {
         let mut rng = Seed(4).stream("lanes");
         let (mut lanes, mut ties) = (Lanes::new(), ties());
         for _ in 0..MOST_LANES {
-            assert!(lanes.add().is_some());
+            assert!(lanes.add(&ties).is_some());
         }
-        assert_eq!(lanes.add(), None);
+        assert_eq!(lanes.add(&ties), None);
         let mut model = BTreeMap::new();
         let (mut clock, mut taken) = (0, 0);
-        for _ in 0..100_000 {
+        for identity in 0..100_000 {
             if rng.chance(0.52) {
                 let ns = clock + u64::from(rng.below(500));
-                if let Some(number) = push(&mut lanes, &mut ties, rng.below(18) as usize, ns) {
-                    model.insert((ns, ties.order(number)), number);
+                if let Some(number) = push(&mut lanes, &mut ties, rng.below(18) as usize, ns, identity) {
+                    model.insert((ns, ties.order(Time::from_ns(ns), number)), number);
                 }
             } else {
                 let expected = model.pop_first().map(|((ns, _), number)| (ns, number));
                 taken += u32::from(expected.is_some());
-                assert_eq!(popped(&mut lanes, &mut ties), expected);
+                assert_eq!(popped(&mut lanes, &ties), expected);
                 clock = expected.map_or(clock, |(ns, _)| ns);
             }
         }
@@ -463,25 +493,25 @@ mod tests {
     #[test]
     fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
         let (mut lanes, mut ties) = (Lanes::new(), ties());
-        (0..MOST_LANES).for_each(|_| assert!(lanes.add().is_some()));
+        (0..MOST_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
         for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
-            times.iter().for_each(|&ns| assert!(push(&mut lanes, &mut ties, lane, ns).is_some()));
+            times.iter().for_each(|&ns| assert!(push(&mut lanes, &mut ties, lane, ns, 0).is_some()));
         }
-        let taken: Vec<_> = std::iter::from_fn(|| popped(&mut lanes, &mut ties)).map(|(ns, _)| ns).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| popped(&mut lanes, &ties)).map(|(ns, _)| ns).collect();
         assert_eq!(taken, [1, 2, 5, 6, 8, 9]);
     }
 
     #[test]
     fn what_does_not_come_after_the_last_of_its_lane_is_refused() {
         let (mut lanes, mut ties) = (Lanes::new(), Ties::new(TieRule::Fifo, Seed(1)));
-        let lane = lanes.add().expect("the first");
-        let early = ties.another();
-        assert_eq!(push(&mut lanes, &mut ties, lane, 5), Some(2));
-        assert_eq!(push(&mut lanes, &mut ties, lane, 4), None);
-        assert!(!lanes.push(lane, Time::from_ns(5), &mut ties, early, (0, 0)), "it was scheduled before");
-        assert_eq!(push(&mut lanes, &mut ties, MOST_LANES, 6), None, "there is no such lane");
-        assert_eq!(push(&mut lanes, &mut ties, lane, LATEST), None, "no key tells so late a time");
-        assert_eq!(popped(&mut lanes, &mut ties), Some((5, 2)));
-        assert_eq!(popped(&mut lanes, &mut ties), None);
+        let lane = lanes.add(&ties).expect("the first");
+        let early = ties.number(0);
+        assert_eq!(push(&mut lanes, &mut ties, lane, 5, 0), Some(2));
+        assert_eq!(push(&mut lanes, &mut ties, lane, 4, 0), None);
+        assert!(!lanes.push(lane, Time::from_ns(5), &ties, early, (0, 0)), "it was scheduled before");
+        assert_eq!(push(&mut lanes, &mut ties, MOST_LANES, 6, 0), None, "there is no such lane");
+        assert_eq!(push(&mut lanes, &mut ties, lane, LATEST, 0), None, "no key tells so late a time");
+        assert_eq!(popped(&mut lanes, &ties), Some((5, 2)));
+        assert_eq!(popped(&mut lanes, &ties), None);
     }
 }

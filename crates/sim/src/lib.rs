@@ -18,6 +18,7 @@ mod observe;
 mod plan;
 mod prefetch;
 mod route;
+mod sides;
 mod ties;
 mod wheel;
 

@@ -5,11 +5,12 @@
 
 mod domain;
 mod measured;
+mod serve;
 
 use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::Edges;
-use crate::event::{Event, EventQueue, Lane, Next, kind};
+use crate::event::{Event, Lane, Next, kind};
 use crate::flow::{Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
 use crate::group::Group;
@@ -18,13 +19,17 @@ use crate::link::{Departure, Link};
 use crate::observe::{About, State, Tap, What};
 use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
+use crate::sides::{self, Sides};
 use fairwire_core::{Duration, Seed, Time};
 use measured::{Timed, connections};
+use serve::Leaving;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 pub(crate) struct Run<T> {
-    events: EventQueue,
+    events: Sides,
+    /// Packets to be delivered once the links have caught up with the hosts.
+    leaving: Vec<Leaving>,
     links: Vec<Queued>,
     legs: Vec<Leg>,
     groups: Vec<Group>,
@@ -45,8 +50,10 @@ pub(crate) struct Run<T> {
 pub(crate) struct Queued {
     link: Link,
     lane: Lane,
-    /// The packets offered to it, in that order, where the run looks ahead.
+    /// The packets offered to it, in that order, where the run looks ahead and delivers at once.
     waiting: VecDeque<Waiting>,
+    /// Do all that leave it go to their sinks, so that they can be delivered later, all at once?
+    is_last: bool,
 }
 
 /// A packet offered to a link: its frame's slot, and its flow.
@@ -67,23 +74,29 @@ const DEPARTURES_AHEAD: usize = 16;
 /// The records of so many flows stay in the nearest cache or the one after it.
 const FEW_FLOWS: usize = 256;
 
-/// How many events pass between two questions to the watcher.
-const WATCH_EVERY: u64 = 1 << 16;
-
 impl<T: Tap> Run<T> {
     pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
+        // Who watches hears of events in their order.
+        let lookahead = if T::IS_ON { None } else { sides::lookahead(&plan, settings) };
+        Run::with_lookahead(plan, settings, tap, lookahead)
+    }
+
+    fn with_lookahead(plan: Network, settings: &Settings, tap: T, lookahead: Option<Duration>) -> Self {
         assert!(
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
         );
-        let mut events = EventQueue::new(settings.tie_rule, settings.seed);
-        let links = plan.links.into_iter().map(|plan| Queued {
+        let mut events = Sides::new(settings, lookahead);
+        let are_last = if lookahead.is_some() { sides::last_links(&plan) } else { Vec::new() };
+        let links = plan.links.into_iter().enumerate().map(|(at, plan)| Queued {
+            is_last: are_last.get(at) == Some(&true),
             link: Link::new(plan),
-            lane: events.lane(),
+            lane: events.lane_at_links(),
             waiting: VecDeque::new(),
         });
         let mut run = Run {
             links: links.collect(),
+            leaving: Vec::new(),
             legs: Vec::new(),
             groups: Vec::new(),
             edges: Edges::new(plan.aggregates, plan.groups.len()),
@@ -103,9 +116,6 @@ impl<T: Tap> Run<T> {
         }
         let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
         run.looks_ahead = count > FEW_FLOWS;
-        if run.looks_ahead {
-            run.events.draw_at_once(); // among so many, events meet
-        }
         run.ledger.flows.reserve_exact(count);
         if run.looks_ahead {
             let last = plan.groups.iter().flat_map(|group| &group.members).map(|member| member.start).max();
@@ -127,9 +137,12 @@ impl<T: Tap> Run<T> {
         let each = connections(&group.plan);
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
-                let mut of_tcp = || if group.is_acknowledged() { events.lane() } else { Lane::NONE };
-                let (waited, home) = (of_tcp(), [of_tcp(), of_tcp()]);
-                Lanes { out: [events.lane(), waited], home, wake: events.lane() }
+                let lane_of_tcp = |lane: fn(&mut Sides) -> Lane, events: &mut Sides| {
+                    if group.is_acknowledged() { lane(events) } else { Lane::NONE }
+                };
+                let out = [events.lane_at_links(), lane_of_tcp(Sides::lane_at_links, events)];
+                let home = [(); 2].map(|()| lane_of_tcp(Sides::lane_at_hosts, events));
+                Lanes { out, home, wake: events.lane_at_hosts() }
             });
             let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
@@ -139,7 +152,7 @@ impl<T: Tap> Run<T> {
                 session = self.sessions.len() as u32;
                 let mut user = Session::new(number, first..first + each as u32, machine, rng());
                 user.wake_at(start);
-                events.push(start, Event::Session(session), Lane::NONE);
+                events.push_at_host(start, Event::Session(session), session, Lane::NONE);
                 self.sessions.push(user);
             }
             for index in first..first + each as u32 {
@@ -181,48 +194,6 @@ impl<T: Tap> Run<T> {
         }
         self.tell(T::finish, self.end);
         true
-    }
-
-    /// Handles every event up to `until`; false when the watcher stopped it.
-    #[inline(never)] // by itself: what is inlined does not depend on who calls
-    fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        self.events.set_end(if self.is_measuring { until } else { until.min(self.last_unmeasured()) });
-        loop {
-            let next = self.events.next();
-            if self.looks_ahead {
-                self.look_ahead();
-            }
-            if !self.handle(next) {
-                if self.is_measuring || !self.is_warm(until) {
-                    return true;
-                }
-                self.start_measuring();
-                continue;
-            }
-            self.handled += 1;
-            if self.handled.is_multiple_of(WATCH_EVERY) && watch(next.time).is_break() {
-                return false;
-            }
-        }
-    }
-
-    /// The last instant of the warm-up.
-    fn last_unmeasured(&self) -> Time {
-        self.measured_from.saturating_sub(Duration::from_ns(1))
-    }
-
-    /// No event of the warm-up is left. Is there one after it, and up to `until`?
-    #[cold]
-    fn is_warm(&mut self, until: Time) -> bool {
-        self.events.set_end(until);
-        self.events.has_next()
-    }
-
-    /// Asks for memory that events to come need.
-    #[inline]
-    fn look_ahead(&mut self) {
-        let ledger = &self.ledger;
-        self.events.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
     }
 
     /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs, where
@@ -271,12 +242,7 @@ impl<T: Tap> Run<T> {
             kind::LINK_FREE => self.on_link_free(what, now),
             kind::ACK => self.on_ack(what, now),
             kind::SINK => self.on_sink(what, now),
-            kind::WAKE => {
-                let flow = what;
-                let group = self.ledger.flows[flow as usize].group();
-                let (flow, mut stage) = self.stage(flow, group, now);
-                flow.on_wake(&mut stage);
-            }
+            kind::WAKE => self.on_wake(what, now),
             kind::SESSION => {
                 if self.sessions[what as usize].is_due(now) {
                     self.react(what, Why::Due, now);
@@ -322,8 +288,8 @@ impl<T: Tap> Run<T> {
             Some(_) => self.enter(frame, slot, now),
         };
         self.note(What::Arrive, slot, Some(link), now);
-        let Queued { link: queued, waiting, .. } = &mut self.links[link as usize];
-        if self.looks_ahead {
+        let Queued { link: queued, waiting, is_last, .. } = &mut self.links[link as usize];
+        if self.looks_ahead && !*is_last {
             waiting.push_back(Waiting { slot, flow: frame.flow });
         }
         let asked_at = queued.asks_at();
@@ -360,7 +326,7 @@ impl<T: Tap> Run<T> {
         let Queued { link: queued, lane, .. } = &self.links[link as usize];
         let asks_at = queued.asks_at();
         if asks_at != Time::MAX {
-            self.events.push(asks_at, Event::LinkFree(link), *lane);
+            self.events.push_at_link(asks_at, Event::LinkFree(link), link, *lane);
         }
     }
 
@@ -374,6 +340,13 @@ impl<T: Tap> Run<T> {
     #[inline(always)]
     fn on_departure(&mut self, departure: Departure, link: u32, now: Time) {
         let slot = departure.packet.frame;
+        if self.links[link as usize].is_last {
+            return self.leaving.push(Leaving {
+                slot,
+                ecn: departure.packet.ecn,
+                reaches: departure.reaches,
+            });
+        }
         if self.looks_ahead {
             self.look_behind(link, slot);
         }
@@ -452,6 +425,12 @@ impl<T: Tap> Run<T> {
         }
     }
 
+    fn on_wake(&mut self, flow: u32, now: Time) {
+        let group = self.ledger.flows[flow as usize].group();
+        let (flow, mut stage) = self.stage(flow, group, now);
+        flow.on_wake(&mut stage);
+    }
+
     #[inline(always)]
     fn on_ack(&mut self, slot: u32, now: Time) {
         self.note(What::Deliver, slot, None, now);
@@ -486,7 +465,7 @@ impl<T: Tap> Run<T> {
             match step {
                 Step::WakeAt(at) => {
                     self.sessions[user].wake_at(at);
-                    self.events.push(at, Event::Session(session), Lane::NONE);
+                    self.events.push_at_host(at, Event::Session(session), session, Lane::NONE);
                 }
                 Step::PageSince(since) if now >= self.measured_from => {
                     self.timed
@@ -527,7 +506,7 @@ impl<T: Tap> Run<T> {
 mod tests {
     use super::*;
     use crate::observe::Unwatched;
-    use crate::plan::{LinkPlan, TieRule};
+    use crate::plan::{Hop, LinkPlan, TieRule};
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
     use fairwire_tcp::{Config, Profile};
@@ -596,7 +575,7 @@ mod tests {
             (0..5).map(|i| bulk(&format!("tcp.{i}"))).chain([cbr("udp", 8_000_000)]).collect();
         let mut run = run(flows, 20, &settings(TieRule::Random));
         let mut on_the_way = 0;
-        while let Some((_, event)) = run.events.pop_until(Time::MAX) {
+        while let Some(event) = run.events.pop() {
             on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
         }
         assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
@@ -620,6 +599,61 @@ mod tests {
     }
 
     #[test]
+    fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() {
+        let far = |name: &str, source, ms| GroupPlan {
+            members: [0, 3, 3]
+                .map(|start| Member { start: Duration::from_ms(start), access_delay: Duration::from_ms(ms) })
+                .into(),
+            ..group(name, source)
+        };
+        let networks = |profile: Profile| {
+            let tcp = Config::new(profile, 512);
+            let flows = || {
+                let udp =
+                    Source::Cbr { rate: rate(1_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.5 };
+                vec![
+                    far("near", Source::Bulk { tcp: tcp.clone() }, 0),
+                    far("far", Source::Bulk { tcp: tcp.clone() }, 7),
+                    far("udp", udp, 3),
+                ]
+            };
+            let one = Network::dumbbell(bottleneck(40), flows());
+            // Two queues there, of which one is on the way of others' acknowledgements.
+            let (mut two, mut cross) = (Network::dumbbell(bottleneck(60), flows()), flows());
+            two.links.push(LinkPlan { name: "second".into(), delay: Duration::from_ms(1), ..bottleneck(20) });
+            two.groups[1].forward.push(Hop::Link(1));
+            cross.truncate(1);
+            cross[0].name = "cross".into();
+            (cross[0].forward, cross[0].back) = (vec![Hop::Link(0)], vec![Hop::Link(1)]);
+            two.groups.extend(cross);
+            [one, two]
+        };
+        for profile in [Profile::Modern, Profile::Ns2In2002] {
+            for at in 0..2 {
+                let outcome = |lookahead: Option<Duration>| {
+                    let plan = networks(profile).into_iter().nth(at).expect("there are two");
+                    let mut run = Run::with_lookahead(plan, &settings(TieRule::Random), Unwatched, lookahead);
+                    assert!(run.go(&mut |_| ControlFlow::Continue(())));
+                    let mut measured = run.measured();
+                    measured.events = 0; // timers that have lost their meaning may come up or not
+                    format!("{measured:?}")
+                };
+                let together = outcome(None);
+                for lookahead in [1, 1000, 1_000_000] {
+                    assert_eq!(
+                        outcome(Some(Duration::from_ns(lookahead))),
+                        together,
+                        "{profile:?}, network {at}, {lookahead} ns ahead"
+                    );
+                }
+                let found = sides::lookahead(&networks(profile)[at], &settings(TieRule::Random));
+                assert!(found.is_some_and(|found| found >= Duration::from_ms(1)), "{found:?}");
+                assert_eq!(outcome(found), together, "{profile:?}, network {at}");
+            }
+        }
+    }
+
+    #[test]
     fn frames_of_connections_that_were_left_are_let_go_too() {
         use crate::app::{Bursts, Law, Load, Sequence, Web};
         let tcp = Config::new(Profile::Ns2In2002, 512);
@@ -635,7 +669,7 @@ mod tests {
         let mut run = run(flows, 20, &settings(TieRule::Random));
         let (mut on_the_way, mut stale) = (0, 0);
         let frames = &run.ledger.frames;
-        while let Some((_, event)) = run.events.pop_until(Time::MAX) {
+        while let Some(event) = run.events.pop() {
             if let Event::Arrival(slot) | Event::Ack(slot) = event {
                 on_the_way += 1;
                 let frame = frames.at(slot);

@@ -2,8 +2,9 @@
 //!
 //! Time on links that nobody contends for is arithmetic, so a leg costs one event, at its queue.
 
-use crate::event::{EventQueue, Lane};
+use crate::event::Lane;
 use crate::plan::Hop;
+use crate::sides::Sides;
 use fairwire_core::{Duration, Rate};
 
 /// Some wires, then a queued link or the far end of the way.
@@ -56,13 +57,7 @@ pub(crate) struct Sizes {
 }
 
 /// Adds the legs of a way to `legs`, one after the other, and tells the place of the first.
-pub(crate) fn lay(
-    hops: &[Hop],
-    group: u32,
-    sizes: Sizes,
-    legs: &mut Vec<Leg>,
-    events: &mut EventQueue,
-) -> u32 {
+pub(crate) fn lay(hops: &[Hop], group: u32, sizes: Sizes, legs: &mut Vec<Leg>, events: &mut Sides) -> u32 {
     let first = legs.len() as u32;
     let (mut takes, mut wires) = ([Duration::ZERO; 2], Vec::new());
     for hop in hops {
@@ -75,7 +70,7 @@ pub(crate) fn lay(
                 }
             }
             Hop::Link(link) => {
-                let lane = if legs.len() as u32 == first { Lane::NONE } else { events.lane() };
+                let lane = if legs.len() as u32 == first { Lane::NONE } else { events.lane_at_links() };
                 let (takes, wires) = (std::mem::take(&mut takes), std::mem::take(&mut wires).into());
                 legs.push(Leg { takes, wires, to: Target::Queue(link), lane, group });
             }
@@ -88,7 +83,7 @@ pub(crate) fn lay(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::TieRule;
+    use crate::plan::{Settings, TieRule};
     use fairwire_core::Seed;
 
     #[test]
@@ -98,7 +93,9 @@ mod tests {
             delay: Duration::from_ms(ms),
         };
         let hops = [wire(10, 2), wire(7, 3), Hop::Link(0), wire(3, 5), Hop::Link(1)];
-        let (mut legs, mut events) = (Vec::new(), EventQueue::new(TieRule::Fifo, Seed(1)));
+        let (tie_rule, seed) = (TieRule::Fifo, Seed(1));
+        let settings = Settings { duration: Duration::from_ms(1), warm_up: Duration::ZERO, seed, tie_rule };
+        let (mut legs, mut events) = (Vec::new(), Sides::new(&settings, None));
         lay(&hops, 0, Sizes { data: 1500, ack: 40, vary: true }, &mut legs, &mut events);
         assert_eq!(legs.len(), 3);
         for leg in &legs {

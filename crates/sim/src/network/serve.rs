@@ -1,0 +1,137 @@
+//! The loop: events in their order, at hosts and at links by turns where the two sides are apart.
+
+use super::{DEPARTURES_AHEAD, Run};
+use crate::event::kind;
+use crate::ledger::Ledger;
+use crate::observe::Tap;
+use fairwire_core::{Duration, Ecn, Time};
+use std::ops::ControlFlow;
+
+/// A packet that has begun to leave the last queue on its way.
+pub(super) struct Leaving {
+    pub(super) slot: u32,
+    pub(super) ecn: Ecn,
+    pub(super) reaches: Time,
+}
+
+/// How many events pass between two questions to the watcher.
+const WATCH_EVERY: u64 = 1 << 16;
+
+impl<T: Tap> Run<T> {
+    /// Handles every event up to `until`; false when the watcher stopped it.
+    pub(super) fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        loop {
+            let end = if self.is_measuring { until } else { until.min(self.last_unmeasured()) };
+            if !self.serve(end, watch) {
+                return false;
+            }
+            if self.is_measuring || !self.events.has_next(until) {
+                return true;
+            }
+            self.start_measuring();
+        }
+    }
+
+    /// Handles every event up to `end`, on both sides by turns where there are two; false when the watcher stopped it.
+    fn serve(&mut self, end: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        if !self.events.are_apart() {
+            return self.serve_links(end, watch);
+        }
+        while let Some(until) = self.events.window(end) {
+            if !self.serve_hosts(until, watch) || !self.serve_links(until, watch) {
+                return false;
+            }
+            self.deliver_all();
+        }
+        true
+    }
+
+    /// Handles every event at hosts up to `until`.
+    #[inline(never)] // by itself: what is inlined does not depend on who calls
+    fn serve_hosts(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        self.events.hosts.set_end(until);
+        loop {
+            let next = self.events.hosts.next();
+            if self.looks_ahead && self.events.hosts.is_time_to_look() {
+                self.look_ahead_at_hosts();
+            }
+            match next.kind() {
+                kind::ACK => self.on_ack(next.what(), next.time),
+                kind::WAKE => self.on_wake(next.what(), next.time),
+                _ => return true,
+            }
+            if self.is_stopped(next.time, watch) {
+                return false;
+            }
+        }
+    }
+
+    /// Handles every event at links up to `until`, and those at hosts too where there is but one side.
+    #[inline(never)] // as above
+    fn serve_links(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        self.events.links.set_end(until);
+        loop {
+            let next = self.events.links.next();
+            if self.looks_ahead && self.events.links.is_time_to_look() {
+                self.look_ahead_at_links();
+            }
+            if !self.handle(next) {
+                return true;
+            }
+            if self.is_stopped(next.time, watch) {
+                return false;
+            }
+        }
+    }
+
+    /// Counts an event, and asks the watcher now and then.
+    #[inline(always)]
+    fn is_stopped(&mut self, now: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        self.handled += 1;
+        self.handled.is_multiple_of(WATCH_EVERY) && watch(now).is_break()
+    }
+
+    /// The last instant of the warm-up.
+    fn last_unmeasured(&self) -> Time {
+        self.measured_from.saturating_sub(Duration::from_ns(1))
+    }
+
+    /// Asks for memory that events to come need.
+    #[inline(never)]
+    fn look_ahead_at_hosts(&mut self) {
+        let ledger = &self.ledger;
+        self.events.hosts.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
+    }
+
+    #[inline(never)]
+    fn look_ahead_at_links(&mut self) {
+        let ledger = &self.ledger;
+        self.events.links.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
+    }
+
+    /// Delivers what has left the last queues: nobody but its hosts hears of it, and they are behind by now.
+    #[inline(never)] // by itself: its packets come one after the other
+    fn deliver_all(&mut self) {
+        let leaving = std::mem::take(&mut self.leaving);
+        for (at, packet) in leaving.iter().enumerate() {
+            if self.looks_ahead {
+                let Ledger { frames, flows, .. } = &self.ledger;
+                if let Some(later) = leaving.get(at + 2 * DEPARTURES_AHEAD) {
+                    frames.fetch(later.slot);
+                }
+                if let Some(next) = leaving.get(at + DEPARTURES_AHEAD) {
+                    flows[frames.at(next.slot).flow as usize].fetch_sink();
+                }
+            }
+            let Leaving { slot, ecn, reaches } = *packet;
+            let mut frame = self.ledger.frames.at(slot);
+            frame.leg += 1;
+            frame.ecn = ecn;
+            let leg = &self.legs[frame.leg as usize];
+            let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
+            self.deliver(frame, slot, reaches + takes, reaches);
+        }
+        self.leaving = leaving;
+        self.leaving.clear();
+    }
+}

@@ -1,0 +1,142 @@
+//! The events of a run on two sides: what happens at hosts, and what happens at queued links.
+//!
+//! What a link does reaches no host before the link's delay is over, and that of the host's own link. So all that is due at hosts within such a
+//! time, the lookahead, can be handled before anything at the links is: nothing that is still to come there changes it. Then the links catch up,
+//! and know all that the hosts sent to them. This is what conservative parallel simulation does with logical processes (K. Chandy and
+//! J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979), here on one processor: events of one kind come one after the other,
+//! which the processor foretells better than their mixture, and fewer lanes compete on each side.
+//!
+//! The outcome is the same to the bit as that of one side for all: events at the same instant on one side are told apart by what they are, not
+//! by when they were scheduled ([`Ties`](crate::ties::Ties)), and on different sides they have nothing to do with each other.
+
+use crate::event::{Event, EventQueue, Lane};
+use crate::plan::{Hop, Network, Settings, Source, TieRule};
+use fairwire_core::{Duration, Time};
+
+/// Events to come, at hosts and at links.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    /// What happens at links; where there is no lookahead, all.
+    pub(crate) links: EventQueue,
+    /// What happens at hosts, where there is a lookahead.
+    pub(crate) hosts: EventQueue,
+    lookahead: Option<Duration>,
+    /// All that is due before is handled, on both sides.
+    done: Time,
+}
+
+impl Sides {
+    /// Without events; with the time that nothing takes less to get from a link to a host, if it is worth to look so far ahead.
+    pub(crate) fn new(settings: &Settings, lookahead: Option<Duration>) -> Self {
+        let queue = || EventQueue::new(settings.tie_rule, settings.seed);
+        Sides { links: queue(), hosts: queue(), lookahead, done: Time::ZERO }
+    }
+
+    /// The queue of what happens at hosts.
+    #[inline(always)]
+    fn of_hosts(&mut self) -> &mut EventQueue {
+        if self.lookahead.is_some() { &mut self.hosts } else { &mut self.links }
+    }
+
+    /// A new lane for what happens at hosts, as long as there are few.
+    pub(crate) fn lane_at_hosts(&mut self) -> Lane {
+        self.of_hosts().lane()
+    }
+
+    /// A new lane for what happens at links, as long as there are few.
+    pub(crate) fn lane_at_links(&mut self) -> Lane {
+        self.links.lane()
+    }
+
+    /// See [`EventQueue::expect`]; these are at hosts.
+    pub(crate) fn expect(&mut self, events: usize, last: Time) {
+        [&mut self.links, &mut self.hosts].into_iter().for_each(EventQueue::expect_crowd);
+        self.of_hosts().expect(events, last);
+    }
+
+    /// Schedules what happens at a host, about a frame of this identity or without one.
+    #[inline(always)]
+    pub(crate) fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.of_hosts().push(time, event, identity, lane);
+    }
+
+    /// Schedules what happens at a link, about a frame of this identity or without one.
+    #[inline(always)]
+    pub(crate) fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.links.push(time, event, identity, lane);
+    }
+
+    /// Up to when the hosts can be served now, and then the links, until `end` at most; nothing where all is done until then. Only where
+    /// there are two sides.
+    pub(crate) fn window(&mut self, end: Time) -> Option<Time> {
+        let lookahead = self.lookahead?;
+        let first = self.hosts.earliest().min(self.links.earliest()).max(self.done);
+        if first > end {
+            return None;
+        }
+        let until = end.min((first + lookahead).saturating_sub(Duration::from_ns(1)));
+        self.done = until + Duration::from_ns(1);
+        Some(until)
+    }
+
+    /// Are there two sides?
+    #[inline]
+    pub(crate) fn are_apart(&self) -> bool {
+        self.lookahead.is_some()
+    }
+
+    /// Is there an event up to `end`?
+    pub(crate) fn has_next(&mut self, end: Time) -> bool {
+        [&mut self.links, &mut self.hosts].into_iter().any(|queue| {
+            queue.set_end(end);
+            queue.has_next()
+        })
+    }
+}
+
+/// So many bytes leave the fastest link in a window at most.
+const AT_ONCE: u64 = 1 << 20;
+
+/// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
+/// asked by links at once (sessions, edges), where a way has no queue on it, and where events come in the order in which they were scheduled.
+pub(crate) fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
+    let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
+    let is_apart = plan
+        .groups
+        .iter()
+        .all(|group| !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward));
+    if !is_apart || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
+        return None;
+    }
+    let link = plan.links.iter().map(|link| link.delay).min()?;
+    let access =
+        plan.groups.iter().flat_map(|group| &group.members).map(|member| member.access_delay).min()?;
+    // No more at once than a cache holds: what hosts send is soon at the links.
+    let most = plan.links.iter().map(|link| link.rate.time_to_send(AT_ONCE)).min()?;
+    Some((link + access).min(most)).filter(|least| *least > Duration::ZERO)
+}
+
+/// Which links nothing goes on from but to the sink of its group.
+pub(crate) fn last_links(plan: &Network) -> Vec<bool> {
+    let mut are_last = vec![true; plan.links.len()];
+    let links = |hops: &[Hop]| {
+        hops.iter()
+            .filter_map(|hop| if let Hop::Link(at) = hop { Some(*at as usize) } else { None })
+            .collect::<Vec<_>>()
+    };
+    for group in &plan.groups {
+        let forward = links(&group.forward);
+        let goes_on = forward.split_last().map_or(&[][..], |(_, before)| before);
+        goes_on.iter().chain(&links(&group.back)).for_each(|link| are_last[*link] = false);
+    }
+    are_last
+}
+
+#[cfg(test)]
+impl Sides {
+    /// Any event to come.
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let next = self.hosts.pop_until(Time::MAX).or_else(|| self.links.pop_until(Time::MAX))?;
+        Some(next.1)
+    }
+}
