@@ -81,14 +81,14 @@ fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
 
 #[test]
 fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_empty() {
-    // 0.478. Alone on a link of 5 Mbit/s it leaves 7 % idle.
+    // 0.483. Alone on a link of 5 Mbit/s it leaves 7 % idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
 
 #[test]
 fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
-    // 0.472. Its queue is never empty; but of the nine only the bulky ones divide their host's quantum, as in CAKE.
+    // 0.458, with a standard error of 0.007. Its queue is never empty; but of the nine only the bulky ones divide their host's quantum, as in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
-    assert!((0.455..0.49).contains(&part), "{part}");
+    assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -198,7 +198,7 @@ pub struct Measured {
     pub transfers: Vec<TransferRecord>,
     /// Per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
-    /// Events handled.
+    /// Events handled, timers that had lost their meaning among them: how many of those there are may differ with who watches.
     pub events: u64,
 }
 
