@@ -72,7 +72,7 @@ impl Queued {
 const DEPARTURES_AHEAD: usize = 16;
 
 /// The records of so many flows stay in the nearest cache or the one after it.
-const FEW_FLOWS: usize = 256;
+const FEW_FLOWS: usize = 2000;
 
 impl<T: Tap> Run<T> {
     pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
