@@ -257,6 +257,44 @@ impl EventQueue {
         Next::new(self.now, (entry.kind(), entry.what))
     }
 
+    /// As [`next`](EventQueue::next), where `other`, of this `identity`, is due at `at` and is not scheduled: it is next if it comes first.
+    #[inline(always)] // as above
+    pub(crate) fn next_or(&mut self, at: Time, other: Event, identity: u32) -> Next {
+        let first = self.lanes.first(&self.ties);
+        let horizon = Horizon::at(at);
+        if !first.is_beyond(horizon.min(self.horizon)) {
+            self.now = first.time();
+            let entry = self.lanes.pop(first);
+            return Next::new(self.now, (entry.kind(), entry.what));
+        }
+        if horizon < self.horizon && first.time() != at {
+            self.now = at;
+            return Next::new(at, other.parts());
+        }
+        self.next_of_tied(first, at, other, identity)
+    }
+
+    /// The same where more than one may come first: what waits in the calendar, or at the same time.
+    #[inline(never)]
+    fn next_of_tied(&mut self, first: First, at: Time, other: Event, identity: u32) -> Next {
+        if at > self.end {
+            return self.next_of_all(first);
+        }
+        let number = self.ties.number(identity ^ other.mark());
+        let is_before_lanes = self.lanes.front(first).is_none_or(|front| {
+            at < front.time() || at == front.time() && self.ties.goes_first(at, number, front.number())
+        });
+        let is_before_all = is_before_lanes
+            && !(at >= self.calendar.bound
+                && self.calendar.comes_before((at, Some(number)), self.now, &self.ties));
+        if !is_before_all {
+            return self.next_of_all(first);
+        }
+        self.see();
+        self.now = at;
+        Next::new(at, other.parts())
+    }
+
     /// Is there an event that does not come after the end?
     pub(crate) fn has_next(&mut self) -> bool {
         let in_lanes = self.lanes.first(&self.ties).time();

@@ -41,6 +41,8 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
+    /// Is there but one link, on a side of its own? Its questions need no events.
+    has_one_link: bool,
     /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
     looks_ahead: bool,
     handled: u64,
@@ -72,7 +74,7 @@ impl Queued {
 const DEPARTURES_AHEAD: usize = 16;
 
 /// The records of so many flows stay in the nearest cache or the one after it.
-const FEW_FLOWS: usize = 2000;
+const FEW_FLOWS: usize = 256;
 
 impl<T: Tap> Run<T> {
     pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
@@ -107,6 +109,7 @@ impl<T: Tap> Run<T> {
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
+            has_one_link: lookahead.is_some() && are_last.len() == 1,
             looks_ahead: false,
             handled: 0,
             events,
@@ -323,6 +326,9 @@ impl<T: Tap> Run<T> {
     /// Schedules the link's next question, where there is to be one.
     #[inline(always)]
     fn ask_again(&mut self, link: u32) {
+        if self.has_one_link {
+            return; // who serves it knows when it asks
+        }
         let Queued { link: queued, lane, .. } = &self.links[link as usize];
         let asks_at = queued.asks_at();
         if asks_at != Time::MAX {

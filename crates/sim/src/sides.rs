@@ -67,10 +67,10 @@ impl Sides {
     }
 
     /// Up to when the hosts can be served now, and then the links, until `end` at most; nothing where all is done until then. Only where
-    /// there are two sides.
-    pub(crate) fn window(&mut self, end: Time) -> Option<Time> {
+    /// there are two sides. Something may be due at a link at `unscheduled`.
+    pub(crate) fn window(&mut self, unscheduled: Time, end: Time) -> Option<Time> {
         let lookahead = self.lookahead?;
-        let first = self.hosts.earliest().min(self.links.earliest()).max(self.done);
+        let first = self.hosts.earliest().min(self.links.earliest()).min(unscheduled).max(self.done);
         if first > end {
             return None;
         }

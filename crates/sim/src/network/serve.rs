@@ -1,7 +1,7 @@
 //! The loop: events in their order, at hosts and at links by turns where the two sides are apart.
 
 use super::{DEPARTURES_AHEAD, Run};
-use crate::event::kind;
+use crate::event::{Event, kind};
 use crate::ledger::Ledger;
 use crate::observe::Tap;
 use fairwire_core::{Duration, Ecn, Time};
@@ -25,7 +25,7 @@ impl<T: Tap> Run<T> {
             if !self.serve(end, watch) {
                 return false;
             }
-            if self.is_measuring || !self.events.has_next(until) {
+            if self.is_measuring || self.unscheduled() > until && !self.events.has_next(until) {
                 return true;
             }
             self.start_measuring();
@@ -37,13 +37,24 @@ impl<T: Tap> Run<T> {
         if !self.events.are_apart() {
             return self.serve_links(end, watch);
         }
-        while let Some(until) = self.events.window(end) {
-            if !self.serve_hosts(until, watch) || !self.serve_links(until, watch) {
+        while let Some(until) = self.events.window(self.unscheduled(), end) {
+            let goes_on = self.serve_hosts(until, watch)
+                && if self.has_one_link {
+                    self.serve_link(until, watch)
+                } else {
+                    self.serve_links(until, watch)
+                };
+            if !goes_on {
                 return false;
             }
             self.deliver_all();
         }
         true
+    }
+
+    /// When the only link asks next, which is no event.
+    fn unscheduled(&self) -> Time {
+        if self.has_one_link { self.links[0].link().asks_at() } else { Time::MAX }
     }
 
     /// Handles every event at hosts up to `until`.
@@ -77,6 +88,27 @@ impl<T: Tap> Run<T> {
             }
             if !self.handle(next) {
                 return true;
+            }
+            if self.is_stopped(next.time, watch) {
+                return false;
+            }
+        }
+    }
+
+    /// Handles every arrival at the only link up to `until`, and each of its questions.
+    #[inline(never)] // as above
+    fn serve_link(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        self.events.links.set_end(until);
+        loop {
+            let asks_at = self.links[0].link().asks_at();
+            let next = self.events.links.next_or(asks_at, Event::LinkFree(0), 0);
+            if self.looks_ahead && self.events.links.is_time_to_look() {
+                self.look_ahead_at_links();
+            }
+            match next.kind() {
+                kind::ARRIVAL => self.on_arrival(next.what(), next.time),
+                kind::LINK_FREE => self.on_link_free(0, next.time),
+                _ => return true,
             }
             if self.is_stopped(next.time, watch) {
                 return false;
