@@ -38,16 +38,17 @@ impl<T: Tap> Run<T> {
             return self.serve_links(end, watch);
         }
         while let Some(until) = self.events.window(self.unscheduled(), end) {
-            let goes_on = self.serve_hosts(until, watch)
-                && if self.has_one_link {
-                    self.serve_link(until, watch)
-                } else {
-                    self.serve_links(until, watch)
-                };
-            if !goes_on {
+            let before = self.handled;
+            self.serve_hosts(until);
+            if self.has_one_link {
+                self.serve_link(until);
+            } else if !self.serve_links(until, watch) {
                 return false;
             }
             self.deliver_all();
+            if self.handled / WATCH_EVERY != before / WATCH_EVERY && watch(until).is_break() {
+                return false;
+            }
         }
         true
     }
@@ -59,8 +60,9 @@ impl<T: Tap> Run<T> {
 
     /// Handles every event at hosts up to `until`.
     #[inline(never)] // by itself: what is inlined does not depend on who calls
-    fn serve_hosts(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+    fn serve_hosts(&mut self, until: Time) {
         self.events.hosts.set_end(until);
+        let mut handled = 0;
         loop {
             let next = self.events.hosts.next();
             if self.looks_ahead && self.events.hosts.is_time_to_look() {
@@ -69,12 +71,11 @@ impl<T: Tap> Run<T> {
             match next.kind() {
                 kind::ACK => self.on_ack(next.what(), next.time),
                 kind::WAKE => self.on_wake(next.what(), next.time),
-                _ => return true,
+                _ => break,
             }
-            if self.is_stopped(next.time, watch) {
-                return false;
-            }
+            handled += 1;
         }
+        self.handled += handled;
     }
 
     /// Handles every event at links up to `until`, and those at hosts too where there is but one side.
@@ -97,23 +98,23 @@ impl<T: Tap> Run<T> {
 
     /// Handles every arrival at the only link up to `until`, and each of its questions.
     #[inline(never)] // as above
-    fn serve_link(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+    fn serve_link(&mut self, until: Time) {
         self.events.links.set_end(until);
+        let mut handled = 0;
         loop {
             let asks_at = self.links[0].link().asks_at();
             let next = self.events.links.next_or(asks_at, Event::LinkFree(0), 0);
             if self.looks_ahead && self.events.links.is_time_to_look() {
-                self.look_ahead_at_links();
+                self.look_ahead_at_link();
             }
             match next.kind() {
                 kind::ARRIVAL => self.on_arrival(next.what(), next.time),
                 kind::LINK_FREE => self.on_link_free(0, next.time),
-                _ => return true,
+                _ => break,
             }
-            if self.is_stopped(next.time, watch) {
-                return false;
-            }
+            handled += 1;
         }
+        self.handled += handled;
     }
 
     /// Counts an event, and asks the watcher now and then.
@@ -141,6 +142,13 @@ impl<T: Tap> Run<T> {
         self.events.links.ahead(|event| ledger.fetch_frame(event), |event| ledger.fetch_flow(event));
     }
 
+    /// Arrivals need no flow.
+    #[inline(never)]
+    fn look_ahead_at_link(&mut self) {
+        let ledger = &self.ledger;
+        self.events.links.ahead(|event| ledger.fetch_frame(event), |_| {});
+    }
+
     /// Delivers what has left the last queues: nobody but its hosts hears of it, and they are behind by now.
     #[inline(never)] // by itself: its packets come one after the other
     fn deliver_all(&mut self) {
@@ -155,15 +163,20 @@ impl<T: Tap> Run<T> {
                     flows[frames.at(next.slot).flow as usize].fetch_sink();
                 }
             }
-            let Leaving { slot, ecn, reaches } = *packet;
-            let mut frame = self.ledger.frames.at(slot);
-            frame.leg += 1;
-            frame.ecn = ecn;
-            let leg = &self.legs[frame.leg as usize];
-            let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
-            self.deliver(frame, slot, reaches + takes, reaches);
+            self.deliver_later(packet);
         }
         self.leaving = leaving;
         self.leaving.clear();
+    }
+
+    #[inline(always)]
+    fn deliver_later(&mut self, packet: &Leaving) {
+        let Leaving { slot, ecn, reaches } = *packet;
+        let mut frame = self.ledger.frames.at(slot);
+        frame.leg += 1;
+        frame.ecn = ecn;
+        let leg = &self.legs[frame.leg as usize];
+        let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
+        self.deliver(frame, slot, reaches + takes, reaches);
     }
 }
