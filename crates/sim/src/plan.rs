@@ -198,7 +198,7 @@ pub struct Measured {
     pub transfers: Vec<TransferRecord>,
     /// Per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
-    /// Events handled, timers that had lost their meaning among them: how many of those there are may differ with who watches.
+    /// Events handled, among them timers and questions of links that had lost their meaning. How many of those come up hangs on who watches.
     pub events: u64,
 }
 
