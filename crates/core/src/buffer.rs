@@ -137,7 +137,9 @@ pub struct Buffer {
     len: u32,
     oldest: u32,
     newest: u32,
+    /// Slots are taken again in the order in which they were left, so that packets that come and go in order lie in order.
     free_slot: u32,
+    last_free_slot: u32, // of no meaning where none is free
     bytes: u64,
     /// Those used so far, of all for which there is memory: what is never written costs no time, and on most systems no memory.
     slots: Vec<Slot>,
@@ -174,6 +176,7 @@ impl Buffer {
             oldest: NONE,
             newest: NONE,
             free_slot: NONE,
+            last_free_slot: NONE,
             bytes: 0,
             slots: Vec::with_capacity(slots as usize),
             waiting: Vec::with_capacity(if needs.random_packet { slots as usize } else { 0 }),
@@ -346,8 +349,13 @@ impl Buffer {
         assert!(slot.older != VACANT, "a key names a waiting packet");
         let packet = core::mem::replace(&mut slot.packet, no_packet());
         let Slot { older, newer, dense, .. } = *slot;
-        slot.newer = core::mem::replace(&mut self.free_slot, key.0);
+        slot.newer = NONE;
         slot.older = VACANT;
+        match self.free_slot {
+            NONE => self.free_slot = key.0,
+            _ => self.slots[self.last_free_slot as usize].newer = key.0,
+        }
+        self.last_free_slot = key.0;
         if self.needs.order {
             match older {
                 NONE => self.oldest = newer,
