@@ -32,7 +32,7 @@
 //!   first only where it would starve. Ours.
 //!
 //! # State and cost
-//! 730 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per packet. At most 1024 missed updates are made up for.
+//! 750 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per packet. At most 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
@@ -76,7 +76,7 @@ use serde::{Deserialize, Serialize};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
-    state: "730 bytes, and the slots of a second buffer",
+    state: "750 bytes, and the slots of a second buffer",
     cost: "O(1)",
     marks: true,
     source: "RFC 9332, appendix A",
