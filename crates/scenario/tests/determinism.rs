@@ -187,7 +187,7 @@ const GOLDEN: [(&str, &str); 8] = [
     ("two-way", "b2d983fad683ac0d"),
     ("laws-with-logarithms", "e005e41a2997d6ec"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "b901478678a2ec9f"),
+    ("applications", "07dba2f17a7816f5"),
 ];
 
 fn scenario(at: usize) -> Scenario {

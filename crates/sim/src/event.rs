@@ -112,6 +112,8 @@ impl Next {
 pub(crate) struct Entry {
     time: Time,
     number: u32,
+    /// Which it was of those put here, modulo 2^32: of the same number, the first goes first.
+    serial: u32,
     event: Event,
 }
 
@@ -147,6 +149,7 @@ struct Calendar {
     /// Has a bucket begun to be served at whose events nobody has looked ahead?
     is_fresh: bool,
     tuning: Tuning,
+    serial: u32, // of the latest event put here
 }
 
 /// What was seen since the wheel was last laid out.
@@ -218,7 +221,7 @@ impl EventQueue {
         }
         let number = self.ties.number(identity ^ event.mark());
         if !self.lanes.push(lane.0.into(), time, &self.ties, number, event.parts()) {
-            self.push_elsewhere(Entry { time, number, event });
+            self.push_elsewhere(Entry { time, number, serial: 0, event });
         }
     }
 
@@ -355,7 +358,7 @@ impl Entry {
     fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
             if self.number == other.number {
-                Ordering::Equal
+                (self.serial.wrapping_sub(other.serial) as i32).cmp(&0)
             } else if ties.goes_first(self.time, self.number, other.number) {
                 Ordering::Less
             } else {
@@ -374,11 +377,14 @@ impl Calendar {
             bound: Time::ZERO,
             is_fresh: false,
             tuning: Tuning::default(),
+            serial: 0,
         }
     }
 
     fn push(&mut self, entry: Entry, now: Time, ties: &Ties) {
         self.tuning.pushed += 1;
+        self.serial = self.serial.wrapping_add(1);
+        let entry = Entry { serial: self.serial, ..entry };
         if self.wheel.len == 0 && self.near.is_empty() {
             self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
         }

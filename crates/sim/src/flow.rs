@@ -313,23 +313,26 @@ impl Flow {
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
-    /// A wake came up. One that was replaced by an earlier one means nothing.
-    pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_>) {
+    /// A wake came up. One that was replaced by an earlier one means nothing. Tells whether the source did anything.
+    pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_>) -> bool {
         if self.source.wakes_at != stage.now {
-            return;
+            return false;
         }
         self.source.wakes_at = Time::MAX;
         let now = stage.now;
         let mut outlet = Outlet { way: &mut self.source, stage };
         match &mut self.endpoint {
             Endpoint::Tcp(sender) => {
-                if !sender.has_started() {
+                let starts = !sender.has_started();
+                let is_due = sender.deadline().is_some_and(|due| due <= now);
+                if starts {
                     sender.start(now, &mut outlet);
-                } else if sender.deadline().is_some_and(|due| due <= now) {
+                } else if is_due {
                     sender.on_timeout(now, &mut outlet);
                 } // else the timer was put off since, or stopped
                 self.answer_late(now, stage);
                 self.keep_timer(stage);
+                starts || is_due
             }
             Endpoint::Datagrams(source) => {
                 let (sent, next) = source.emit(&mut outlet);
@@ -337,6 +340,7 @@ impl Flow {
                 if let Some(next) = next {
                     self.wake_at(next, stage.index, stage.events);
                 }
+                true
             }
         }
     }
@@ -428,16 +432,20 @@ impl Flow {
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
+        // What left one link on one leg stays in that order, also at the same instant.
+        let is_first = frame.leg == stage.group.back;
+        let identity = if is_first { frame.identity() } else { frame.leg };
         match leg.to {
             Target::Queue(_) => {
                 *stage.frames.at_mut(slot) = frame;
-                stage.events.push_at_link(there, Event::Arrival(slot), frame.identity(), leg.lane);
+                stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);
             }
             Target::End => {
                 debug_assert!(frame.is_ack(), "data is delivered");
                 let home = there + stage.group.ack_on_access + self.sink.access_delay;
-                let lane = self.sink.home.get(usize::from(self.sink.queued)).copied().unwrap_or(Lane::NONE);
-                stage.events.push_at_host(home, Event::Ack(slot), frame.identity(), lane);
+                let waited = if is_first { usize::from(self.sink.queued) } else { 0 };
+                let lane = self.sink.home.get(waited).copied().unwrap_or(Lane::NONE);
+                stage.events.push_at_host(home, Event::Ack(slot), identity, lane);
             }
         }
     }

@@ -347,7 +347,7 @@ impl Ring {
             0 => self.front,
             behind => self.slots[(self.head + behind - 1) & (self.slots.len() - 1)],
         };
-        entry.time() == last.time() && ties.goes_first(entry.time(), last.number, entry.number)
+        entry.time() == last.time() && !ties.goes_first(entry.time(), entry.number, last.number)
     }
 
     /// Adds an entry behind others.

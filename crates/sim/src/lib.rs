@@ -48,7 +48,7 @@ pub fn run(
     run.go(watch).then(|| run.measured())
 }
 
-/// As [`run`], with an observer. What is measured is the same, bit for bit, but for the count of events.
+/// As [`run`], with an observer. What is measured is the same, bit for bit.
 ///
 /// # Panics
 /// As [`run`].

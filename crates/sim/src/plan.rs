@@ -198,7 +198,7 @@ pub struct Measured {
     pub transfers: Vec<TransferRecord>,
     /// Per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
-    /// Events handled, among them timers and questions of links that had lost their meaning. How many of those come up hangs on who watches.
+    /// Events handled, without timers and questions of links that had lost their meaning when they came up.
     pub events: u64,
 }
 

@@ -10,7 +10,7 @@
 //! by when they were scheduled ([`Ties`](crate::ties::Ties)), and on different sides they have nothing to do with each other.
 
 use crate::event::{Event, EventQueue, Lane};
-use crate::plan::{Hop, Network, Settings, Source, TieRule};
+use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::{Duration, Time};
 
 /// Events to come, at hosts and at links.
@@ -94,26 +94,33 @@ impl Sides {
     }
 }
 
-/// So many bytes leave the fastest link in a window at most.
-const AT_ONCE: u64 = 1 << 20;
+/// So many bytes leave the slowest link in a window at most: no more than a cache holds, so that what hosts send is soon at the links.
+const AT_MOST: u64 = 1 << 20;
+
+/// In a shorter time than so many bytes take on the slowest link too little happens to be worth a turn.
+const AT_LEAST: u64 = 1 << 13;
 
 /// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
-/// asked by links at once (sessions, edges), where a way has no queue on it, and where events come in the order in which they were scheduled.
+/// asked by links at once (sessions, edges), where a way has no queue on it, where what a host sends may be at a link in no time, and
+/// where events come in the order in which they were scheduled. Nothing where it is not worth it.
 pub(crate) fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
-    let is_apart = plan
-        .groups
-        .iter()
-        .all(|group| !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward));
+    let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
+    let takes_time = |group: &GroupPlan| {
+        group.access_rate.time_to_send(1) > Duration::ZERO
+            || delays(group).is_none_or(|least| least > Duration::ZERO)
+    };
+    let is_apart = plan.groups.iter().all(|group| {
+        !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
+    });
     if !is_apart || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
         return None;
     }
     let link = plan.links.iter().map(|link| link.delay).min()?;
-    let access =
-        plan.groups.iter().flat_map(|group| &group.members).map(|member| member.access_delay).min()?;
-    // No more at once than a cache holds: what hosts send is soon at the links.
-    let most = plan.links.iter().map(|link| link.rate.time_to_send(AT_ONCE)).min()?;
-    Some((link + access).min(most)).filter(|least| *least > Duration::ZERO)
+    let access = plan.groups.iter().filter_map(delays).min()?;
+    let slowest = plan.links.iter().map(|link| link.rate).min_by_key(|rate| rate.bps())?;
+    let lookahead = (link + access).min(slowest.time_to_send(AT_MOST));
+    (lookahead >= slowest.time_to_send(AT_LEAST)).then_some(lookahead)
 }
 
 /// Which links nothing goes on from but to the sink of its group.

@@ -103,9 +103,6 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
         let plain = run(contest(), &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
         for every in [None, Some(Duration::from_ns(777_777)), Some(Duration::from_secs(1))] {
             let (measured, log) = watched(contest(), &settings, every);
-            // Events that have lost their meaning come up or not.
-            assert!(measured.events.abs_diff(plain.events) * 100 < plain.events);
-            let measured = Measured { events: plain.events, ..measured };
             assert_eq!(format!("{measured:?}"), format!("{plain:?}"));
             assert!(!log.events.is_empty());
         }

@@ -53,7 +53,7 @@ impl<T: Tap> Run<T> {
             links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
             transfers: self.transfer_records(),
             aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
-            events: self.handled,
+            events: self.handled - self.meaningless,
         }
     }
 
