@@ -628,6 +628,19 @@ mod tests {
     }
 
     #[test]
+    fn slots_are_taken_again_in_the_order_in_which_they_were_left() {
+        let mut buffer = Buffer::new(Limit::packets(4));
+        let push = |buffer: &mut Buffer| buffer.push(packet(0, 1, 100));
+        let [a, b, c, d] = [(); 4].map(|()| push(&mut buffer));
+        [c, a, d].into_iter().for_each(|key| _ = buffer.remove(key));
+        assert_eq!([(); 3].map(|()| push(&mut buffer)), [c, a, d]);
+        [b, d].into_iter().for_each(|key| _ = buffer.remove(key));
+        assert_eq!(push(&mut buffer), b);
+        buffer.remove(a);
+        assert_eq!([(); 2].map(|()| push(&mut buffer)), [d, a], "also where one was taken in between");
+    }
+
+    #[test]
     fn it_agrees_with_a_plain_list_over_random_operations() {
         let mut rng = Seed(3).stream("buffer");
         let mut buffer = Buffer::new(Limit::both(12, 9_000));

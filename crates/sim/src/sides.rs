@@ -147,3 +147,63 @@ impl Sides {
         Some(next.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LinkPlan, Member};
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Dropper, Limit, Queue, Rate, RateLaw, Seed};
+
+    struct TailDrop;
+    impl Dropper for TailDrop {}
+
+    fn network(mbps: u64, delay: Duration, access_mbps: u64, access_delay: Duration) -> Network {
+        let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("not zero");
+        let discipline = Box::new(Queue::new(Limit::packets(9), Fcfs, TailDrop));
+        let link = LinkPlan { name: "l".into(), rate: rate(mbps), law: RateLaw::Fixed, delay, discipline };
+        let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
+        let members = vec![Member { start: Duration::ZERO, access_delay }];
+        let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));
+        let group =
+            GroupPlan { name: "g".into(), source, forward, back, access_rate, class: 0, dscp: 0, members };
+        Network::dumbbell(link, vec![group])
+    }
+
+    fn found(plan: &Network, tie_rule: TieRule) -> Option<Duration> {
+        let (duration, warm_up, seed) = (Duration::from_ms(2), Duration::ZERO, Seed(1));
+        lookahead(plan, &Settings { duration, warm_up, seed, tie_rule })
+    }
+
+    #[test]
+    fn the_lookahead_is_the_shortest_way_to_a_host_where_a_turn_is_worth_it() {
+        let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
+        let at = |mbps, delay, access| found(&network(mbps, delay, 1000, access), TieRule::Random);
+        assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
+        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
+        assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
+        assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
+        assert_eq!(found(&network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");
+    }
+
+    #[test]
+    fn a_source_that_may_be_at_the_link_in_no_time_has_no_side_of_its_own() {
+        let [none, ten] = [0, 10].map(Duration::from_ms);
+        let at = |access_mbps, access| found(&network(100, ten, access_mbps, access), TieRule::Random);
+        assert_eq!(at(400_000, none), None, "40 bytes take 0.8 ns");
+        assert!(at(400_000, Duration::from_ns(1)).is_some() && at(1000, none).is_some());
+    }
+
+    #[test]
+    fn links_are_last_that_nothing_goes_on_from() {
+        let mut plan = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
+        assert_eq!(last_links(&plan), [true]);
+        plan.groups[0].back = vec![Hop::Link(0)];
+        assert_eq!(last_links(&plan), [false], "acknowledgements go on to their senders");
+        plan.groups[0].back.clear();
+        let more = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
+        plan.links.extend(more.links);
+        plan.groups[0].forward.push(Hop::Link(1));
+        assert_eq!(last_links(&plan), [false, true]);
+    }
+}
