@@ -13,7 +13,7 @@ fairwire := $(target)/release/fairwire
 help: ## list the targets
 	@echo "fairwire: shares a link fairly"
 	@echo
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
 
 .PHONY: demo
 demo: build ## show the product: a simulated contest, then a live one (under two minutes after the build)
@@ -23,6 +23,10 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 build: rust ## build the fairwire command, optimised, into target/release
 	@echo "building fairwire (the first time takes a minute or two)" >&2
 	@cargo build --release --locked -p fairwire
+
+.PHONY: quick
+quick: rust ## build the command for trying changes: an edit of a law costs seconds, simulations take about twice as long
+	@cargo build --profile quick --locked -p fairwire
 
 .PHONY: test
 test: rust ## run every test and every lint; says what it skipped
@@ -58,6 +62,14 @@ man: build ## write the manual pages into out/man, and completions into out/comp
 .PHONY: deb
 deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
 	@cargo deb -p fairwire --no-build --strip
+
+.PHONY: dist
+dist: rust ## make static binaries for download, x86-64 and aarch64, into out/dist
+	@.ci/dist $(ARGS)
+
+.PHONY: check-32bit
+check-32bit: rust ## build core, disciplines, tcp, sim and scenario for a 32-bit target (wasm32)
+	@.ci/check-32bit
 
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
@@ -104,7 +116,7 @@ soak: rust ## the gateway at full load with reloads for ten minutes: memory and 
 
 .PHONY: sensitivity
 sensitivity: rust ## what hangs on the order of events at the same instant: every scenario under both tie rules
-	@cargo test --locked --quiet -p fairwire-scenario --test ties -- --ignored --nocapture
+	@cargo test --locked --quiet -p fairwire-scenario --test it ties -- --ignored --nocapture
 
 .PHONY: clean
 clean: ## remove what was built and what the demo wrote

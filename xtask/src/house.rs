@@ -10,6 +10,7 @@ pub mod length;
 pub mod manifests;
 pub mod naming;
 pub mod purity;
+pub mod test_modules;
 pub mod text;
 pub mod tokens;
 pub mod tree;
@@ -37,6 +38,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: naming::NAME, check: naming::check },
     Rule { name: manifests::INHERIT, check: manifests::check_crates },
     Rule { name: manifests::REASONS, check: manifests::check_reasons },
+    Rule { name: test_modules::NAME, check: test_modules::check },
     Rule { name: text::NAME, check: text::check },
     Rule { name: adr::NAME, check: adr::check },
     Rule { name: docs::LINKS, check: docs::check_links },

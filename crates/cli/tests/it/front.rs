@@ -1,0 +1,161 @@
+//! Help, lists, schemas and completions.
+
+use crate::common;
+
+use common::{code, run, stderr, stdout};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["list", "--help"],
+        &["list", "disciplines", "--help"],
+        &["lab", "--help"],
+        &["lab", "share", "--help"],
+        &["gateway", "--help"],
+        &["demo", "--help"],
+        &["schema", "--help"],
+        &["gateway", "top", "--help"],
+        &["gateway", "check", "--help"],
+        &["completions", "--help"],
+    ] {
+        let output = run(command);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("Examples:\n  fairwire "), "{command:?}: {}", stdout(&output));
+        assert!(!stdout(&output).contains("lab-agent"), "what is not for people is not shown");
+    }
+    assert_eq!(code(&run(&[])), 2);
+    assert!(stdout(&run(&["--version"])).starts_with("fairwire "));
+}
+
+#[test]
+fn completions_know_the_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = run(&["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("discipline"), "{shell}");
+    }
+    assert_eq!(code(&run(&["completions", "tcsh"])), 2);
+}
+
+#[test]
+fn disciplines_are_listed_in_every_format() {
+    let table = stdout(&run(&["list", "disciplines"]));
+    let csv = stdout(&run(&["list", "disciplines", "--format", "csv"]));
+    let json: Value =
+        serde_json::from_str(&stdout(&run(&["list", "disciplines", "--format", "json"]))).unwrap();
+    let markers = stdout(&run(&["list", "markers"]));
+    assert!(["token-bucket", "sr-tcm", "tsw3cm"].iter().all(|name| markers.contains(name)), "{markers}");
+    let names: Vec<&str> =
+        json.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert!(["tail-drop", "red", "faba"].iter().all(|name| names.contains(name)), "{names:?}");
+    for name in &names {
+        assert!(table.contains(name) && csv.contains(name), "{name}");
+    }
+    assert_eq!(csv.lines().count(), names.len() + 1);
+}
+
+#[test]
+fn a_discipline_is_described_with_its_parameters_and_an_example() {
+    let text = stdout(&run(&["describe", "drop-tail"]));
+    for part in
+        ["tail-drop\n\nTail-drop.", "WHY", "buffer (amount; default: the site's)", "[discipline.tail-drop]"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let markdown = stdout(&run(&["describe", "red", "--format", "markdown"]));
+    assert!(markdown == include_str!("../../../../docs/reference/red.md"));
+    for (args, message) in [
+        (&["describe", "rde"][..], "did you mean `red`?"),
+        (&["describe"], "describe takes the name of a discipline or of a marker"),
+        (&["describe", "red", "--out", "x"], "cannot be used with"),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 2, "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_committed_reference_pages_say_what_the_code_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&["describe", "--out", folder.path().to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let files = |folder: &Path| -> BTreeMap<_, _> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        entries.map(|entry| (entry.file_name(), fs::read_to_string(entry.path()).unwrap())).collect()
+    };
+    let committed = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference"));
+    let made = files(folder.path());
+    assert!(committed.keys().eq(made.keys()), "docs/reference has other pages: `make reference`");
+    for (name, text) in made {
+        assert!(committed[&name] == text, "docs/reference/{} is stale: `make reference`", name.display());
+    }
+}
+
+#[test]
+fn the_committed_schema_of_results_is_current() {
+    let output = run(&["schema", "results"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        include_str!("../../../../docs/schema/results.json") == stdout(&output),
+        "docs/schema/results.json is stale; renew it with: cargo run -p fairwire -- schema results > docs/schema/results.json"
+    );
+}
+
+#[test]
+fn the_committed_schema_of_snapshots_is_current() {
+    let output = run(&["schema", "snapshot"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        include_str!("../../../../docs/schema/snapshot.json") == stdout(&output),
+        "docs/schema/snapshot.json is stale; renew it with: cargo run -p fairwire -- schema snapshot > docs/schema/snapshot.json"
+    );
+}
+
+#[test]
+fn top_tells_where_no_gateway_is() {
+    let output = run(&["gateway", "top", "--socket", "none.sock"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("no gateway answers at none.sock"), "{}", stderr(&output));
+    let output = run(&["gateway", "top", "none.toml"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("none.toml"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
+    let output = run(&["schema", "gateway"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let committed = include_str!("../../../../docs/schema/gateway.json");
+    assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
+    let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
+    for example in
+        [include_str!("../../../../docs/gateway/home.toml"), include_str!("../../../../docs/gateway/wisp.toml")]
+    {
+        let table: toml::Table = toml::from_str(example).unwrap();
+        let mut value = serde_json::to_value(table).unwrap();
+        assert!(validator.is_valid(&value), "{example}");
+        value["download"]["raet"] = "1 Mbit/s".into();
+        assert!(!validator.is_valid(&value), "the schema must be able to refuse");
+    }
+}
+
+#[test]
+fn the_demo_scenario_holds_to_the_committed_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/scenario.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let scenario: toml::Table = toml::from_str(include_str!("../../../../scenarios/selfish-flow.toml")).unwrap();
+    let scenario = serde_json::to_value(scenario).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&scenario).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let mut typo = scenario.clone();
+    typo["link"]["bufer"] = "1 packet".into();
+    assert!(!validator.is_valid(&typo), "the schema must be able to refuse");
+}

@@ -1,0 +1,71 @@
+//! `fairwire gateway check`.
+
+use crate::common;
+
+use common::{code, run, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name).display().to_string()
+}
+
+#[test]
+fn the_examples_pass_offline_and_are_told() {
+    for name in ["home.toml", "wisp.toml"] {
+        let output = run(&["gateway", "check", &example(name), "--offline"]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).contains("download: "), "{}", stdout(&output));
+    }
+    let told = stdout(&run(&["gateway", "check", &example("wisp.toml"), "--offline"]));
+    for part in [
+        "gateway `wisp`",
+        "9 subscribers, 3 classes",
+        "shared by `hfaba`",
+        "residential: ",
+        "\n      school: ",
+    ] {
+        assert!(told.contains(part), "no `{part}` in: {told}");
+    }
+}
+
+#[test]
+fn everything_is_in_json() {
+    let output = run(&["gateway", "check", &example("wisp.toml"), "--offline", "--format", "json"]);
+    let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let tree = value["ways"][0]["tree"].as_array().unwrap();
+    assert_eq!(tree.len(), 13);
+    // 3 of the weights 0.5, 0.5, 2, 3 and 0.1 at the root, of 950 Mbit/s.
+    let residential = tree.iter().find(|class| class["class"] == "residential").unwrap();
+    assert_eq!(residential["busy_bps"].as_f64().unwrap().round(), (950e6_f64 * 3.0 / 6.1).round());
+    assert!(value["memory"]["resident_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn an_interface_that_is_not_there_ends_with_two() {
+    let output = run(&["gateway", "check", &example("home.toml")]);
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.contains("`wire.inside` is `lan0`, but there is no such interface here"), "{message}");
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn a_fault_of_the_subscriber_file_is_shown_in_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(example("wisp.toml"), folder.path().join("wisp.toml")).unwrap();
+    let mut csv = fs::read_to_string(example("subscribers.csv")).unwrap();
+    csv.push_str("intruder,192.0.2.17,,residential,1\n");
+    fs::write(folder.path().join("subscribers.csv"), &csv).unwrap();
+    let output =
+        run(&["gateway", "check", &folder.path().join("wisp.toml").display().to_string(), "--offline"]);
+    assert_eq!(code(&output), 2);
+    let message = stderr(&output);
+    for part in
+        ["that is in `192.0.2.16/28` of `school` (line 4)", "subscribers.csv:12:10", "intruder,192.0.2.17"]
+    {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+    assert_eq!(message.matches('×').count(), 1, "one message: {message}");
+}

@@ -1,0 +1,12 @@
+//! Integration tests of the command: one binary, since each would be linked with everything again.
+
+mod bad_input;
+mod common;
+mod front;
+mod gateway_check;
+mod outputs;
+mod parity;
+mod parquet;
+mod reproduce;
+mod running;
+mod trace;

@@ -1,0 +1,503 @@
+//! What a run leaves beside the report: against values worked out by hand, and read back by a reader of this test's own.
+
+use crate::common;
+
+use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use serde_json::Value;
+use std::fs;
+
+/// One source alone: 1000 bytes each millisecond.
+///
+/// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1 ms at the other end: the n-th, from
+/// 0, is delivered at n + 8.2 ms.
+const ALONE: &str = r#"format = 1
+name = "alone"
+duration = "100 ms"
+warm_up = "20 ms"
+seeds = 1
+disciplines = ["tail-drop"]
+
+[link]
+rate = "8 Mbit/s"
+delay = "5 ms"
+buffer = "3 packets"
+
+[[flow]]
+group = "udp"
+source = "cbr"
+rate = "8 Mbit/s"
+packet = "1000 B"
+access = { rate = "80 Mbit/s", delay = "1 ms" }
+"#;
+
+fn done(contest: &Contest, more: &[&str]) -> String {
+    let file = contest.file();
+    let output = run(&[&["run", file.as_str()], more].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    stdout(&output)
+}
+
+/// The message of a refusal.
+fn refused(contest: &Contest, more: &[&str]) -> String {
+    let file = contest.file();
+    let output = run(&[&["run", file.as_str()], more].concat());
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    stderr(&output)
+}
+
+fn path(contest: &Contest, name: &str) -> String {
+    contest.path(name).display().to_string()
+}
+
+fn read(contest: &Contest, name: &str) -> String {
+    fs::read_to_string(contest.path(name)).expect("it was written")
+}
+
+/// The names of the files beside the scenario.
+fn files(contest: &Contest) -> Vec<String> {
+    let entries = fs::read_dir(contest.folder()).expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_series_holds_what_happened_since_the_sample_before() {
+    let contest = Contest::of(ALONE);
+    done(&contest, &["--series", &path(&contest, "s.csv"), "--every", "10 ms"]);
+    let text = read(&contest, "s.csv");
+    assert!(text.starts_with("discipline,seed,time_s,kind,name,measure,unit,value\n"), "{text}");
+    let of = |measure: &str| -> Vec<&str> { text.lines().filter(|line| line.contains(measure)).collect() };
+    let throughput = of("group,udp,throughput,bit/s");
+    assert_eq!(throughput.len(), 10);
+    // Two packets in the first 10 ms, ten in each after.
+    assert_eq!(throughput[0], "tail-drop,1,0.010000000,group,udp,throughput,bit/s,1600000");
+    assert_eq!(throughput[1], "tail-drop,1,0.020000000,group,udp,throughput,bit/s,8000000");
+    assert_eq!(throughput[9], "tail-drop,1,0.100000000,group,udp,throughput,bit/s,8000000");
+    assert_eq!(of("link,bottleneck,backlog,packets").len(), 10);
+    assert_eq!(of("gauge backlog_packets").len(), 10, "the discipline's own gauges are there");
+}
+
+#[test]
+fn ndjson_holds_the_same_rows_as_csv() {
+    let contest = Contest::of(SCENARIO);
+    for name in ["s.csv", "s.ndjson"] {
+        done(&contest, &["--series", &path(&contest, name), "--series-flows", "--every", "70 ms"]);
+    }
+    let (csv, ndjson) = (read(&contest, "s.csv"), read(&contest, "s.ndjson"));
+    let from_json = |line: &str| {
+        let row: Value = serde_json::from_str(line).expect("a line is JSON");
+        let text = |key: &str| row[key].as_str().expect("a string").to_string();
+        let (time, value) = (row["time_s"].as_f64().unwrap(), row["value"].as_f64().unwrap());
+        (
+            text("discipline"),
+            row["seed"].to_string(),
+            time,
+            text("kind") + &text("name"),
+            text("measure"),
+            text("unit"),
+            value,
+        )
+    };
+    let from_csv = |line: &str| {
+        let cells: Vec<String> = line.split(',').map(String::from).collect();
+        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+        let (time, value) = (number(2), number(7));
+        (
+            cells[0].clone(),
+            cells[1].clone(),
+            time,
+            cells[3].clone() + &cells[4],
+            cells[5].clone(),
+            cells[6].clone(),
+            value,
+        )
+    };
+    let rows: Vec<_> = csv.lines().skip(1).map(from_csv).collect();
+    assert_eq!(rows, ndjson.lines().map(from_json).collect::<Vec<_>>());
+    for measure in ["cwnd", "ssthresh", "srtt"] {
+        assert!(rows.iter().any(|row| row.4 == measure && row.3 == "flowtcp.1"), "{measure}");
+    }
+    let order: Vec<(&str, &str)> = rows.iter().map(|row| (row.0.as_str(), row.1.as_str())).collect();
+    let mut runs = order.clone();
+    runs.dedup();
+    assert_eq!(
+        runs,
+        [
+            ("tail-drop", "1"),
+            ("tail-drop", "2"),
+            ("tail-drop", "3"),
+            ("red", "1"),
+            ("red", "2"),
+            ("red", "3")
+        ]
+    );
+}
+
+#[test]
+fn observers_change_no_bit_of_the_report() {
+    let contest = Contest::of(SCENARIO);
+    let plain = done(&contest, &["--format", "json"]);
+    let (series, trace, plot) =
+        (path(&contest, "s.csv"), path(&contest, "t.ndjson"), path(&contest, "p.svg"));
+    let all =
+        ["--format", "json", "--series", &series, "--trace", &trace, "--plot", &plot, "--every", "7 ms"];
+    assert_eq!(done(&contest, &all), plain);
+    assert_eq!(done(&contest, &[&all[..], &["--jobs", "1"]].concat()), plain);
+}
+
+/// A frame in a pcapng file: its interface's name, its time in ns, its bytes, its whole length, its comment.
+struct Frame {
+    interface: String,
+    at: u64,
+    bytes: Vec<u8>,
+    length: u32,
+    comment: Option<String>,
+}
+
+/// Reads pcapng, as the draft has it: nothing is shared with the writer.
+fn frames(file: &[u8]) -> Vec<Frame> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let half = |at: usize| usize::from(u16::from_le_bytes(file[at..at + 2].try_into().unwrap()));
+    let option = |mut at: usize, end: usize, code: usize| {
+        while at + 4 <= end && half(at) != 0 {
+            let (found, length) = (half(at), half(at + 2));
+            if found == code {
+                return Some(file[at + 4..at + 4 + length].to_vec());
+            }
+            at += 4 + length.next_multiple_of(4);
+        }
+        None
+    };
+    let (mut at, mut interfaces, mut frames) = (0, Vec::new(), Vec::new());
+    while at < file.len() {
+        let length = word(at + 4) as usize;
+        let end = at + length - 4;
+        assert_eq!((length % 4, word(end) as usize), (0, length), "a block says its length twice");
+        match word(at) {
+            0x0a0d_0d0a => assert_eq!(word(at + 8), 0x1a2b_3c4d),
+            1 => {
+                assert_eq!(
+                    (half(at + 8), option(at + 16, end, 9)),
+                    (1, Some(vec![9])),
+                    "Ethernet, nanoseconds"
+                );
+                interfaces.push(String::from_utf8(option(at + 16, end, 2).expect("a name")).unwrap());
+            }
+            6 => {
+                let captured = word(at + 20) as usize;
+                let comment = option(at + 28 + captured.next_multiple_of(4), end, 1);
+                frames.push(Frame {
+                    interface: interfaces[word(at + 8) as usize].clone(),
+                    at: u64::from(word(at + 12)) << 32 | u64::from(word(at + 16)),
+                    bytes: file[at + 28..at + 28 + captured].to_vec(),
+                    length: word(at + 24),
+                    comment: comment.map(|comment| String::from_utf8(comment).unwrap()),
+                });
+            }
+            other => panic!("block {other}"),
+        }
+        at += length;
+    }
+    frames
+}
+
+#[test]
+fn a_trace_has_each_packet_where_and_when_it_was() {
+    let contest = Contest::of(ALONE);
+    done(&contest, &["--trace", &path(&contest, "t.pcapng")]);
+    let frames = frames(&fs::read(contest.path("t.pcapng")).expect("it was written"));
+    assert!(frames.is_sorted_by_key(|frame| frame.at));
+    let of = |interface: &str| -> Vec<u64> {
+        frames.iter().filter(|frame| frame.interface == interface).map(|frame| frame.at).collect()
+    };
+    // Arrivals at n + 1.1 ms, deliveries at n + 8.2 ms, up to 100 ms.
+    assert_eq!(of("bottleneck in"), (0..99).map(|n| n * 1_000_000 + 1_100_000).collect::<Vec<_>>());
+    assert_eq!(of("bottleneck out"), of("bottleneck in"), "nothing waits");
+    assert_eq!(of("delivered"), (0..92).map(|n| n * 1_000_000 + 8_200_000).collect::<Vec<_>>());
+    assert!(frames.iter().all(|frame| frame.length == 14 + 1000 && frame.comment.is_none()));
+}
+
+#[test]
+fn every_drop_is_in_the_trace_with_its_cause_and_every_frame_has_valid_headers() {
+    let contest = Contest::of(SCENARIO);
+    let (trace, line) = (path(&contest, "t.pcapng"), path(&contest, "t.ndjson"));
+    let more = ["--set", "warm_up=0 s", "--set", "link.buffer=8 packets", "--format", "json"];
+    let report = done(&contest, &[&more[..], &["--trace", &trace]].concat());
+    done(&contest, &[&more[..], &["--trace", &line]].concat());
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let run = &report["runs"][3];
+    assert_eq!((&run["discipline"], &run["seed"]), (&"red".into(), &1.into()));
+    let frames = frames(&fs::read(contest.path("t.red.1.pcapng")).expect("a file for each run"));
+    let lines = read(&contest, "t.red.1.ndjson");
+    for (cause, count) in run["links"][0]["drops"].as_object().unwrap() {
+        let comment = format!("drop: {cause}");
+        let told = frames.iter().filter(|frame| frame.comment.as_deref() == Some(&comment)).count();
+        assert_eq!(told as u64, count.as_u64().unwrap(), "{cause}");
+        let part = format!("\"event\":\"drop\",\"cause\":\"{cause}\"");
+        assert_eq!(lines.lines().filter(|line| line.contains(&part)).count(), told);
+    }
+    let dropped = frames.iter().filter(|frame| frame.interface == "bottleneck drop").count();
+    assert!(dropped > 0);
+    let mut tcp_seen = 0;
+    for frame in &frames {
+        let mut bytes = frame.bytes.clone();
+        bytes.resize(frame.length as usize, 0);
+        let sliced = SlicedPacket::from_ethernet(&bytes).expect("valid headers");
+        let Some(NetSlice::Ipv4(ip)) = &sliced.net else { panic!("no IPv4") };
+        let header = ip.header();
+        assert_eq!(header.to_header().calc_header_checksum(), header.header_checksum());
+        if let Some(TransportSlice::Tcp(tcp)) = &sliced.transport {
+            let sum = tcp.to_header().calc_checksum_ipv4(&header.to_header(), tcp.payload()).unwrap();
+            assert_eq!(sum, tcp.checksum());
+            assert_eq!(
+                (tcp.sequence_number().wrapping_sub(1)) % 512 * u32::from(!tcp.syn()),
+                0,
+                "whole segments"
+            );
+            tcp_seen += 1;
+        }
+    }
+    assert!(tcp_seen > 100);
+    for line in lines.lines().take(50) {
+        assert!(serde_json::from_str::<Value>(line).unwrap()["time_ns"].is_u64());
+    }
+}
+
+#[test]
+fn a_trace_has_the_blocks_that_acknowledgements_tell_of() {
+    let contest = Contest::of(SCENARIO);
+    let (trace, line) = (path(&contest, "t.pcapng"), path(&contest, "t.ndjson"));
+    let more = ["--seeds", "1", "--discipline", "tail-drop", "--set", "link.buffer=8 packets"];
+    let modern = ["--set", "flow.tcp.tcp={ profile = \"modern\", segment = \"512 B\" }"];
+    for file in [&trace, &line] {
+        done(&contest, &[&more[..], &modern, &["--trace", file]].concat());
+    }
+    let mut from_frames = Vec::new();
+    let mut most = 0;
+    for frame in frames(&fs::read(&trace).expect("it was written")) {
+        let mut bytes = frame.bytes.clone();
+        bytes.resize(frame.length as usize, 0);
+        let sliced = SlicedPacket::from_ethernet(&bytes).expect("valid headers");
+        let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else { continue };
+        if frame.interface != "delivered" || !tcp.ack() || tcp.source_port() != 5001 {
+            continue;
+        }
+        let number = |seq: u32| (seq - 1) / 512; // data begins at 1
+        for option in tcp.options_iterator() {
+            if let etherparse::TcpOptionElement::SelectiveAcknowledgement(first, rest) =
+                option.expect("valid")
+            {
+                let blocks: Vec<_> = std::iter::once(first).chain(rest.into_iter().flatten()).collect();
+                assert!(
+                    blocks.iter().all(|(left, right)| tcp.acknowledgment_number() < *left && left < right)
+                );
+                most = most.max(blocks.len());
+                let numbers: Vec<_> =
+                    blocks.iter().map(|&(left, right)| [number(left), number(right)]).collect();
+                from_frames.push((frame.at, number(tcp.acknowledgment_number()), numbers));
+            }
+        }
+    }
+    assert!(from_frames.len() > 20 && most >= 2, "{} with {most} at most", from_frames.len());
+    let mut from_lines = Vec::new();
+    for line in read(&contest, "t.ndjson").lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is JSON");
+        let blocks =
+            line["sack"].as_array().filter(|blocks| !blocks.is_empty() && line["event"] == "deliver");
+        let Some(blocks) = blocks else { continue };
+        let edge = |of: &Value| u32::try_from(of.as_u64().expect("a number")).expect("a short run");
+        let blocks: Vec<_> = blocks.iter().map(|block| [edge(&block[0]), edge(&block[1])]).collect();
+        from_lines.push((line["time_ns"].as_u64().expect("a time"), edge(&line["next"]), blocks));
+    }
+    assert_eq!(from_frames, from_lines);
+}
+
+/// The scenario asks for files as the options do.
+const WISHES: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
+    paired = \"red\"\n";
+
+#[test]
+fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
+    let contest = Contest::of(&format!("{SCENARIO}{WISHES}"));
+    let go = |more: &[&str]| {
+        let output = fairwire()
+            .args([&["run", "short.toml", "--seeds", "1,2", "--format", "json"], more].concat())
+            .current_dir(contest.folder())
+            .output()
+            .expect("the binary starts");
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let report: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        report
+    };
+    let asked = go(&[]);
+    assert_eq!(files(&contest), ["f.csv", "h.csv", "s.csv", "short.toml"]);
+    let second = read(&contest, "s.csv").lines().nth(1).expect("a row").to_owned();
+    assert!(second.starts_with("tail-drop,1,0.010000000,"), "{second}");
+    assert_eq!(
+        (asked["differences"].as_array().unwrap().len(), &asked["differences"][0]["second"]),
+        (1, &"red".into())
+    );
+    assert!(asked["delays"].as_array().unwrap().iter().any(|delays| delays["kind"] == "one-way"));
+    fs::remove_file(contest.path("s.csv")).expect("it is there");
+    let told = go(&["--series", "other.csv", "--every", "50 ms", "--paired=tail-drop"]);
+    assert!(!files(&contest).contains(&"s.csv".to_owned()), "the option's place, and not the table's");
+    assert!(
+        read(&contest, "other.csv").lines().nth(1).expect("a row").starts_with("tail-drop,1,0.050000000,")
+    );
+    assert_eq!(told["differences"][0]["second"], "tail-drop");
+    let alone = go(&["--discipline", "tail-drop"]);
+    assert!(alone.get("differences").is_none(), "nothing to compare with is no error here");
+    let plain = Contest::of(SCENARIO);
+    let report: Value =
+        serde_json::from_str(&done(&plain, &["--seeds", "1,2", "--format", "json"])).expect("JSON");
+    assert_eq!((&report["manifest"], &report["runs"]), (&asked["manifest"], &asked["runs"]), "nor the hash");
+}
+
+#[test]
+fn what_is_wrong_with_the_outputs_of_a_scenario_is_told_where_it_stands() {
+    for (table, says) in [
+        ("flows = \"f.csf\"", &["short.toml:", "output.flows", "`f.csf`", ".csv or .parquet"][..]),
+        ("every = \"3 s\"", &["short.toml:", "output.every", "above the most", "2 s"]),
+        ("every = \"0 s\"", &["output.every", "below the least"]),
+        ("paired = \"rde\"", &["short.toml:", "unknown discipline `rde`", "did you mean `red`?"]),
+        ("sereis = \"s.csv\"", &["short.toml:", "unknown key `sereis`", "did you mean `series`?"]),
+        ("plot = \"no/such/folder/p.svg\"", &["output.plot `no/such/folder/p.svg`", "cannot be written"]),
+    ] {
+        let message = refused(&Contest::of(&format!("{SCENARIO}[output]\n{table}\n")), &[]);
+        assert!(says.iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
+#[test]
+fn a_table_of_delays_is_in_its_file_and_in_the_report() {
+    let contest = Contest::of(ALONE);
+    let file = path(&contest, "h.csv");
+    let report: Value =
+        serde_json::from_str(&done(&contest, &["--histogram", &file, "--one-way", "--format", "json"]))
+            .unwrap();
+    let delays = report["delays"].as_array().unwrap();
+    assert_eq!(delays.len(), 2, "a link and a flow");
+    assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
+    assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
+    assert_eq!(delays[0]["mean_s"], 0.0);
+    // Delivered from 20 ms on: those with n from 12 to 91. All took 8.2 ms, within the histogram's 0.4 %; the maximum is exact.
+    assert_eq!(delays[1]["packets"], 80);
+    let percentiles = delays[1]["percentiles"].as_array().unwrap();
+    assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
+    assert_eq!(percentiles.last().unwrap()["delay_s"], 0.0082);
+    let text = read(&contest, "h.csv");
+    assert_eq!(text.lines().count(), 1 + 2 * percentiles.len(), "{text}");
+    let schema: Value = serde_json::from_str(&stdout(&run(&["schema", "results"]))).unwrap();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&report));
+}
+
+#[test]
+fn paired_differences_are_those_of_the_runs() {
+    let contest = Contest::of(SCENARIO);
+    let report: Value = serde_json::from_str(&done(&contest, &["--paired=red", "--format", "json"])).unwrap();
+    let share = |run: usize| report["runs"][run]["fairness"]["group_share"]["udp"].as_f64().unwrap();
+    let by_hand = (0..3).map(|seed| share(seed) - share(seed + 3)).sum::<f64>() / 3.0;
+    let told = &report["differences"][0];
+    assert_eq!(
+        (&told["first"], &told["second"], &told["runs"]),
+        (&"tail-drop".into(), &"red".into(), &3.into())
+    );
+    let mean = told["measures"]["share.udp"]["mean"].as_f64().unwrap();
+    assert!((mean - by_hand).abs() < 1e-12, "{mean} {by_hand}"); // rounding of sums near one
+    assert!(done(&contest, &["--paired"]).contains("share.udp: red - tail-drop = "));
+    let csv = done(&contest, &["--paired", "--format", "csv"]);
+    assert!(
+        csv.starts_with("first,second,runs,measure,difference,half_width_95,min,max\nred,tail-drop,3,"),
+        "{csv}"
+    );
+    done(&contest, &["--paired", "--format", "csv", "--out", &path(&contest, "out")]);
+    assert_eq!(read(&contest, "out/differences.csv"), csv);
+    assert!(!done(&contest, &["--format", "json"]).contains("differences"), "only where asked for");
+}
+
+#[test]
+fn flows_and_the_picture_go_where_they_are_sent() {
+    let contest = Contest::of(SCENARIO);
+    let (flows, plot) = (path(&contest, "f.csv"), path(&contest, "p.svg"));
+    done(&contest, &["--flows", &flows, "--plot", &plot, "--out", &path(&contest, "out")]);
+    assert_eq!(read(&contest, "f.csv"), read(&contest, "out/flows.csv"));
+    assert_eq!(read(&contest, "p.svg").matches("class=\"name\"").count(), 2, "a panel for each discipline");
+    assert_eq!(files(&contest), ["f.csv", "out", "p.svg", "short.toml"], "nothing half done is left");
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_before_the_run() {
+    let contest = Contest::of(SCENARIO);
+    let says = |more: &[&str], parts: &[&str]| {
+        let message = refused(&contest, more);
+        for part in parts {
+            assert!(message.contains(part), "no `{part}` in {message}");
+        }
+    };
+    says(
+        &["--series", "x.txt"],
+        &["--series `x.txt`: the ending `.txt`", "allowed: a file that ends in .csv or .ndjson"],
+    );
+    says(&["--trace", "x"], &["--trace `x`: no ending", ".pcapng or .ndjson"]);
+    says(&["--flows", "x.feather"], &["the ending `.feather`", "ends in .csv or .parquet"]);
+    let nowhere = path(&contest, "no/where.csv");
+    says(&["--histogram", &nowhere], &["cannot be written", "a folder that is there"]);
+    says(&["--paired=faba"], &["--paired=faba: this discipline is not run", "tail-drop, red"]);
+    says(&["--paired", "--discipline", "red"], &["only one discipline is run"]);
+    let series = path(&contest, "s.csv");
+    says(&["--series", &series, "--every", "3 s"], &["--every 3 s", "the duration of a run, 2 s"]);
+    assert_eq!(files(&contest), ["short.toml"], "nothing was made");
+}
+
+#[test]
+fn a_warm_up_that_is_too_short_is_told() {
+    let contest = Contest::of(ALONE);
+    let file = contest.file();
+    // Nothing is delivered in the first 8.2 ms, then all is even: batches of five samples end at 10 ms.
+    let said = |warm_up: &str| {
+        let set = format!("warm_up={warm_up}");
+        stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))
+    };
+    assert!(
+        said("5 ms").contains("MSER-5 would leave out 0.010 s, the scenario leaves out 0.005 s"),
+        "{}",
+        said("5 ms")
+    );
+    assert!(!said("10 ms").contains("MSER"), "{}", said("10 ms"));
+}
+
+#[test]
+fn an_interrupted_command_keeps_the_series_of_finished_runs_and_nothing_half_done() {
+    let contest = Contest::of(SCENARIO);
+    let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
+    // The first run is short, those of thousands of seeds are not to be waited for.
+    let mut child = fairwire()
+        .args([
+            "run",
+            &contest.file(),
+            "--jobs",
+            "1",
+            "--seeds",
+            "1..=5000",
+            "--series",
+            &series,
+            "--trace",
+            &trace,
+        ])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut is_running = || child.try_wait().expect("it is ours").is_none();
+    while !contest.path("t.tail-drop.1.ndjson").exists() && is_running() {
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(read(&contest, "s.csv").lines().any(|line| line.starts_with("tail-drop,1,2.000000000,")));
+    assert!(files(&contest).iter().all(|name| !name.starts_with('.')), "{:?}", files(&contest).len());
+}

@@ -1,0 +1,277 @@
+//! `fairwire reproduce` and `fairwire list exhibits` as a user meets them.
+
+use crate::common;
+
+use common::{code, fairwire, run, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+const SCENARIO: &str = r#"format = 1
+name = "short"
+duration = "2 s"
+warm_up = "500 ms"
+disciplines = [{ name = "tail-drop", label = "DropTail" }, { name = "fbfq", label = "Fair" }]
+[link]
+rate = "2 Mbit/s"
+delay = "10 ms"
+buffer = "20 packets"
+[[flow]]
+group = "tcp"
+count = 2
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+[[flow]]
+group = "cbr"
+source = "cbr"
+rate = "3 Mbit/s"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#;
+
+const STUDY: &str = r#"format = 1
+paper = "made"
+title = "A made-up study"
+source = "Nobody, Nothing, never"
+[[exhibit]]
+id = "fig1"
+title = "Share of TCP"
+scenario = "base.toml"
+[[exhibit.measure]]
+id = "tcp"
+of = "share.tcp"
+[exhibit.figure]
+kind = "bars"
+[[exhibit.claim]]
+id = "fairer"
+says = "Fair queueing protects TCP"
+where = "nowhere"
+order = { more = "Fair", than = "DropTail" }
+[[exhibit.claim]]
+id = "perfect"
+says = "It gives them what is fair"
+where = "nowhere"
+because = "a test"
+bound = { of = "DropTail", min = 0.9 }
+"#;
+
+struct Studies {
+    folder: tempfile::TempDir,
+}
+
+impl Studies {
+    fn new() -> Self {
+        let studies = Studies { folder: tempfile::tempdir().unwrap() };
+        let made = studies.path("studies/2000-nobody-made");
+        fs::create_dir_all(&made).unwrap();
+        fs::write(made.join("study.toml"), STUDY).unwrap();
+        fs::write(made.join("base.toml"), SCENARIO).unwrap();
+        studies
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn reproduce(&self, more: &[&str]) -> std::process::Output {
+        let (out, studies) = (self.text("out"), self.text("studies"));
+        let mut args = vec!["reproduce", "--studies", &studies, "--out", &out, "--jobs", "2"];
+        args.extend(more);
+        run(&args)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn claims_that_do_not_hold_are_results_and_no_failure() {
+    let studies = Studies::new();
+    let output = studies.reproduce(&[]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let table = stdout(&output);
+    assert!(table.contains("1 holds, 1 does not hold, 0 not testable as printed"), "{table}");
+    assert!(table.contains("against it: DropTail: 0."), "{table}");
+    let results = json(&studies.path("out/results.json"));
+    assert_eq!(results["exhibits"][0]["claims"][0]["verdict"], "holds");
+    assert_eq!(results["exhibits"][0]["command"], "fairwire reproduce made.fig1 --quick");
+    for name in ["out/report.html", "out/made.fig1.svg", "out/made.fig1.csv"] {
+        assert!(studies.path(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn json_on_stdout_is_what_stands_in_the_folder_and_a_second_call_takes_all_from_there() {
+    let studies = Studies::new();
+    let first = studies.reproduce(&["made.fig1", "--format", "json"]);
+    assert_eq!(code(&first), 0, "{}", stderr(&first));
+    assert_eq!(stdout(&first), fs::read_to_string(studies.path("out/results.json")).unwrap());
+    let second = studies.reproduce(&["made", "--format", "json"]);
+    assert_eq!(stdout(&second), stdout(&first));
+    assert!(stderr(&second).contains("0 runs made, 6 taken from earlier"), "{}", stderr(&second));
+    let fresh = studies.reproduce(&["--fresh"]);
+    assert!(!stderr(&fresh).contains("taken from earlier"), "{}", stderr(&fresh));
+}
+
+#[test]
+fn an_unknown_exhibit_names_the_nearest() {
+    let studies = Studies::new();
+    for (given, near) in [("made.fig2", "did you mean `made.fig1`?"), ("mdae", "did you mean `made`?")] {
+        let output = studies.reproduce(&[given]);
+        assert_eq!(code(&output), 2);
+        let message = stderr(&output);
+        assert!(
+            message.contains(&format!("there is no exhibit `{given}`")) && message.contains(near),
+            "{message}"
+        );
+    }
+    let output = studies.reproduce(&["--quick", "--full"]);
+    assert_eq!(code(&output), 2);
+}
+
+#[test]
+fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
+    let studies = Studies::new();
+    let page = studies.text("not/there.md");
+    let page = format!("--write-docs={page}");
+    for (given, told) in [
+        (&["--format", "csv"][..], "allowed: table or json"),
+        (&[&page], "a file in a folder that is there"),
+        (&["--write-docs=page.html"], "allowed: a file that ends in .md"),
+    ] {
+        let output = studies.reproduce(given);
+        assert_eq!(code(&output), 2, "{given:?}");
+        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+        assert!(!studies.path("out").exists(), "nothing was begun: {given:?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_study_is_shown_at_its_place() {
+    let studies = Studies::new();
+    let file = studies.path("studies/2000-nobody-made/study.toml");
+    fs::write(&file, STUDY.replace("share.tcp", "shrae.tcp")).unwrap();
+    let output = studies.reproduce(&[]);
+    assert_eq!(code(&output), 2);
+    let message = stderr(&output);
+    assert!(
+        message.contains("study.toml:11:6") && message.contains("did you mean `share.tcp`?"),
+        "{message}"
+    );
+}
+
+#[test]
+fn verdicts_are_recorded_and_held_to() {
+    let studies = Studies::new();
+    let never = studies.reproduce(&["--expect-recorded"]);
+    assert_eq!(code(&never), 3);
+    assert!(stderr(&never).contains("made.fig1.fairer: holds, recorded: nothing"), "{}", stderr(&never));
+
+    assert_eq!(code(&studies.reproduce(&["--record"])), 0);
+    let held = studies.reproduce(&["--expect-recorded"]);
+    assert_eq!(code(&held), 0, "{}", stderr(&held));
+
+    let listed = |format: &str| {
+        stdout(&run(&["list", "exhibits", "--studies", &studies.text("studies"), "--format", format]))
+    };
+    assert!(listed("table").contains("1 hold, 1 do not, 0 not testable (quick)"), "{}", listed("table"));
+    let list: Value = serde_json::from_str(&listed("json")).unwrap();
+    assert_eq!(list[0]["recorded"]["does_not_hold"], 1);
+
+    let verdicts = studies.path("studies/2000-nobody-made/verdicts.toml");
+    let text = fs::read_to_string(&verdicts).unwrap();
+    fs::write(&verdicts, text.replace("\"does not hold\"", "\"holds\"")).unwrap();
+    let other = studies.reproduce(&["--expect-recorded"]);
+    assert_eq!(code(&other), 3);
+    assert!(
+        stderr(&other).contains("made.fig1.perfect: does not hold, recorded: holds"),
+        "{}",
+        stderr(&other)
+    );
+}
+
+#[test]
+fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
+    let studies = Studies::new();
+    let made = studies.path("studies/2000-nobody-made");
+    // Each run of its second exhibit takes many minutes; its first, of twenty runs, a second.
+    let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
+    let long = long.replace("scenario =", "set = [\"duration=1000000 s\"]\nscenario =");
+    fs::write(made.join("study.toml"), format!("{STUDY}{long}")).unwrap();
+    let (out, folder) = (studies.text("out"), studies.text("studies"));
+    let args =
+        ["reproduce", "--full", "--studies", &folder, "--out", &out, "--jobs", "1", "--format", "json"];
+    let child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let cache = studies.path("out/cache");
+    let is_result = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
+    let finished = || fs::read_dir(&cache).map_or(0, |all| all.flatten().filter(is_result).count());
+    let mut patience = 6000;
+    while finished() < 20 && patience > 0 {
+        std::thread::sleep(Duration::from_millis(10));
+        patience -= 1;
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 2 exhibits are whole"), "{}", stderr(&output));
+    let results: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(results["interrupted"], true);
+    let exhibits: Vec<&Value> = results["exhibits"].as_array().unwrap().iter().map(|e| &e["id"]).collect();
+    assert_eq!(exhibits, ["fig1"]);
+    let again = studies.reproduce(&["made.fig1", "--full"]);
+    assert!(stderr(&again).contains("0 runs made, 20 taken from earlier"), "{}", stderr(&again));
+}
+
+#[test]
+fn a_disk_without_room_ends_it_and_keeps_what_was_finished() {
+    let studies = Studies::new();
+    let small = studies.path("small");
+    fs::create_dir(&small).unwrap();
+    // Two or three results of six fit, and the folder itself.
+    let mount = format!("mount -t tmpfs -o size=24k tmpfs {}", small.display());
+    let mounting = |script: &str| {
+        let mut command = std::process::Command::new("unshare");
+        command
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+            .env("NO_COLOR", "1")
+            .env("CI", "true")
+            .output()
+    };
+    let tried = mounting(&mount).map_err(|error| error.to_string());
+    let tried = tried
+        .and_then(|output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().into()) });
+    if let Err(why) = tried {
+        return fairwire_testing::skipped(format_args!("fairwire reproduce on a full disk: {why}"));
+    }
+    let script = format!(
+        "{mount} && {{ {binary} reproduce --studies {studies} --out {small}/out --jobs 1; code=$?; ls -A {small}/out/cache; exit $code; }}",
+        small = small.display(),
+        binary = env!("CARGO_BIN_EXE_fairwire"),
+        studies = studies.text("studies"),
+    );
+    let output = mounting(&script).unwrap();
+    let message = stderr(&output);
+    assert_eq!(code(&output), 2, "{message}");
+    assert!(message.contains("No space left") && message.contains("goes on from there"), "{message}");
+    let kept = stdout(&output);
+    assert!(
+        !kept.is_empty() && kept.lines().all(|name| name.ends_with(".json")),
+        "whole results and nothing else: {kept}"
+    );
+}
+
+#[test]
+fn fast_exhibits_of_the_repository_come_out_as_recorded() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path().display().to_string();
+    let output = run(&["reproduce", "faba.fig10", "--quick", "--expect-recorded", "--out", &out]);
+    assert_eq!(code(&output), 0, "{}\n{}", stderr(&output), stdout(&output));
+}

@@ -1,0 +1,334 @@
+//! Running a scenario: formats, files, determinism, expectations and interruption.
+
+use crate::common;
+
+use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::Read;
+use std::process::Stdio;
+use std::time::Duration;
+
+fn json(args: &[&str]) -> Value {
+    let output = run(args);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).expect("stdout is JSON and nothing else")
+}
+
+#[test]
+fn json_holds_to_its_schema_and_names_what_was_run() {
+    let contest = Contest::of(SCENARIO);
+    let report = json(&["run", &contest.file(), "--format", "json"]);
+    let schema = json(&["schema", "results"]);
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let mut broken = report.clone();
+    broken["runs"][0]["seed"] = "one".into();
+    assert!(!validator.is_valid(&broken), "the schema must be able to refuse");
+
+    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["manifest"]["scenario"], "short");
+    assert_eq!(report["manifest"]["mode"], "simulated");
+    assert_eq!(report["manifest"]["seeds"], serde_json::json!([1, 2, 3]));
+    assert_eq!(report["manifest"]["interrupted"], false);
+    let order: Vec<_> =
+        report["runs"].as_array().unwrap().iter().map(|run| (&run["discipline"], &run["seed"])).collect();
+    let expected = [("tail-drop", 1), ("tail-drop", 2), ("tail-drop", 3), ("red", 1), ("red", 2), ("red", 3)];
+    assert!(
+        order.iter().zip(expected).all(|((name, seed), want)| *name == want.0 && **seed == want.1),
+        "{order:?}"
+    );
+    assert_eq!(report["runs"][0]["flows"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn every_bit_is_the_same_however_many_run_at_once() {
+    let contest = Contest::of(SCENARIO);
+    let with = |jobs: &str| stdout(&run(&["run", &contest.file(), "--format", "json", "--jobs", jobs]));
+    let one = with("1");
+    assert_eq!(one, with("4"));
+    assert_eq!(one, with("1"));
+    assert!(one.len() > 1000);
+}
+
+#[test]
+fn seeds_differ_and_disciplines_meet_the_same_starts() {
+    let contest = Contest::of(SCENARIO);
+    let report = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=4000 packets"]);
+    let flows = |run: usize| &report["runs"][run]["flows"];
+    assert_ne!(flows(0), flows(1), "another seed is another run");
+    // A buffer that nothing fills: RED stays below its threshold, and so does what tail-drop does.
+    assert_eq!(flows(0), flows(3), "both disciplines meet the same traffic under one seed");
+}
+
+#[test]
+fn the_table_has_a_row_per_discipline_with_intervals() {
+    let contest = Contest::of(SCENARIO);
+    let output = run(&["run", &contest.file()]);
+    let text = stdout(&output);
+    assert!(text.starts_with("Three against one\n"), "{text}");
+    for column in [
+        "share of tcp",
+        "share of udp",
+        "Jain",
+        "drops",
+        "sojourn mean, ms",
+        "sojourn p99, ms",
+        "utilization, %",
+    ] {
+        assert!(text.contains(column), "no `{column}` in {text}");
+    }
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains('±') && line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(rows[0].contains("tail-drop") && rows[1].contains("red"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours outside of a terminal");
+    let single = stdout(&run(&["run", &contest.file(), "--seeds", "7"]));
+    assert!(!single.contains('±'), "one run has no interval: {single}");
+}
+
+#[test]
+fn csv_is_the_summary() {
+    let contest = Contest::of(SCENARIO);
+    let text = stdout(&run(&["run", &contest.file(), "--format", "csv"]));
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("discipline,runs,measure,mean,half_width_95,min,max"));
+    assert!(lines.all(|line| line.split(',').count() == 7 && line.contains(",3,")));
+    assert!(text.contains("red,3,share.tcp,"), "{text}");
+}
+
+#[test]
+fn out_writes_every_file_whole() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("a/b");
+    let output = run(&["run", &contest.file(), "--format", "json", "--out", &out.display().to_string()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let file = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(file("report.json"), stdout(&output));
+    assert_eq!(file("runs.csv").lines().count(), 1 + 6);
+    assert_eq!(file("flows.csv").lines().count(), 1 + 6 * 4);
+    assert!(file("summary.csv").contains("share.tcp"));
+    let picture = file("shares.svg");
+    assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
+    assert!(!picture.contains("NaN") && !picture.contains("href"), "self-contained");
+    for text in ["tail-drop", "red", "fair share", "Three against one"] {
+        assert!(picture.contains(text), "no `{text}` in the picture");
+    }
+    let mut names: Vec<_> =
+        std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["flows.csv", "report.json", "runs.csv", "shares.svg", "summary.csv"],
+        "no scratch files"
+    );
+}
+
+/// A scenario that runs for minutes. A failure to write after the run would be exit code 1, and so not be taken for one
+/// before it.
+const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
+
+#[track_caller]
+fn out_is_refused(contest: &Contest, out: &str, part: &str) {
+    let file = contest.file();
+    let output = run(&[&["run", file.as_str(), "--out", out], ENDLESS].concat());
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.contains(part) && message.contains(out) && message.contains("allowed"), "{message}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_before_the_run() {
+    let contest = Contest::of(SCENARIO);
+    out_is_refused(&contest, &contest.file(), "a file stands in the way");
+    out_is_refused(&contest, &format!("{}/below", contest.file()), "a file stands in the way");
+    out_is_refused(&contest, "/proc/fairwire", "cannot be made");
+    std::fs::create_dir_all(contest.path("taken/report.json")).unwrap();
+    out_is_refused(&contest, &contest.path("taken").display().to_string(), "stands in the way");
+}
+
+/// Runs `script` where it may mount: as root as it is, otherwise as the root of a user namespace.
+fn mounting(script: &str) -> std::io::Result<std::process::Output> {
+    let rights: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--map-root-user", "--mount"] };
+    std::process::Command::new("unshare").args(rights).args(["sh", "-c", script]).output()
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+#[test]
+fn a_full_disk_is_an_error_before_the_run() {
+    let contest = Contest::of(SCENARIO);
+    let small = contest.path("small");
+    fs::create_dir(&small).unwrap();
+    let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
+    // Tried without fairwire first, so that nothing which fairwire does can look like a machine that cannot mount.
+    let tried = mounting(&mount).map_or_else(
+        |error| Err(error.to_string()),
+        |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
+    );
+    if let Err(why) = tried {
+        return fairwire_testing::skipped(format_args!("fairwire on a full disk: {why}"));
+    }
+    let script = format!(
+        "{mount} && {{ {binary} run {file} --out {small}/out --set 'duration=200000 s'; code=$?; ls -A {small}; exit $code; }}",
+        small = small.display(),
+        binary = env!("CARGO_BIN_EXE_fairwire"),
+        file = contest.file()
+    );
+    let output = mounting(&script).unwrap();
+    let message = stderr(&output);
+    assert_eq!(code(&output), 2, "{message}");
+    assert!(message.contains("--out") && message.contains("No space left"), "{message}");
+    assert_eq!(stdout(&output), "", "the folder that was made for nothing is gone");
+}
+
+#[test]
+fn a_failed_expectation_is_exit_code_3_and_is_told() {
+    let expect = |min: &str| {
+        format!(
+            "{SCENARIO}\n[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = {min}\nbecause = \"a link cannot do more\"\n"
+        )
+    };
+    let output = run(&["run", &Contest::of(&expect("1.5")).file()]);
+    assert_eq!(code(&output), 3);
+    let message = stderr(&output);
+    assert!(message.contains("expectation failed: red: utilization is 0."), "{message}");
+    assert!(message.contains("expected at least 1.5 (a link cannot do more)"), "{message}");
+    assert!(stdout(&output).contains("share of tcp"), "the results are printed all the same");
+    assert_eq!(code(&run(&["run", &Contest::of(&expect("0.1")).file()])), 0);
+    let other = run(&["run", &Contest::of(&expect("1.5")).file(), "--discipline", "tail-drop"]);
+    assert_eq!(code(&other), 0, "an expectation on what was not run is not judged");
+    let message = stderr(&other);
+    assert!(message.contains("1 expectation not judged: red was not run"), "{message}");
+}
+
+#[test]
+fn set_and_choices_change_the_run() {
+    let contest = Contest::of(SCENARIO);
+    let report = json(&[
+        "run",
+        &contest.file(),
+        "--format",
+        "json",
+        "--discipline",
+        "faba",
+        "--seeds",
+        "5,9",
+        "--set",
+        "flow.tcp.count=5",
+    ]);
+    assert_eq!(report["manifest"]["disciplines"], serde_json::json!(["faba"]));
+    assert_eq!(report["manifest"]["seeds"], serde_json::json!([5, 9]));
+    assert_eq!(report["runs"][0]["flows"].as_array().unwrap().len(), 6);
+    let base = json(&["run", &contest.file(), "--format", "json"]);
+    assert_ne!(report["manifest"]["scenario_sha256"], base["manifest"]["scenario_sha256"]);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_is_finished() {
+    // Each run takes about 10 ms and there are 19998 of them, minutes in all: after two seconds some are finished and most
+    // are not, also on a machine ten times faster or slower.
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let mut child = fairwire()
+        .args(["run", &contest.file(), "--jobs", "1", "--seeds", "1..=9999", "--format", "json"])
+        .args(["--out", &out.display().to_string(), "--set", "duration=100 s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let (mut text, mut message) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{message}");
+    assert!(message.contains("of 19998 runs finished"), "{message}");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["manifest"]["interrupted"], true);
+    let runs = report["runs"].as_array().unwrap();
+    assert!(!runs.is_empty() && runs.len() < 19_998, "{} runs", runs.len());
+    assert_eq!(runs[0]["seed"], 1);
+    assert_eq!(std::fs::read_to_string(out.join("report.json")).unwrap(), text);
+}
+
+/// Runs `args` with a stdout that nobody reads.
+fn unread(args: &[&str]) -> (Option<i32>, String) {
+    let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let (code, message) =
+        unread(&["run", &contest.file(), "--format", "json", "--out", &out.display().to_string()]);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}
+
+#[test]
+fn a_failed_expectation_is_told_also_when_the_reader_has_left() {
+    let expect = "[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = 1.5\n";
+    let contest = Contest::of(&format!("{SCENARIO}\n{expect}"));
+    let (code, message) = unread(&["run", &contest.file()]);
+    assert_eq!(code, Some(3), "{message}");
+    assert!(message.contains("expectation failed: red"), "{message}");
+}
+
+#[test]
+fn results_that_cannot_be_printed_are_in_the_folder_and_judged() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = fairwire()
+        .args(["run", &contest.file(), "--out", &out.display().to_string()])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("could not be printed"), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}
+
+#[test]
+fn a_stderr_that_cannot_be_written_loses_nothing() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out").display().to_string();
+    // Without CI, so that progress is told, too.
+    let with = |args: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()
+    };
+    let output = with(&["run", &contest.file(), "--format", "json", "--out", &out]);
+    assert_eq!(code(&output), 0);
+    let report: Value = serde_json::from_str(&stdout(&output)).expect("all of the results");
+    assert_eq!(report["runs"].as_array().unwrap().len(), 6);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(code(&with(&["run", &contest.path("missing.toml").display().to_string()])), 2);
+    assert_eq!(code(&with(&["lab", "share", "--discipline", "nonesuch"])), 2);
+}
+
+#[test]
+fn the_lab_writes_its_files_also_when_the_reader_has_left() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("new/lab");
+    let place = out.display().to_string();
+    let (code, message) =
+        unread(&["lab", "share", "--discipline", "faba", "--seconds", "1", "--out", &place]);
+    if code == Some(2) && message.contains("may not make network namespaces") {
+        assert!(!contest.path("new").exists(), "what was made for nothing is gone");
+        return fairwire_testing::skipped(
+            "results of the lab without a reader: no right to make network namespaces",
+        );
+    }
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+}

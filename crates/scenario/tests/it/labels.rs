@@ -1,0 +1,147 @@
+//! One discipline is compared with itself: entries with labels and parameters of their own.
+
+use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, judge, parse, report, run_all};
+use std::sync::atomic::AtomicBool;
+
+const SETTINGS: &str = include_str!("../../../../scenarios/red-settings.toml");
+
+fn read(set: &[&str], disciplines: &[&str]) -> Result<Scenario, ScenarioError> {
+    let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
+    let overrides = Overrides {
+        set: [owned(&["duration=4 s", "warm_up=1 s"]), owned(set)].concat(),
+        disciplines: owned(disciplines),
+        seeds: Some("1..=2".into()),
+    };
+    parse("red-settings.toml", SETTINGS, &overrides)
+}
+
+fn labels(scenario: &Scenario) -> Vec<&str> {
+    scenario.spec().disciplines.iter().map(Compared::label).collect()
+}
+
+fn refusal(set: &str) -> String {
+    read(&[set], &[]).expect_err(set).to_string()
+}
+
+/// Drops under each entry, by label.
+fn drops(scenario: &Scenario) -> Vec<(String, f64)> {
+    let outcome = run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let report = report(scenario, outcome);
+    assert_eq!(report.manifest.disciplines, labels(scenario));
+    let by_run: Vec<&str> = report.runs.iter().map(|run| run.discipline.as_str()).collect();
+    let twice: Vec<&str> = labels(scenario).into_iter().flat_map(|label| [label; 2]).collect();
+    assert_eq!(by_run, twice, "each under both seeds");
+    report.summary.iter().map(|s| (s.discipline.clone(), s.measures["drops"].mean)).collect()
+}
+
+#[test]
+fn each_entry_has_its_own_parameters_and_its_results_its_label() {
+    let all = drops(&read(&[], &[]).unwrap());
+    let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
+    // The plain entry is what `[discipline.red]` says, and each labelled one what its table says.
+    let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
+    assert_eq!(all[0].1, alone(&[]));
+    assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));
+    assert_eq!(all[2].1, alone(&["discipline.red.gentle=false"]));
+    assert!(all[0].1 != all[1].1, "the ceiling makes a difference: {all:?}");
+}
+
+#[test]
+fn a_table_without_a_label_is_called_by_its_name_in_the_catalogue() {
+    let scenario = read(&["expect=[]", "disciplines=[{ name = \"fifo\", parameters = {} }]"], &[]).unwrap();
+    assert_eq!(labels(&scenario), ["tail-drop"]);
+}
+
+#[test]
+fn parameters_in_an_entry_stand_in_place_of_the_common_ones() {
+    let dropped = |entry: &str| {
+        let only = format!("disciplines=[{entry}]");
+        drops(&read(&["expect=[]", "discipline.red.buffer=20 packets", &only], &[]).unwrap())[0].1
+    };
+    let bare = dropped("{ name = \"red\", parameters = {} }");
+    let common = dropped("{ name = \"red\" }");
+    let paper = drops(&read(&["discipline.red={}"], &["red"]).unwrap())[0].1;
+    assert_eq!(bare, paper, "the common buffer is not read");
+    assert!(common != paper, "where no parameters stand in the entry, it is: {common}");
+}
+
+#[test]
+fn a_label_chooses_its_entry_on_the_command_line() {
+    let chosen = read(&[], &["faba", "red-high"]).unwrap();
+    assert_eq!(labels(&chosen), ["faba", "red-high"]);
+    assert_eq!(chosen.spec().disciplines[1].name, "red");
+    assert_eq!(drops(&chosen)[1], drops(&read(&[], &[]).unwrap())[1]);
+    assert_eq!(chosen.sha256(), read(&[], &[]).unwrap().sha256(), "a choice is no other scenario");
+    let typo = read(&[], &["red-hihg"]).unwrap_err().to_string();
+    assert!(typo.ends_with("did you mean `red-high`?"), "{typo}");
+}
+
+#[test]
+fn expectations_are_of_labels() {
+    let judged = |disciplines: &[&str]| {
+        let scenario = read(&[], disciplines).unwrap();
+        let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome));
+        judgements.into_iter().map(|judgement| judgement.discipline).collect::<Vec<_>>()
+    };
+    assert_eq!(judged(&[]), ["red-high", "faba"], "and not `red`, which has another label");
+    assert_eq!(judged(&["red"]), [""; 0], "what was not run is left out");
+    let unknown = refusal("expect.0.discipline=red-hihg");
+    assert!(unknown.contains("unknown discipline `red-hihg`"), "{unknown}");
+    assert!(unknown.ends_with("did you mean `red-high`?"), "{unknown}");
+}
+
+#[test]
+fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
+    for (set, place, message) in [
+        (
+            "disciplines.1.label=red",
+            "--set:1:21",
+            "`disciplines.1.label` is `red`, but `red` stands there already",
+        ),
+        (
+            "disciplines.1.label=faba",
+            "--set:1:21",
+            "`faba`, but that is a name in the catalogue, and not of `red`",
+        ),
+        ("disciplines.1.label=red-abrupt", "red-settings.toml:", "`disciplines.2.label` is `red-abrupt`"),
+        (
+            "disciplines.1.label=a b",
+            "--set:1:21",
+            "allowed: a letter, then letters, digits, `-` and `_`, 64 at most",
+        ),
+        ("disciplines.1.name=rde", "--set:1:20", "unknown discipline `rde`; allowed: `tail-drop`"),
+        (
+            "disciplines.1.name=pie",
+            "red-settings.toml:",
+            "`disciplines.1.parameters.red` is given, but the discipline there is `pie`",
+        ),
+        (
+            "disciplines.1.lable=x",
+            "--set:1:15",
+            "unknown key `lable`; allowed: `name`, `label` or `parameters`; did you mean `label`?",
+        ),
+        ("disciplines.1.parameters.red.weight=3", "--set:1:37", "`disciplines.1.parameters.red.weight` is 3"),
+        (
+            "disciplines.1.parameters.red.buffer=9 GB",
+            "--set:1:37",
+            "`disciplines.1.parameters.red.buffer` is 9000000000 B",
+        ),
+        ("disciplines.1={ label = \"x\" }", "--set:1:15", "the key `name` is missing in `disciplines.1`"),
+        (
+            "disciplines.1=3",
+            "--set:1:15",
+            "allowed: the name of a discipline in quotes, or a table with its `name` and more",
+        ),
+        ("disciplines.1.parameters.red=3", "--set:1:30", "allowed: a table, written `{ key = value }`"),
+        (
+            "disciplines.1={ name = \"prio\", parameters = { prio = { band = [{}, { discipline = \"rde\" }] } } }",
+            "--set:1:83",
+            "`disciplines.1.parameters.prio.band.1.discipline` is `rde` (`red`?)",
+        ),
+    ] {
+        let told = refusal(set);
+        assert!(told.starts_with(place) && told.contains(message), "{told}");
+    }
+}

@@ -1,0 +1,16 @@
+//! Integration tests of scenario files: one binary, since each would be linked with everything again.
+
+mod aggregates;
+mod cake_hosts;
+mod comparisons;
+mod extremes;
+mod hostile;
+mod labels;
+mod one_queue;
+mod refusals;
+mod schema;
+mod selfish_flow;
+mod sources;
+mod tcp;
+mod ties;
+mod topology;

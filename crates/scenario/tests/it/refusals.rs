@@ -1,0 +1,375 @@
+//! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right spelling.
+
+use fairwire_document::Problem;
+use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, Spec, load, parse};
+use std::path::Path;
+
+const GOOD: &str = r#"format = 1
+name = "good"
+duration = "10 s"
+warm_up = "2 s"
+seeds = "1..=2"
+disciplines = ["tail-drop", "red"]
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "78 packets"
+
+[discipline.red]
+gentle = true
+
+[[flow]]
+group = "tcp"
+count = 3
+source = "bulk"
+tcp = { profile = "ns2-2002", segment = "512 B" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "udp"
+source = "cbr"
+rate = "5 Mbit/s"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+
+[[expect]]
+discipline = "red"
+measure = "share.tcp"
+max = 0.9
+"#;
+
+fn read(text: &str, set: &[&str]) -> Result<Scenario, ScenarioError> {
+    let set = set.iter().map(|text| text.to_string()).collect();
+    parse("good.toml", text, &Overrides { set, ..Overrides::default() })
+}
+
+fn message(text: &str, set: &[&str]) -> String {
+    read(text, set).expect_err("it must be refused").to_string()
+}
+
+fn labels(spec: &Spec) -> Vec<&str> {
+    spec.disciplines.iter().map(Compared::label).collect()
+}
+
+/// The good scenario with `from`, which stands in it, replaced by `to`.
+fn with(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    message(&GOOD.replacen(from, to, 1), &[])
+}
+
+#[track_caller]
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+}
+
+#[test]
+fn the_good_scenario_is_good() {
+    let scenario = read(GOOD, &[]).unwrap();
+    assert_eq!(scenario.spec().seeds.as_slice(), [1, 2]);
+    assert_eq!(scenario.sha256().len(), 64);
+}
+
+#[test]
+fn an_unknown_key_is_told_the_keys_there_are_and_the_nearest() {
+    says(
+        &with("buffer =", "bufer ="),
+        &[
+            "good.toml:11:1",
+            "unknown key `bufer`",
+            "`rate`, `delay`, `buffer`, `changes` or `trace`",
+            "did you mean `buffer`?",
+        ],
+    );
+    says(&with("gentle", "gentel"), &["good.toml:14:1", "unknown key `gentel`", "did you mean `gentle`?"]);
+    says(&with("segment", "segmet"), &["good.toml:20:31", "did you mean `segment`?"]);
+    says(&with("[link]", "[lnk]"), &["good.toml:8:2", "unknown key `lnk`", "did you mean `link`?"]);
+}
+
+#[test]
+fn a_bad_quantity_is_told_its_place_and_the_units() {
+    says(
+        &with("10 Mbit/s", "-10 Mbit/s"),
+        &["good.toml:9:8", "link.rate", "`-10 Mbit/s` is negative", "such as \"10 Mbit/s\""],
+    );
+    says(&with("\"10 ms\"", "\"10\""), &["good.toml:10:9", "`10` has no unit", "such as \"5 ms\""]);
+    says(&with("\"10 ms\"", "10"), &["good.toml:10:9", "integer `10`", "ms"]);
+    says(&with("78 packets", "0 packets"), &["good.toml:11:10", "`0 packets` is zero", "\"780 packets\""]);
+    says(&with("10 Mbit/s", "10 Mbut/s"), &["good.toml:9:8", "unknown unit `Mbut/s`", "Mbit/s"]);
+}
+
+#[test]
+fn times_that_leave_nothing_to_measure_are_refused() {
+    says(
+        &with("warm_up = \"2 s\"", "warm_up = \"10 s\""),
+        &["good.toml:4:11", "`warm_up` is 10 s", "less than 10 s"],
+    );
+    says(&with("duration = \"10 s\"", "duration = \"0 s\""), &["good.toml:3:12", "allowed: 1 ns to"]);
+    says(&with("0 s..1 s", "0 s..20 s"), &["good.toml:22:9", "the run is over by then", "before 10 s"]);
+    says(&with("0 s..1 s", "2 s..1 s"), &["good.toml:22:9", "ends before it begins"]);
+}
+
+#[test]
+fn an_unknown_discipline_is_told_the_nearest() {
+    says(
+        &with("\"red\"]", "\"rde\"]"),
+        &["good.toml:6:29", "unknown discipline `rde`", "did you mean `red`?", "faba"],
+    );
+    says(&with("\"red\"]", "\"drop-tail\"]"), &["good.toml:6:29", "`tail-drop` stands there already"]);
+    says(&with("[\"tail-drop\", \"red\"]", "[]"), &["good.toml:6:15", "at least one name"]);
+}
+
+#[test]
+fn a_parameter_that_cannot_work_is_told_where_it_stands() {
+    let text = GOOD.replace("gentle = true", "max_probability = 7.0");
+    says(&message(&text, &[]), &["good.toml:14:19", "`discipline.red.max_probability` is 7", "allowed:"]);
+}
+
+#[test]
+fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
+    let text = GOOD.replace("disciplines = [", "disciplines = [\"prio\", ")
+        + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = \"red\", parameters = { red = { weight = 2 } } },\n]\n";
+    let line = text.lines().position(|line| line.contains("weight = 2")).expect("it is there") + 1;
+    says(
+        &message(&text, &[]),
+        &[&format!("good.toml:{line}:"), "`discipline.prio.band.1.parameters.red.weight` is 2", "allowed:"],
+    );
+}
+
+#[test]
+fn flows_that_make_no_sense_are_refused() {
+    says(&with("count = 3", "count = 0"), &["good.toml:18:9", "`flow.0.count` is 0", "1 to 1000000"]);
+    says(&with("count = 3", "count = 2000000"), &["good.toml:18:9", "1 to 1000000"]);
+    says(&with("count = 3", "count = -3"), &["good.toml:18:9", "`-3`"]);
+    says(&with("group = \"udp\"", "group = \"tcp\""), &["good.toml:25:9", "another group has that name"]);
+    says(&with("group = \"udp\"", "group = \"u.d\""), &["good.toml:25:9", "letters, digits"]);
+    says(&with("rate = \"5 Mbit/s\"", ""), &["`rate` is missing", "flow.1", "source = \"cbr\""]);
+    says(
+        &with("source = \"bulk\"", "source = \"blk\""),
+        &["good.toml:19:10", "`blk`", "did you mean `bulk`?"],
+    );
+    says(
+        &with("source = \"bulk\"", "source = \"bulk\"\nrate = \"1 Mbit/s\""),
+        &["good.toml:20:8", "it belongs to `source = \"cbr\"`"],
+    );
+    says(&with("segment = \"512 B\"", "segment = \"1 MB\""), &["good.toml:20:41", "1 B to 65495 B"]);
+    says(
+        &with("rate = \"5 Mbit/s\"", "rate = \"101 Mbit/s\""),
+        &["good.toml:27:8", "`flow.1.rate` is 101 Mbit/s", "sends only 100 Mbit/s", "1 bit/s to 100 Mbit/s"],
+    );
+    let none = GOOD.split("[[flow]]").next().unwrap();
+    says(&message(none, &[]), &["`flow` is missing"]);
+    says(&message(&format!("flow = []\n{none}"), &[]), &["good.toml:1:8", "nothing would be sent"]);
+}
+
+#[test]
+fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
+    says(
+        &with("78 packets", "1000000000 packets"),
+        &["good.toml:11:10", "memory", "at most 4194304 packets"],
+    );
+    // The discipline's own buffer is held to the same bound, and so is what it asks of the link by time.
+    for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
+        let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
+        let message = message(GOOD, &[&set[0], &set[1]]);
+        says(&message, &["--set:1:", &format!("discipline.{name}.buffer"), "memory", "at most 4194304"]);
+    }
+    says(&with("10 Mbit/s", "10 Tbit/s"), &["good.toml:9:8", "1 bit/s to 1000 Gbit/s"]);
+    says(&with("seeds = \"1..=2\"", "seeds = \"1..=99999999999\""), &["good.toml:5:9", "too many seeds"]);
+    says(&with("duration = \"10 s\"", "duration = \"9999 h\""), &["good.toml:3:12", "1 ns to 1000000 s"]);
+}
+
+#[test]
+fn an_expectation_must_name_a_measure_and_a_bound() {
+    says(
+        &with("share.tcp", "share.tpc"),
+        &["good.toml:32:11", "unknown measure `share.tpc`", "did you mean `share.tcp`?"],
+    );
+    says(&with("max = 0.9", ""), &["good.toml:30:1", "`min` is missing"]);
+    says(&with("max = 0.9", "max = 0.9\nmin = 1.0"), &["good.toml:34:7", "nothing can be between"]);
+    says(
+        &with("max = 0.9", "max = nan"),
+        &["good.toml:33:7", "`expect.0.max` is NaN", "is not a number", "allowed: a finite number"],
+    );
+}
+
+#[test]
+fn what_is_not_toml_is_told_where() {
+    says(&message("name = \n", &[]), &["good.toml:1:", "this is not TOML"]);
+    says(&message("this is prose", &[]), &["good.toml:1:", "this is not TOML"]);
+    says(
+        &with("count = 3", "count = 3\ncount = 4"),
+        &["good.toml:19:1", "this is not TOML", "duplicate key"],
+    );
+}
+
+#[test]
+fn another_format_is_refused() {
+    says(&with("format = 1", "format = 2"), &["good.toml:1:10", "`format` is 2", "allowed: 1"]);
+    says(&with("format = 1\n", ""), &["`format` is missing"]);
+}
+
+#[test]
+fn a_set_value_reaches_its_place_with_or_without_quotes() {
+    let spec = |set: &[&str]| read(GOOD, set).unwrap().spec().clone();
+    assert_eq!(
+        spec(&["link.buffer=\"390 packets\""]).link.shared().unwrap().buffer.to_string(),
+        "390 packets"
+    );
+    assert_eq!(spec(&["link.buffer=390 packets"]).link.shared().unwrap().buffer.to_string(), "390 packets");
+    assert_eq!(spec(&["flow.tcp.count=20"]).flow[0].count, 20);
+    assert_eq!(spec(&["flow.0.count = 20"]).flow[0].count, 20);
+    assert_eq!(spec(&["flow.tcp.tcp.window=30"]).flow[0].tcp.as_ref().unwrap().window, Some(30));
+    assert_eq!(labels(&spec(&["disciplines=[\"faba\"]"])), ["faba"]);
+    assert_eq!(spec(&["discipline.red.gentle=false"]).discipline.red.unwrap().gentle, Some(false));
+    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.faba.is_some()); // a table that was not there
+    assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one holds
+}
+
+#[test]
+fn a_bad_set_points_at_the_argument() {
+    let set = |text: &str| message(GOOD, &[text]);
+    says(&set("link.bufer=5 packets"), &["--set:1:6", "unknown key `bufer`", "did you mean `buffer`?"]);
+    says(&set("lnk.buffer=5 packets"), &["--set:1:1", "unknown key `lnk`", "did you mean `link`?"]);
+    says(&set("link.buffer=5 parcels"), &["--set:1:13", "unknown unit `parcels`"]);
+    says(
+        &set("flow.tpc.count=5"),
+        &["--set:1:6", "there is no `tpc` in `flow`", "did you mean `tcp`?", "an index below 2"],
+    );
+    says(&set("flow.7.count=5"), &["--set:1:6", "an index below 2"]);
+    says(&set("duration.s=5"), &["--set:1:10", "`duration` is a string, with nothing below it"]);
+    says(&set("duration"), &["--set:1:1", "has no `=`", "PATH=VALUE"]);
+    says(&set(".=3"), &["--set:1:1", "is not a dotted path"]);
+    says(&set("disciplines=[\"red\""), &["--set:1:", "this is not TOML"]);
+    says(&set("disciplines=[\"rde\"]"), &["--set:1:14", "unknown discipline `rde`"]);
+    says(&set("flow.tcp.count=many"), &["--set:1:16", "flow.0.count", "\"many\"", "a whole number"]);
+}
+
+#[test]
+fn the_second_of_two_sets_is_the_one_blamed() {
+    let error = read(GOOD, &["flow.tcp.count=4", "flow.tcp.cuont=4"]).unwrap_err();
+    assert_eq!(error.place.unwrap().text, "flow.tcp.cuont=4");
+}
+
+#[test]
+fn choices_of_the_command_line_are_checked_like_the_file() {
+    let choose = |disciplines: &[&str], seeds: Option<&str>| {
+        let disciplines = disciplines.iter().map(|name| name.to_string()).collect();
+        parse(
+            "good.toml",
+            GOOD,
+            &Overrides { disciplines, seeds: seeds.map(Into::into), ..Overrides::default() },
+        )
+    };
+    let scenario = choose(&["faba"], Some("5..=6")).unwrap();
+    assert_eq!(labels(scenario.spec()), ["faba"]);
+    assert_eq!(scenario.spec().seeds.as_slice(), [5, 6]);
+    assert_eq!(scenario.sha256(), read(GOOD, &[]).unwrap().sha256(), "a choice is no other scenario");
+    says(&choose(&["fabba"], None).unwrap_err().to_string(), &["--discipline:1:", "did you mean `faba`?"]);
+    says(&choose(&[], Some("ten")).unwrap_err().to_string(), &["--seeds:1:", "not made of whole numbers"]);
+}
+
+#[test]
+fn the_hash_is_of_what_it_says_and_not_of_how() {
+    let hash = |text: &str, set: &[&str]| read(text, set).unwrap().sha256().to_string();
+    let base = hash(GOOD, &[]);
+    assert_eq!(base, hash(&format!("# a comment\n{GOOD}"), &[]));
+    assert_eq!(base, hash(&GOOD.replace("format = 1\nname = \"good\"", "name = 'good'\nformat = 0x1"), &[]));
+    assert_ne!(base, hash(GOOD, &["flow.tcp.count=4"]));
+    assert_eq!(base, hash(GOOD, &["flow.tcp.count=3"]));
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let refused = |path: &Path| load(path, &Overrides::default()).unwrap_err();
+    std::fs::write(path("selfish.toml"), GOOD).unwrap();
+    assert!(load(&path("selfish.toml"), &Overrides::default()).is_ok());
+
+    says(
+        &refused(&path("selfih.toml")).to_string(),
+        &["there is no file", "selfih.toml", "did you mean", "selfish.toml"],
+    );
+    says(&refused(folder.path()).to_string(), &["is a directory"]);
+    std::fs::write(path("latin.toml"), b"name = \"caf\xe9\"").unwrap();
+    says(&refused(&path("latin.toml")).to_string(), &["is not UTF-8", "byte 11 is 0xe9"]);
+    // A gigabyte, of which the file system stores nothing.
+    std::fs::File::create(path("huge.toml")).unwrap().set_len(1 << 30).unwrap();
+    assert!(matches!(
+        refused(&path("huge.toml")).problem,
+        Problem::TooLarge { bytes: Some(0x4000_0000), .. }
+    ));
+    // What has no end, and what nobody writes to.
+    assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
+    #[cfg(unix)]
+    {
+        let made = std::process::Command::new("mkfifo").arg(path("pipe.toml")).status();
+        assert!(made.expect("mkfifo is there").success());
+        says(&refused(&path("pipe.toml")).to_string(), &["pipe.toml` is no regular file", "no pipe"]);
+    }
+}
+
+#[test]
+fn the_demo_scenario_is_good() {
+    let text = include_str!("../../../../scenarios/selfish-flow.toml");
+    let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
+    assert_eq!(scenario.spec().flow.iter().map(|flow| flow.count).sum::<u32>(), 10);
+}
+
+#[test]
+fn a_buffer_that_cannot_hold_a_packet_is_refused() {
+    // 100 us at 10 Mbit/s are 125 bytes; a full TCP packet has 552.
+    let refused = with("buffer = \"78 packets\"", "buffer = \"100 us\"");
+    says(&refused, &["link.buffer", "100 us", "that is 125 B", "`tcp` has 552 B", "at least 552 B"]);
+    let own = with("gentle = true", "buffer = \"100 B\"");
+    says(&own, &["buffer", "100 B", "room for one typical packet"]);
+}
+
+#[test]
+fn control_characters_are_refused_and_never_repeated_raw() {
+    let say = |message: &str, parts: &[&str]| {
+        says(message, parts);
+        assert!(!message.contains('\u{1b}'), "{message:?}");
+    };
+    let escape = "a\\u001b[2J";
+    let title = format!("name = \"good\"\ntitle = \"{escape}\"");
+    say(&with("name = \"good\"", &title), &["good.toml:3:9", "`title`", "control character \\u{1b}"]);
+    say(&with("\"good\"", &format!("\"{escape}\"")), &["`name`", "\\u{1b}"]);
+    let because = format!("max = 0.9\nbecause = \"{escape}\"");
+    say(&with("max = 0.9", &because), &["good.toml:34:11", "`expect.0.because`", "control character"]);
+    say(&with("buffer =", &format!("\"{escape}\" =")), &["unknown key `a\\u{1b}[2J`"]);
+    say(&with("\"tail-drop\"", &format!("\"{escape}\"")), &["unknown discipline `a\\u{1b}[2J`"]);
+    say(&message(GOOD, &["flow.\u{1b}.count=1"]), &["no `\\u{1b}` in `flow`"]);
+    let disciplines = vec!["a\u{1b}".to_string()];
+    let error = parse("good.toml", GOOD, &Overrides { disciplines, ..Overrides::default() }).unwrap_err();
+    say(&error.to_string(), &["--discipline:1:", "unknown discipline `a\\u{1b}`", "`tail-drop`"]);
+}
+
+#[test]
+fn a_value_of_another_type_is_told_in_the_words_of_toml() {
+    let set = |text: &str| message(GOOD, &[text]);
+    says(&set("link=1"), &["`link`: integer `1` was given; allowed: a table, written `[link]`"]);
+    says(&set("flow=x"), &["`flow`: string \"x\" was given; allowed: an array of tables, each `[[flow]]`"]);
+    says(&set("flow.tcp=1"), &["`flow.0`: integer `1` was given; allowed: a table, written `[[flow]]`"]);
+    says(&set("discipline.red=3"), &["allowed: a table, written `[discipline.red]`"]);
+    says(
+        &set("disciplines=red"),
+        &["string \"red\" was given; allowed: an array, such as [\"red\", \"faba\"]"],
+    );
+    says(&set("name=1"), &["`name`: integer `1` was given; allowed: text in quotes"]);
+    says(&set("flow.tcp.source=1"), &["`flow.0.source`: no string was given"]);
+    let huge = "99999999999999999999";
+    says(
+        &set(&format!("flow.tcp.count={huge}")),
+        &[&format!("integer `{huge}` was given"), "0 to 4294967295"],
+    );
+    says(
+        &set("flow.udp.dither=nan"),
+        &["`flow.1.dither` is NaN", "is not a number", "allowed: a finite number"],
+    );
+    says(&set("flow.9.count=1"), &["allowed: `tcp`, `udp`, or an index below 2"]);
+    says(&set("expect.9.max=1"), &["there is no `9` in `expect`; allowed: an index below 1"]);
+}

@@ -1,0 +1,253 @@
+//! Networks of links: what they share, how ways are found, and what is refused.
+
+use fairwire_metrics::summary::summarize;
+use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
+use std::sync::atomic::AtomicBool;
+
+fn read(text: &str, set: &[&str]) -> Scenario {
+    let set = set.iter().map(|text| text.to_string()).collect();
+    parse("net.toml", text, &Overrides { set, ..Overrides::default() })
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn message(text: &str) -> String {
+    parse("net.toml", text, &Overrides::default()).expect_err("it must be refused").to_string()
+}
+
+#[track_caller]
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+}
+
+/// Every link takes 10 ms; the queues hold 100 packets.
+fn link(from: &str, to: &str, mbit: u32, more: &str) -> String {
+    format!(
+        "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{mbit} Mbit/s\"\ndelay = \"5 ms\"\n\
+         buffer = \"100 packets\"\n{more}\n"
+    )
+}
+
+fn flow(group: &str, from: &str, to: &str, more: &str) -> String {
+    format!(
+        "[[flow]]\ngroup = \"{group}\"\nsource = \"bulk\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+         access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\nstart = \"0 s..1 s\"\n{more}\n"
+    )
+}
+
+fn head(nodes: &str, disciplines: &str) -> String {
+    format!(
+        "format = 1\nname = \"net\"\nduration = \"40 s\"\nwarm_up = \"20 s\"\nseeds = [1, 2]\n\
+         disciplines = {disciplines}\nnodes = {nodes}\n"
+    )
+}
+
+/// Greedy flows under fair queueing at every link get their max-min shares, within 2 %: a TCP whose buffer holds more than its
+/// bandwidth-delay product of 24 ms never leaves its turn unused, but its shares are counted in whole windows at the ends.
+#[track_caller]
+fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
+    let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+    for summary in summarize(&outcome.runs) {
+        for &(group, expected) in expected_mbit {
+            let got = summary.measures[&format!("throughput_bps.{group}")].mean / 1e6;
+            let of = format!("{} gives {group} {got} Mbit/s of {expected}", summary.discipline);
+            assert!((got / expected - 1.0).abs() < 0.02, "{of}");
+            let share = summary.measures[&format!("share.{group}")].mean;
+            assert!(
+                (share * expected / got - 1.0).abs() < 1e-9,
+                "the record's share is of another allocation"
+            );
+        }
+    }
+}
+
+/// Acknowledgements have a queue of their own here, which data does not share.
+#[test]
+fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
+    let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\", \"sfq-start\"]")
+        + &link("a", "b", 10, "")
+        + &link("b", "c", 6, "")
+        + &link("c", "d", 10, "")
+        + &flow("long", "a", "d", "")
+        + &flow("one", "a", "b", "")
+        + &flow("two", "b", "c", "")
+        + &flow("three", "c", "d", "");
+    is_max_min(&text, &[("long", 3.0), ("one", 7.0), ("two", 3.0), ("three", 7.0)]);
+}
+
+/// Ways of one link and of two that overlap, so that three links fill up at three levels.
+#[test]
+fn overlapping_ways_under_fair_queueing_are_shared_max_min_fairly() {
+    let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\"]")
+        + &link("a", "b", 4, "")
+        + &link("b", "c", 9, "")
+        + &link("c", "d", 8, "")
+        + &flow("x", "a", "b", "")
+        + &flow("y", "a", "c", "")
+        + &flow("z", "b", "d", "count = 2")
+        + &flow("w", "c", "d", "");
+    // a-b: 2 each; b-c: 7 left for two, 3.5 each, but c-d of 8 for three gives 8/3 each.
+    is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
+}
+
+#[test]
+fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
+    for (name, text) in [
+        ("parking-lot", include_str!("../../../../scenarios/parking-lot.toml")),
+        ("two-way", include_str!("../../../../scenarios/two-way.toml")),
+        ("asymmetric", include_str!("../../../../scenarios/asymmetric.toml")),
+        ("star", include_str!("../../../../scenarios/star.toml")),
+        ("mixed-rtt", include_str!("../../../../scenarios/mixed-rtt.toml")),
+    ] {
+        let scenario = read(text, &["seeds=[1, 2]", "duration=60 s"]);
+        let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+        let judgements = judge(scenario.spec(), &report(&scenario, outcome));
+        assert!(!judgements.is_empty());
+        for judgement in judgements {
+            assert!(judgement.is_met(), "{name}: {judgement}");
+        }
+    }
+}
+
+#[test]
+fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
+    let text = head("[\"a\", \"b\", \"c\"]", "[\"red\"]")
+        + &link("a", "b", 10, "name = \"core\"\nback = { rate = \"1 Mbit/s\" }")
+        + &link("b", "c", 10, "bottleneck = true\none_way = true")
+        + &link("c", "b", 10, "one_way = true")
+        + &flow("tcp", "a", "c", "");
+    let scenario = read(&text, &[]);
+    assert_eq!(scenario.links().collect::<Vec<_>>(), ["b-c", "core", "core-back", "c-b"]);
+    let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let links = &outcome.runs[0].links;
+    assert_eq!((links[0].name.as_str(), links[2].rate_bps), ("b-c", 1e6));
+    assert!(links[3].packets_out > 0, "acknowledgements come back over c-b");
+}
+
+/// A constant rate goes where `via` says, although another way is shorter.
+#[test]
+fn a_flow_goes_the_shortest_way_or_the_one_that_it_is_told() {
+    let busy = |via: &str| {
+        let udp =
+            "[[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"2 Mbit/s\"\nfrom = \"a\"\nto = \"c\"\n";
+        let access = "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
+        let text = head("[\"a\", \"b\", \"c\"]", "[\"tail-drop\"]")
+            + &link("a", "b", 10, "")
+            + &link("b", "c", 10, "")
+            + &link("a", "c", 10, "")
+            + &format!("{udp}{access}{via}");
+        let outcome = run_all(&read(&text, &["duration=21 s"]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+        let links = &outcome.runs[0].links;
+        let is_used = |name| links.iter().any(|link| link.name == name && link.packets_out > 0);
+        ["a-b", "b-c", "a-c"].map(is_used)
+    };
+    assert_eq!(busy(""), [false, false, true]);
+    assert_eq!(busy("via = [\"b\"]\n"), [true, true, false]);
+}
+
+#[test]
+fn delays_of_a_group_are_drawn_or_dealt_out() {
+    let text = include_str!("../../../../scenarios/mixed-rtt.toml");
+    let longer = text.replace("\"1 ms..50 ms\"", "\"50 ms..1 ms\"");
+    says(&message(&longer), &["flow.2.access.delay", "ends before it begins"]);
+    let far = text.replace("\"50 ms\"]", "\"2 h\"]");
+    says(&message(&far), &["`flow.1.access.delay` is 7200 s", "0 ns to 3600 s"]);
+}
+
+fn net(from: &str, to: &str) -> String {
+    let text = head("[\"a\", \"b\", \"c\"]", "[\"drr\"]")
+        + &link("a", "b", 10, "one_way = true")
+        + &link("b", "c", 10, "")
+        + &flow("tcp", "b", "c", "");
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn ways_that_do_not_exist_are_told_with_their_ends() {
+    let tcp = "from = \"b\"\nto = \"c\"\naccess";
+    says(
+        &message(&net(tcp, "from = \"a\"\nto = \"c\"\naccess")),
+        &["flow.0.to", "no way leads from `c` to `a`"],
+    );
+    says(
+        &message(&net(tcp, "from = \"c\"\nto = \"a\"\naccess")),
+        &["flow.0.to", "no way leads from `c` to `a`"],
+    );
+    says(&message(&net(tcp, "from = \"b\"\nto = \"b\"\naccess")), &["flow.0.to", "would pass `b` twice"]);
+    let looping = "from = \"b\"\nto = \"c\"\nvia = [\"c\", \"b\"]\naccess";
+    says(&message(&net(tcp, looping)), &["`flow.0.via` is [c, b]", "would pass `b` twice"]);
+    says(
+        &message(&net(tcp, "from = \"bb\"\nto = \"c\"\naccess")),
+        &["net.toml:25:8", "unknown node `bb`", "did you mean `b`?"],
+    );
+    says(&message(&net(tcp, "to = \"c\"\naccess")), &["the key `from` is missing", "[[link]]"]);
+    says(
+        &message(&net(tcp, "direction = \"reverse\"\nfrom = \"b\"\nto = \"c\"\naccess")),
+        &["flow.0.direction", "belongs to `[link]`"],
+    );
+}
+
+#[test]
+fn links_that_make_no_sense_are_refused_where_they_stand() {
+    says(
+        &message(&net("one_way = true", "discipline = \"rde\"")),
+        &["net.toml:14", "unknown discipline `rde`", "did you mean `red`?"],
+    );
+    says(&message(&net("one_way = true", "wire = true")), &["`link.0.buffer`", "nobody waits at a wire"]);
+    says(
+        &message(&net("buffer = \"100 packets\"", "")),
+        &["the key `buffer` is missing", "link.0", "wire = true"],
+    );
+    says(&message(&net("to = \"b\"", "to = \"a\"")), &["`link.0.to`", "that is where it comes from"]);
+    says(&message(&net("to = \"b\"", "to = \"d\"")), &["unknown node `d`", "`a`, `b` or `c`"]);
+    says(&message(&net("one_way = true", "one_way = true\nback = {}")), &["`link.0.back`", "`one_way`"]);
+    says(
+        &message(&net("one_way = true", "bottleneck = true\ndiscipline = \"red\"")),
+        &["`link.0.discipline`", "one of the two"],
+    );
+    says(&message(&net("one_way = true", "name = \"b-c\"")), &["is `b-c`", "another link is called so"]);
+    says(&message(&net("one_way = true", "buffr = 1")), &["unknown key `buffr`", "did you mean `buffer`?"]);
+    says(
+        &message(&net("\"a\", \"b\", \"c\"", "\"a\", \"b\", \"b\", \"c\"")),
+        &["`nodes.2` is `b`", "another node"],
+    );
+    says(&message(&net("nodes", "return = {}\nnodes")), &["`return`", "belongs to `[link]`"]);
+    let all_own = net("one_way = true", "discipline = \"red\"").replacen(
+        "buffer = \"100 packets\"\n\n",
+        "buffer = \"100 packets\"\ndiscipline = \"red\"\n",
+        1,
+    );
+    says(&message(&all_own), &["without a place for the disciplines compared"]);
+}
+
+#[test]
+fn a_measure_of_a_link_is_refused_with_those_there_are() {
+    let text = net("nodes", "nodes") + "[[expect]]\nmeasure = \"link.b-d.drops\"\nmax = 1\n";
+    says(
+        &message(&text),
+        &["unknown measure `link.b-d.drops`", "did you mean `link.b-c.drops`?", "`link.c-b.sojourn_p99_s`"],
+    );
+}
+
+#[test]
+fn flows_back_need_a_queue_there() {
+    let text = include_str!("../../../../scenarios/two-way.toml");
+    says(
+        &message(&text.replace("[return]\nbottleneck = true", "")),
+        &["`flow.1.direction` is `reverse`", "a table `[return]`"],
+    );
+    says(
+        &message(&text.replace("bottleneck = true", "buffer = \"20 B\"")),
+        &["`return.buffer`", "552 B on the wire"],
+    );
+    says(
+        &message(&text.replace("bottleneck = true", "discipline = { name = \"red\", label = \"x\" }")),
+        &["`return.discipline.label`", "only disciplines that are compared"],
+    );
+    says(
+        &message(&text.replace("direction = \"reverse\"", "from = \"a\"")),
+        &["`flow.1.from`", "belongs to `[[link]]`"],
+    );
+}

@@ -1,0 +1,304 @@
+//! Whole flows on a path: marks, pacing, finite data, delayed acknowledgements, and what the modern profile makes of them.
+
+use crate::path;
+
+use fairwire_core::{Duration, Ecn, Time, rng};
+use fairwire_tcp::congestion::{
+    BbrParameters, ControlConfig, Controller, CubicParameters, DctcpParameters, LedbatParameters,
+    PragueParameters,
+};
+use fairwire_tcp::{Config, EcnMode, Profile, Recovery, Sender};
+use path::Path;
+use std::sync::Arc;
+
+const MODERN: Profile = Profile::Modern;
+
+/// What 10 Mbit/s carry of segments of 552 bytes.
+const LINK_PER_SECOND: f64 = 10e6 / (552.0 * 8.0);
+
+fn at(s: u64) -> Time {
+    Time::ZERO + Duration::from_secs(s)
+}
+
+fn modern(control: ControlConfig) -> Config {
+    Config { control, ..Config::new(MODERN, 512) }
+}
+
+/// The share of the link from 10 s to 30 s.
+fn utilization(path: &mut Path<'_>) -> f64 {
+    path.start();
+    path.run_until(at(10));
+    let before = path.delivered;
+    path.run_until(at(30));
+    (path.delivered - before) as f64 / 20.0 / LINK_PER_SECOND
+}
+
+#[test]
+fn every_controller_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
+    for control in [
+        ControlConfig::Reno,
+        ControlConfig::Cubic(CubicParameters::default()),
+        ControlConfig::Bbr(BbrParameters::default()),
+        ControlConfig::Ledbat(LedbatParameters::default()),
+    ] {
+        for recovery in [Recovery::NewReno, Recovery::Sack] {
+            if matches!(control, ControlConfig::Bbr(_)) && recovery == Recovery::NewReno {
+                continue; // its start-up loses a buffer's worth, which takes the timer again and again without SACK
+            }
+            let config = Config { recovery, ..modern(control.clone()) };
+            let got = utilization(&mut Path::new(&config, 74)); // 10 Mbit/s x 32.6 ms
+            assert!(got > 0.95 && got <= 1.001, "{control:?} {recovery:?}: {got}");
+        }
+    }
+}
+
+#[test]
+fn a_shallow_queue_that_marks_is_held_without_loss_by_those_that_count_marks() {
+    for (control, ecn) in [
+        (ControlConfig::Dctcp(DctcpParameters::default()), EcnMode::Ect0),
+        (ControlConfig::Prague(PragueParameters::default()), EcnMode::Ect1),
+    ] {
+        let config = Config { ecn, ..modern(control.clone()) };
+        let mut path = Path::new(&config, 200).marking_above(20);
+        let got = utilization(&mut path);
+        assert!(got > 0.95 && got <= 1.001, "{control:?}: {got}");
+        assert!(path.marks > 100, "{control:?}: {}", path.marks);
+        assert!(path.sent.iter().all(|(_, segment)| !segment.cwr), "counted marks need no answer");
+    }
+}
+
+#[test]
+fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed() {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let control = ControlConfig::Dctcp(DctcpParameters::default());
+        let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
+        // One packet in five is marked, at random; every seventh acknowledgement is lost, and every thousandth segment.
+        let mut path = Path::new(&config, 1000)
+            .marking(|n| rng::mix(n).is_multiple_of(5))
+            .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
+            .ack_fate(|n| if n.is_multiple_of(7) { vec![] } else { vec![Duration::ZERO] });
+        path.start();
+        path.run_until(at(10));
+        let (mut sum, mut count) = (0.0, 0);
+        while path.now < at(60) {
+            path.run_until(path.now + Duration::from_ms(30));
+            if let Controller::Dctcp(dctcp) = path.sender.controller() {
+                (sum, count) = (sum + dctcp.alpha(), count + 1);
+            }
+        }
+        let alpha = sum / f64::from(count);
+        // A round of about ten segments has one, two or three marks; its share varies by 0.1, the average of 16 rounds by 0.02, and
+        // the mean over 1600 rounds by a tenth of that.
+        assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
+    }
+}
+
+#[test]
+fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
+    let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
+    // Every packet from the 200th to the 229th is marked: within one window, and so one reduction.
+    let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
+    path.start();
+    let mut reductions = Vec::new();
+    let mut before = path.sender.window();
+    for ms in 0..1000 {
+        path.run_until(Time::ZERO + Duration::from_ms(ms));
+        let window = path.sender.window();
+        if window < before {
+            reductions.push((before, window));
+        }
+        before = window;
+    }
+    assert_eq!(path.marks, 30);
+    assert_eq!(reductions, [(64.0, 32.0)]);
+    assert_eq!(path.sent.iter().filter(|(_, segment)| segment.cwr).count(), 1);
+    assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
+}
+
+#[test]
+fn data_is_ecn_capable_where_asked_and_neither_a_syn_nor_a_retransmission_is() {
+    for (ecn, codepoint) in
+        [(EcnMode::Off, Ecn::NotEct), (EcnMode::Ect0, Ecn::Ect0), (EcnMode::Ect1, Ecn::Ect1)]
+    {
+        let config = Config { ecn, ..modern(ControlConfig::Reno) };
+        let mut path = Path::new(&config, 30);
+        path.start();
+        path.run_until(at(3));
+        assert!(path.sent.iter().any(|(_, segment)| segment.is_retransmission));
+        for (_, segment) in &path.sent {
+            let is_plain = !segment.is_syn && !segment.is_retransmission;
+            assert_eq!(segment.ecn, if is_plain { codepoint } else { Ecn::NotEct });
+        }
+    }
+}
+
+#[test]
+fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let window = Some(32);
+        let config = Config { recovery, window, ecn: EcnMode::Ect0, ..modern(ControlConfig::Reno) };
+        let mut is_lost = false;
+        let mut path = Path::new(&config, 1000).marking(|n| n == 200).fate(move |_, segment| {
+            let is_due = segment.seq == 205 && !std::mem::replace(&mut is_lost, segment.seq == 205);
+            if is_due { vec![] } else { vec![Duration::ZERO] }
+        });
+        path.start();
+        let mut least = f64::INFINITY;
+        for ms in 100..1000 {
+            path.run_until(Time::ZERO + Duration::from_ms(ms));
+            least = least.min(path.sender.window());
+        }
+        let again: Vec<u64> =
+            path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
+        // The receiver's window leaves nothing new to send: SACK's rescue is the last segment (RFC 6675, section 4, NextSeg 4).
+        let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
+        assert_eq!(again, expected, "{recovery:?}");
+        assert_eq!(least, 16.0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
+    let (ecn, window) = (EcnMode::Ect0, Some(30));
+    let whole_segments = false; // a window of 1 and a fraction is to be met
+    let config = Config { ecn, window, whole_segments, delayed_ack: None, ..modern(ControlConfig::Reno) };
+    let mut path = Path::new(&config, 1000).marking(|n| n < 22);
+    path.start();
+    path.run_until(at(300));
+    assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
+    // The first flights are marked, of ten and ever fewer; from the 18th on the window is 1.
+    let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
+    let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
+    assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the least timeout
+    // The first mark finds a window of 1 and a fraction, the second of 1; each after that doubles. A round trip comes to each.
+    let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
+    assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
+    assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // and then it is over
+}
+
+#[test]
+fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
+    let config = modern(ControlConfig::Bbr(BbrParameters::default()));
+    let mut path = Path::new(&config, 200);
+    path.start();
+    path.run_until(at(10));
+    // Past start-up no gain is above 1.25; the estimate of the bandwidth is of 10 rounds, and a little over the link's at most.
+    let least_gap = 1.0 / (LINK_PER_SECOND * 1.25 * 1.1);
+    let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 2.0).collect();
+    assert!(late.len() > 10_000);
+    for pair in late.windows(2) {
+        assert!(pair[1].since(pair[0]).secs() >= least_gap, "{} and {}", pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn a_flow_with_little_to_send_does_not_take_its_own_rate_for_that_of_the_path() {
+    let config = Arc::new(modern(ControlConfig::Bbr(BbrParameters::default())));
+    let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+    let known = |path: &Path<'_>| match path.sender.controller() {
+        Controller::Bbr(bbr) => bbr.bottleneck_rate(),
+        _ => unreachable!("it is BBR"),
+    };
+    path.start();
+    path.write(5000);
+    path.run_until(at(5));
+    assert!(path.sender.is_finished());
+    let bulk = known(&path);
+    assert!((bulk / LINK_PER_SECOND - 1.0).abs() < 0.05, "{bulk}");
+    for tenth in 50..100 {
+        path.write(1); // ten per second, one round trip each: five times as many rounds as the filter is long
+        path.run_until(Time::ZERO + Duration::from_ms(100 * tenth + 100));
+    }
+    assert_eq!(path.delivered, 5050);
+    assert!(known(&path) > 0.95 * LINK_PER_SECOND, "{}", known(&path));
+}
+
+#[test]
+fn delayed_acknowledgements_halve_their_number_and_a_lone_segment_waits_for_the_timeout() {
+    let config = Arc::new(modern(ControlConfig::Reno));
+    let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+    path.start();
+    path.write(1001);
+    path.run_until(at(5));
+    assert!(path.sender.is_finished());
+    assert_eq!(path.acks(), 1 + 500 + 1); // the SYN's, 500 of two segments each, and the last one's
+    let finished = |segments: u64| {
+        let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+        path.start();
+        path.write(segments);
+        while !path.sender.is_finished() {
+            path.run_until(path.now + Duration::from_us(100));
+        }
+        path.now.secs()
+    };
+    let waits = finished(1) - finished(2);
+    assert!((waits - 0.040).abs() < 0.0006, "{waits}"); // less the second segment's 0.44 ms
+}
+
+#[test]
+fn finite_data_is_finished_when_all_of_it_is_acknowledged() {
+    let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
+    let mut path = Path::with(Sender::without_data(&config), &config, 5);
+    path.write(50); // before the connection is open: kept
+    path.start();
+    assert!(!path.sender.is_finished());
+    path.run_until(at(20));
+    assert!(path.sender.is_finished());
+    assert_eq!((path.delivered, path.sender.deadline()), (50, None));
+    path.write(7);
+    assert!(!path.sender.is_finished());
+    path.run_until(at(30));
+    assert_eq!((path.delivered, path.sender.is_finished()), (57, true));
+    assert!(!Sender::new(&config).is_finished());
+}
+
+#[test]
+fn a_pause_beyond_the_timeout_restarts_the_window_and_a_shorter_one_does_not() {
+    let config = Arc::new(Config { restart_window: Some(4), ..modern(ControlConfig::Reno) });
+    let after_pause = |pause: Duration| {
+        let mut path = Path::with(Sender::without_data(&config), &config, 1000);
+        path.start();
+        path.write(1000);
+        path.run_until(at(2));
+        assert!(path.sender.window() > 100.0);
+        let sent = path.sent.len();
+        let last = path.sent[sent - 1].0;
+        path = path.at(last + pause);
+        path.write(100);
+        path.sent.len() - sent
+    };
+    assert_eq!(after_pause(Duration::from_ms(2500)), 4);
+    assert_eq!(after_pause(Duration::from_ms(150)), 100); // shorter than the least timeout, 200 ms
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let config = Arc::new(modern(ControlConfig::Reno));
+    let window = |config: &Arc<Config>| {
+        let mut path = Path::with(Sender::without_data(config), config, 1000);
+        path.start();
+        for ms in 1..1000 {
+            path.run_until(Time::ZERO + Duration::from_ms(10 * ms));
+            path.write(1);
+        }
+        path.sender.window()
+    };
+    assert!(window(&config) <= 11.0, "{}", window(&config)); // the initial 10
+    let mut as_in_ns2 = (*config).clone();
+    as_in_ns2.quirks.grows_unused = true;
+    assert!(window(&Arc::new(as_in_ns2)) > 100.0);
+}
+
+#[test]
+fn exact_round_trip_times_are_those_of_the_path() {
+    let config = Config { delayed_ack: None, window: Some(4), ..modern(ControlConfig::Reno) };
+    let mut path = Path::new(&config, 1000);
+    path.start();
+    path.run_until(at(5));
+    // Propagation 32 ms; a segment on 100, 10 and 100 Mbit/s; an acknowledgement likewise.
+    let alone = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
+    let rtt = path.sender.rtt().smoothed().expect("measured").secs();
+    assert!((rtt - alone).abs() < 1.5e-3, "{rtt} against {alone}"); // at most the three others wait before it
+    assert!(rtt >= alone - 1e-6);
+}

@@ -1,0 +1,9 @@
+//! Integration tests of the TCP: one binary, since each would be linked with everything again.
+
+mod behaviour;
+mod controllers;
+mod fuzz;
+mod ns2;
+mod path;
+mod pipe;
+mod repair;

@@ -1,0 +1,8 @@
+//! Integration tests of the wire formats: one binary, since each would be linked with everything again.
+
+mod checksum;
+mod frames;
+mod headers;
+mod hostile;
+mod join;
+mod split;
