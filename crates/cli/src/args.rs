@@ -200,6 +200,9 @@ pub enum GatewayCommand {
     Run {
         /// The configuration, in TOML.
         config: PathBuf,
+        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by default for ever), as at boot.
+        #[arg(long)]
+        wait: bool,
         /// Allow all system calls: for debuggers.
         #[arg(long)]
         no_seccomp: bool,
@@ -234,7 +237,7 @@ pub enum GatewayCommand {
     Capture {
         #[command(flatten)]
         whom: WhomArgs,
-        /// A file that is not there yet, in a folder that the gateway may write to.
+        /// A file that is not there yet, in a folder that you may write to.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },

@@ -32,6 +32,8 @@ impl Bed {
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder") };
+        // Not root's alone: the process goes on as another user.
+        mode(bed.folder.path(), 0o755);
         let made =
             [("o", OUTSIDE), ("i", INSIDE)].iter().try_for_each(|(end, address)| bed.host(end, address));
         let made = made.and_then(|()| bed.gateway_host());
@@ -78,13 +80,40 @@ impl Bed {
     }
 
     fn text(&self) -> String {
-        let socket = self.folder.path().join("socket");
         format!(
-            "format = 1\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\nsocket = \"{}\"\n\
+            "format = 1\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\ninterval = \"10 ms\"\n\
              [download]\nrate = \"20 Mbit/s\"\ndiscipline = \"faba\"\n",
             self.name,
-            socket.display()
         )
+    }
+
+    fn socket_file(&self) -> PathBuf {
+        PathBuf::from(format!("/run/fairwire/{}.sock", self.name))
+    }
+
+    /// One of the two ports, as the status says.
+    fn port(&self, config: &Path, place: usize) -> serde_json::Value {
+        let status = self.ask(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+        told["ports"][place].clone()
+    }
+
+    /// Waits until the status says so of the inside port.
+    fn wait_for_port(&self, config: &Path, is_up: bool, outages: u64) {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let port = self.port(config, 0);
+            if (&port["is_up"], &port["outages"]) == (&is_up.into(), &outages.into()) {
+                return;
+            }
+            assert!(Instant::now() < until, "waited 20 s in vain for {is_up} and {outages}: {port}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// `ip link` in the gateway's host.
+    fn link(&self, arguments: &str) {
+        ip(&format!("-n {}-g link {arguments}", self.name)).expect("root may");
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -111,12 +140,16 @@ impl Bed {
     }
 
     fn start(&self, config: &Path) -> Gateway {
-        let config = config.to_str().expect("UTF-8");
-        let mut child = self.fairwire(&["run", config]).stderr(Stdio::piped()).spawn().expect("it starts");
-        let lines = lines_of(child.stderr.take().expect("a pipe"));
-        let gateway = Gateway { child, lines };
+        let gateway = self.begin(&["run", config.to_str().expect("UTF-8")]);
         gateway.wait_for("forwards between");
         gateway
+    }
+
+    /// Starts one, and waits for nothing.
+    fn begin(&self, arguments: &[&str]) -> Gateway {
+        let mut child = self.fairwire(arguments).stderr(Stdio::piped()).spawn().expect("it starts");
+        let lines = lines_of(child.stderr.take().expect("a pipe"));
+        Gateway { child, lines }
     }
 
     /// What `make` makes on host `end`.
@@ -161,6 +194,11 @@ impl Drop for Bed {
             let _ = ip(&format!("netns del {}-{end}", self.name));
         }
     }
+}
+
+fn mode(path: &Path, bits: u32) {
+    let bits = std::os::unix::fs::PermissionsExt::from_mode(bits);
+    fs::set_permissions(path, bits).expect("it is ours");
 }
 
 fn ip(arguments: &str) -> Result<(), String> {
@@ -281,7 +319,9 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
         assert_eq!(gateway.status(set), "0000000000003000", "{set}");
     }
     assert_eq!((gateway.status("NoNewPrivs"), gateway.status("Seccomp")), ("1".into(), "2".into()));
-    let socket = bed.folder.path().join("socket");
+    assert!(!gateway.status("Uid").contains("\t0"), "it is root's no more: {}", gateway.status("Uid"));
+    assert_eq!(gateway.status("Groups"), "");
+    let socket = bed.socket_file();
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&socket).expect("it is there").permissions());
     assert_eq!(mode & 0o777, 0o600);
@@ -385,8 +425,10 @@ fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gatew
     let bytes = fs::read(&file).expect("it was written");
     assert!(bytes.len() > 10_000, "the link was overloaded: {}", bytes.len());
     assert_eq!(bed.ask(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
-    gateway.wait_for("refused: the capture cannot be written");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);
+    let weighed = bed.ask(&["weigh", path, "somebody", "2"]);
+    assert_eq!(weighed.status.code(), Some(2), "{weighed:?}");
+    gateway.wait_for("refused: there is no class");
     let no_number = bed.ask(&["weigh", path, "unclaimed", "nan"]);
     let said = String::from_utf8_lossy(&no_number.stderr).into_owned();
     assert!(no_number.status.code() == Some(2) && said.contains("0.000001 to 1000000"), "{said}");
@@ -400,7 +442,10 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
         .write("other.toml", &bed.text().replace("name = \"", "name = \"other-").replace("/socket", "/two"));
     let other = bed.ask(&["run", other.to_str().expect("UTF-8")]);
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
-    assert!(other.status.code() == Some(2) && said.contains("the interface `gi` is taken"), "{said}");
+    assert!(
+        other.status.code() == Some(2) && said.contains("the interface `gi` is taken by process"),
+        "{said}"
+    );
     let none = bed.write(
         "none.toml",
         &bed.text()
@@ -654,4 +699,150 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
     );
     assert!(gateway.status("Uid").starts_with("65534"));
     assert!(gateway.end().0.success());
+}
+
+#[test]
+fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
+    let Some(bed) = Bed::new("handed") else { return };
+    let rows = "name,addresses,weight\nann,10.77.0.2,1\nbob,10.77.0.3,1\n";
+    let sheet = bed.write("people.csv", rows);
+    let socket = bed.folder.path().join("own.sock");
+    let text = bed.text().replace("\"faba\"", "\"hfaba\"");
+    let text = text.replace("interval =", &format!("socket = \"{}\"\ninterval =", socket.display()));
+    let config = bed.write("gateway.toml", &format!("{text}[subscribers]\nfile = \"people.csv\"\n"));
+    let path = config.to_str().expect("UTF-8");
+    mode(bed.folder.path(), 0o700);
+    let checked = bed.ask(&["check", path]);
+    let said = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(checked.status.success() && said.contains("may not read"), "{said}");
+
+    let gateway = bed.begin(&["run", path]);
+    gateway.wait_for("note: the process runs as the user");
+    gateway.wait_for("forwards between");
+    fs::write(&sheet, rows.replace("ann,10.77.0.2,1", "ann,10.77.0.2,3")).expect("it is ours");
+    gateway.signal(Signal::HUP);
+    let line = gateway.wait_for("not reloaded");
+    assert!(line.contains("Permission denied") && line.contains("hands it over"), "{line}");
+    let done = bed.ask(&["reload", path]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success() && said.contains("ann: 1 -> 3"), "{done:?}");
+    gateway.wait_for("reloaded: 1 change,");
+    let weighed = bed.ask(&["weigh", path, "bob", "2"]);
+    assert!(weighed.status.success(), "{weighed:?}");
+    gateway.wait_for("weight of bob: 1 -> 2");
+
+    // Faults of the file that was handed over are told with its name and line.
+    fs::write(&sheet, "name,addresses\nann,10.77.0\n,10.77.0.3\n").expect("it is ours");
+    let refused = bed.ask(&["reload", path]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("people.csv:2:5"), "{said}");
+    assert!(said.contains("people.csv:3:1") && said.contains("nothing was changed"), "{said}");
+
+    let out = bed.folder.path().join("drops.pcapng");
+    let written = bed.ask(&["capture", path, "--out", out.to_str().expect("UTF-8")]);
+    assert!(written.status.success(), "{written:?}");
+    let about = fs::metadata(&out).expect("it is there");
+    assert!(about.len() > 0);
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777, 0o600);
+    let names = fs::read_dir(bed.folder.path()).expect("it is ours").count();
+    assert_eq!(names, 4, "no part is left behind");
+    fs::write(&sheet, rows).expect("it is ours");
+    assert!(gateway.end().0.success());
+
+    // A socket that it could not take away is no obstacle, and answers to nobody.
+    assert!(socket.exists());
+    assert_eq!(bed.ask(&["status", path]).status.code(), Some(2));
+    assert!(bed.start(&config).end().0.success());
+}
+
+#[test]
+fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_once() {
+    let Some(bed) = Bed::new("state") else { return };
+    let config = bed.config("");
+    bed.link("set gi down");
+    let gateway = bed.start(&config);
+    gateway.wait_for("`gi` is down");
+    bed.wait_for_port(&config, false, 0);
+    bed.link("set gi up");
+    gateway.wait_for("`gi` is up again");
+    // Nothing is sent: the state hangs on no packet.
+    bed.wait_for_port(&config, true, 0);
+    bed.link("set gi down");
+    gateway.wait_for("`gi` is down");
+    bed.wait_for_port(&config, false, 1);
+    bed.link("set gi up");
+    gateway.wait_for("`gi` is up again");
+    bed.wait_for_port(&config, true, 1);
+    ip(&format!("-n {}-i link set eth0 down", bed.name)).expect("root may");
+    gateway.wait_for("`gi` has no carrier");
+    bed.wait_for_port(&config, false, 2);
+    ip(&format!("-n {}-i link set eth0 up", bed.name)).expect("root may");
+    gateway.wait_for("`gi` is up again");
+    bed.wait_for_port(&config, true, 2);
+    bed.link("del gi");
+    gateway.wait_for("`gi` is gone");
+    bed.wait_for_port(&config, false, 3);
+    bed.link(&format!("add gi type veth peer name eth0 netns {}-i", bed.name));
+    bed.link("set gi up");
+    ip(&format!("-n {}-i link set eth0 up", bed.name)).expect("root may");
+    gateway.wait_for("`gi` is up again");
+    bed.wait_for_port(&config, true, 3);
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("`gi` is"), "told once: {said}");
+}
+
+#[test]
+fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
+    let Some(bed) = Bed::new("late") else { return };
+    let config = bed.config("");
+    let path = config.to_str().expect("UTF-8");
+    bed.link("set gi name later0");
+    let refused = bed.ask(&["run", path]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "without the word it is refused: {said}");
+    assert!(said.contains("`go`") && !said.contains("`lo`"), "what is allowed would do: {said}");
+
+    let gateway = bed.begin(&["run", "--wait", path]);
+    gateway.wait_for("waiting for `gi`");
+    let (exit, said) = gateway.end();
+    assert!(exit.success(), "told to end while it waits: {exit} {said}");
+
+    let patient = bed.config("[safety]\npatience = \"300 ms\"\n");
+    let mut gateway = bed.begin(&["run", "--wait", patient.to_str().expect("UTF-8")]);
+    gateway.wait_for("interface gi is gone");
+    assert_eq!(gateway.child.wait().expect("it is ours").code(), Some(1), "systemd starts it again");
+
+    let gateway = bed.begin(&["run", "--wait", bed.config("").to_str().expect("UTF-8")]);
+    gateway.wait_for("waiting for `gi`");
+    bed.link("set later0 name gi");
+    gateway.wait_for("forwards between");
+    bed.hosts().wait_until_it_passes();
+    assert!(gateway.end().0.success());
+}
+
+#[test]
+fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_number() {
+    let Some(bed) = Bed::new("renamed") else { return };
+    let config = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"2 s\"\n");
+    let gateway = bed.start(&config);
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+    bed.link("set gi name other0");
+    gateway.wait_for("is called `other0` now");
+    let text = bed.text().replace("name = \"", "name = \"second-").replace("\"gi\"", "\"other0\"");
+    let second = bed.write("second.toml", &text);
+    let second = second.to_str().expect("UTF-8");
+    let noted = bed.ask(&["check", second]);
+    let said = String::from_utf8_lossy(&noted.stdout).into_owned();
+    assert!(noted.status.success() && said.contains("`other0` is in use by process"), "{said}");
+    // Another folder of locks changes nothing.
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut run = bed.fairwire(&["run", second]);
+    let refused = run.env("XDG_RUNTIME_DIR", folder.path()).output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("`other0` is taken by process"), "{said}");
+    hosts.drain();
+    gateway.signal(Signal::KILL);
+    gateway.wait_for("are bridged by fwbr");
+    hosts.wait_until_it_passes();
 }

@@ -8,11 +8,25 @@ use std::path::Path;
 /// The text in the file at `path`, of at most `most_bytes` bytes. `wanted` says which kind of file was meant, should it not be
 /// there: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
 pub fn read_text(path: &Path, most_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
-    let bytes = bounded(path, most_bytes, wanted)?;
+    text_of(path, bounded(path, most_bytes, wanted)?)
+}
+
+fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         Problem::NotText { path: path.into(), offset, byte: error.as_bytes()[offset] }.into()
     })
+}
+
+/// The text in `file`, which is open already and whose name is `path`, from its start; for a process that may not open it itself.
+pub fn read_open(
+    mut file: &File,
+    path: &Path,
+    most_bytes: u64,
+    wanted: &'static str,
+) -> Result<String, DocumentError> {
+    io::Seek::rewind(&mut file).map_err(|cause| unreadable(path, cause, wanted))?;
+    text_of(path, rest(file, path, most_bytes, wanted)?)
 }
 
 /// The file's bytes; a file of more than `most` is refused from its size, and one that has no size is read no further than
@@ -20,6 +34,12 @@ pub fn read_text(path: &Path, most_bytes: u64, wanted: &'static str) -> Result<S
 pub fn bounded(path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Before it is opened: to open a pipe that nobody writes to waits for ever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
+    refuse_by_kind(&about, path, most)?;
+    let file = File::open(path).map_err(|cause| unreadable(path, cause, wanted))?;
+    rest(&file, path, most, wanted)
+}
+
+fn refuse_by_kind(about: &fs::Metadata, path: &Path, most: u64) -> Result<(), Problem> {
     if about.is_dir() {
         return Err(Problem::Directory { path: path.into() });
     }
@@ -29,7 +49,13 @@ pub fn bounded(path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, 
     if about.len() > most {
         return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()), most });
     }
-    let file = File::open(path).map_err(|cause| unreadable(path, cause, wanted))?;
+    Ok(())
+}
+
+/// What `file` holds from where it stands.
+fn rest(file: &File, path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
+    let about = file.metadata().map_err(|cause| unreadable(path, cause, wanted))?;
+    refuse_by_kind(&about, path, most)?;
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause, wanted))?;
     if bytes.len() as u64 > most {

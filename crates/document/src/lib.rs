@@ -13,6 +13,6 @@ mod words;
 
 pub use document::{Change, Places, Read, read, read_document};
 pub use error::{DocumentError, Problem, listed, nearest};
-pub use file::{bounded, read_text};
+pub use file::{bounded, read_open, read_text};
 pub use place::Place;
 pub use words::{is_printable, shortened};

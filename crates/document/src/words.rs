@@ -18,9 +18,13 @@ pub(crate) fn printable(message: &str) -> String {
 }
 
 /// May `c` stand in text that goes to terminals and into SVG? Control characters steer the one, and make the other no XML, as
-/// two more do (XML 1.0, section 2.2).
+/// two more do (XML 1.0, section 2.2). Those that turn the direction of writing (Unicode Annex 9, table 4) or end a line show
+/// another text than there is.
 pub fn is_printable(c: char) -> bool {
-    !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let ends_a_line = matches!(c, '\u{2028}' | '\u{2029}');
+    !c.is_control() && !turns && !ends_a_line && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// What serde says of the value at `key`, in the words of TOML.
@@ -99,6 +103,7 @@ mod tests {
     #[test]
     fn what_is_shortened_can_be_printed() {
         assert_eq!(shortened("a\u{1b}[2J"), "a\\u{1b}[2J");
+        assert_eq!(shortened("ann\u{202e}bob\u{2028}"), "ann\\u{202e}bob\\u{2028}");
         assert_eq!(shortened(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
         assert_eq!(shortened(&"é".repeat(80)), "é".repeat(80));
     }

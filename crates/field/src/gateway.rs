@@ -108,7 +108,7 @@ impl Gateway {
     /// Gives it another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
         write_files(document, &self.file, &self.socket)?;
-        match self.ask(&Request::Reload)? {
+        match self.ask(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
             Answer::Reloaded(reloaded) => Ok(reloaded),
             other => Err(format!("asked to reload it answered {other:?}").into()),
         }

@@ -265,7 +265,7 @@ pub(super) fn bad_reload(happened: &mut Happened) -> Fallible<()> {
     let file = run.gateway().file.clone();
     let text = std::fs::read_to_string(&file)?.replace("\"faba\"", "\"fabba\"");
     std::fs::write(&file, text)?;
-    match run.gateway().ask(&Request::Reload)? {
+    match run.gateway().ask(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
         Answer::Refused { message } => {
             happened
                 .check(message.contains("faba"), format!("it was refused: {}", message.replace('\n', " ")));

@@ -1,17 +1,23 @@
 //! Who claims which packets: prefixes and VLANs of subscribers, which must not meet, and the rules of classes.
 
+use super::NAMED;
 use super::places::{Origin, Texts};
 use super::spec::{DscpSpec, MatchSpec, Spec};
-use super::subscribers::VLANS;
+use super::subscribers::{MOST_FAULTS, VLANS};
 use super::tree::{Tree, quoted};
 use crate::classify::{Claims, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
 use std::collections::HashMap;
 
-/// The claims of the tree's subscribers and classes.
-pub(super) fn claims(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Claims, DocumentError> {
+/// The claims of the tree's subscribers and classes, and what is well to know of them.
+pub(super) fn claims(
+    spec: &Spec,
+    tree: &Tree,
+    texts: &Texts<'_>,
+) -> Result<(Claims, Vec<String>), DocumentError> {
     let mut prefixes = Vec::new();
     let mut vlans: HashMap<u16, u32> = HashMap::new();
+    let mut faults = Vec::new();
     for (number, &origin) in (0..).zip(&tree.origins) {
         let Some(row) = texts.row(origin) else { continue };
         prefixes.extend(row.prefixes.iter().map(|prefix| (*prefix, number)));
@@ -20,49 +26,80 @@ pub(super) fn claims(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Clai
         {
             let why =
                 format!("{} has it, `{}`", texts.called(tree.origins[other as usize]), name(tree, other));
-            return Err(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
+            faults.push(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
         }
     }
-    refuse_overlaps(&prefixes, tree, texts)?;
+    let meetings = Meetings::of(&prefixes);
+    faults.extend(meetings.same.iter().take(MOST_FAULTS).map(|pair| said_twice(pair, tree, texts)));
+    faults.truncate(MOST_FAULTS);
+    if let Some(fault) = DocumentError::of_all(faults) {
+        return Err(fault);
+    }
+    let notes = meetings.note(tree).into_iter().collect();
     let vlans: Vec<(u16, u32)> = vlans.into_iter().collect();
-    Ok(Claims::new(&prefixes, &vlans, rules(spec, tree, texts)?))
+    Ok((Claims::new(&prefixes, &vlans, rules(spec, tree, texts)?), notes))
 }
 
 fn name(tree: &Tree, number: u32) -> String {
     tree.book.class(number).map_or(String::new(), |class| shortened(&class.name))
 }
 
-/// No address may have two subscribers, and none need be told twice.
-fn refuse_overlaps(prefixes: &[(Prefix, u32)], tree: &Tree, texts: &Texts<'_>) -> Result<(), DocumentError> {
-    let mut sorted: Vec<&(Prefix, u32)> = prefixes.iter().collect();
-    // What contains others stands before them, so that the one before overlaps if any does.
-    sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
-    for pair in sorted.windows(2) {
-        let [(first, of_first), (second, of_second)] = [pair[0], pair[1]];
-        if !first.overlaps(second) {
-            continue;
-        }
-        let (later, earlier) = if of_second >= of_first {
-            ((second, *of_second), (first, *of_first))
-        } else {
-            ((first, *of_first), (second, *of_second))
-        };
-        let how = match later.0.bits().cmp(&earlier.0.bits()) {
-            std::cmp::Ordering::Equal => "is".to_owned(),
-            std::cmp::Ordering::Greater => format!("is in `{}`", earlier.0),
-            std::cmp::Ordering::Less => format!("contains `{}`", earlier.0),
-        };
-        let whose = match later.1 == earlier.1 {
-            true => "of the same line".to_owned(),
-            false => {
-                format!("of `{}` ({})", name(tree, earlier.1), texts.called(tree.origins[earlier.1 as usize]))
+/// A prefix, and the number of the class that it belongs to.
+type Claim = (Prefix, u32);
+
+/// Prefixes that have addresses in common.
+#[derive(Debug, Default)]
+struct Meetings {
+    /// The same prefix twice.
+    same: Vec<[Claim; 2]>,
+    /// A prefix that lies in one of another subscriber, and that one: its addresses are of the longer prefix.
+    nested: Vec<[Claim; 2]>,
+}
+
+impl Meetings {
+    fn of(prefixes: &[Claim]) -> Self {
+        let mut sorted: Vec<&Claim> = prefixes.iter().collect();
+        // What contains others stands before them.
+        sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
+        let mut meetings = Meetings::default();
+        // Those that contain the one before, the longest last.
+        let mut around: Vec<&Claim> = Vec::new();
+        for claim in sorted {
+            while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {
+                around.pop();
             }
-        };
-        let origin = tree.origins[later.1 as usize];
-        let why = format!("that {how} {whose}");
-        return Err(texts.refuse_of(origin, "addresses", format!("`{}`", later.0), why, "each address once"));
+            match around.last() {
+                Some(outer) if outer.0 == claim.0 => meetings.same.push([**outer, *claim]),
+                Some(outer) if outer.1 != claim.1 => meetings.nested.push([*claim, **outer]),
+                _ => {}
+            }
+            around.push(claim);
+        }
+        meetings
     }
-    Ok(())
+
+    fn note(&self, tree: &Tree) -> Option<String> {
+        let told = self.nested.iter().take(NAMED).map(|[(inner, of_inner), (outer, of_outer)]| {
+            format!("`{inner}` of `{}` in `{outer}` of `{}`", name(tree, *of_inner), name(tree, *of_outer))
+        });
+        let told: Vec<String> = told.collect();
+        let more = self.nested.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!told.is_empty()).then(|| {
+            format!("prefixes that lie in others, of which the longest counts: {}{more}", told.join(", "))
+        })
+    }
+}
+
+/// No prefix may belong to two subscribers, and none need be written twice.
+fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
+    let whose = match first == second {
+        true => "of the same line".to_owned(),
+        false => format!("of `{}` ({})", name(tree, *first), texts.called(tree.origins[*first as usize])),
+    };
+    let origin = tree.origins[*second as usize];
+    let why = format!("that is {whose}");
+    texts.refuse_of(origin, "addresses", format!("`{prefix}`"), why, "each prefix once")
 }
 
 /// The rules of classes, in the order in which these are listed.

@@ -2,12 +2,14 @@
 
 use super::Config;
 use super::spec::{BackendChoice, OnFailure};
+use super::user::{self, User};
 use crate::class_book::Way;
-use crate::io::link;
+use crate::io::{device, link};
 use fairwire_document::{DocumentError, Problem, listed};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// What is well to know of this machine, a sentence.
@@ -49,7 +51,41 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
     }
     config.token()?;
+    notes.extend(file_notes(config, user::of(config)?.as_ref()));
     Ok(notes)
+}
+
+/// A note of each interface that a running gateway has: `run` will be refused there.
+pub fn held(config: &Config) -> Vec<Note> {
+    let wire = &config.spec().wire;
+    let holder_of = |name: &String| {
+        let holder = device::holder(link::index_of(name).ok()??)?;
+        Some(Note(format!("`{name}` is in use by {holder}: another gateway cannot have it")))
+    };
+    [&wire.inside, &wire.outside].into_iter().filter_map(holder_of).collect()
+}
+
+/// What is well to know of files: which of them the process may not read any more once it runs as `user`, and who may read the token.
+fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let closed = config.files().into_iter().filter(|file| user.is_some_and(|user| !user.may_read(file)));
+    if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
+        let more = if closed.len() > 1 { " and the file of subscribers" } else { "" };
+        notes.push(Note(format!(
+            "the process runs as the user `{}`, who may not read `{}`{more}: SIGHUP will not reload it, `fairwire gateway reload` will, since it \
+             hands the file over",
+            user.name,
+            first.display()
+        )));
+    }
+    let is_open = |file: &Path| fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o004 != 0);
+    if let Some(file) = config.token_file().filter(|file| is_open(file)) {
+        notes.push(Note(format!(
+            "every user of this machine may read the token in `{0}`: `chmod o-r {0}`",
+            file.display()
+        )));
+    }
+    notes
 }
 
 fn refused(config: &Config, path: &str, given: &str, why: String, allowed: String) -> DocumentError {
@@ -96,10 +132,21 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let name = if key == "inside" { &wire.inside } else { &wire.outside };
-    let near = fairwire_document::nearest(name, there.iter().map(String::as_str));
+    let fit: Vec<String> = there.iter().filter(|name| is_fit(name)).cloned().collect();
+    let near = fairwire_document::nearest(name, fit.iter().map(String::as_str));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let why = "there is no such interface here".to_owned();
-    refused(config, &format!("wire.{key}"), name, why, format!("{}{near}", listed(there)))
+    let allowed = match fit.is_empty() {
+        true => "an Ethernet interface, of which there is none here".to_owned(),
+        false => listed(&fit),
+    };
+    refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
+}
+
+/// Would it be of use? Where the kernel does not tell, it may be.
+fn is_fit(name: &str) -> bool {
+    let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
+    about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
 }
 
 /// The interface that `key` names went before it could be used.
@@ -247,7 +294,7 @@ mod tests {
     const CONFIG: &str = "format = 1\nname = \"t\"\n[wire]\ninside = \"nothere0\"\noutside = \"lo\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
     #[test]
-    fn an_interface_that_is_not_there_is_told_with_those_that_are() {
+    fn an_interface_that_is_not_there_is_refused_with_those_that_would_do() {
         let config = Config::parse("t.toml", CONFIG, None).unwrap();
         let message = check(&config).unwrap_err().to_string();
         assert!(
@@ -256,9 +303,30 @@ mod tests {
             ),
             "{message}"
         );
-        assert!(message.contains("`lo`"), "{message}");
-        let config = Config::parse("t.toml", &CONFIG.replace("nothere0", "lo0"), None).unwrap();
-        assert!(check(&config).unwrap_err().to_string().ends_with("; did you mean `lo`?"));
+        assert!(!message.contains("`lo`"), "it would be refused: {message}");
+        assert!(is_fit("no-such-if") && !is_fit("lo"));
+    }
+
+    #[test]
+    fn a_token_that_all_may_read_is_noted_and_so_is_a_file_that_the_process_may_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.toml");
+        let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
+        std::fs::write(&path, format!("{CONFIG}{text}")).unwrap();
+        let token = folder.path().join("token");
+        std::fs::write(&token, "secret\n").unwrap();
+        let config = Config::load(&path).unwrap();
+        let with = |mode, user: Option<&User>| -> Vec<String> {
+            std::fs::set_permissions(&token, fs::Permissions::from_mode(mode)).unwrap();
+            file_notes(&config, user).into_iter().map(|note| note.0).collect()
+        };
+        assert_eq!(with(0o600, None), Vec::<String>::new());
+        let notes = with(0o644, None);
+        assert!(notes.len() == 1 && notes[0].contains("chmod o-r"), "{notes:?}");
+        // A scratch folder is its owner's alone.
+        let other = User { name: "somebody".into(), uid: u32::MAX - 2, gid: u32::MAX - 2 };
+        let notes = with(0o600, Some(&other));
+        assert!(notes.len() == 1 && notes[0].contains("`somebody`, who may not read"), "{notes:?}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod shaping;
 pub mod spec;
 pub mod subscribers;
 mod tree;
+pub mod user;
 
 pub use changes::Changes;
 pub use discipline::Sharing;
@@ -44,8 +45,8 @@ use tree::Tree;
 pub struct Config {
     spec: Spec,
     places: Places,
-    /// Where the files are looked for that it names.
-    folder: PathBuf,
+    /// The file that it was read from; empty where it was none.
+    file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
     /// The leaf discipline of classes of the configuration that name one, by number.
@@ -69,8 +70,13 @@ pub struct Made {
 
 /// The configuration in the file at `path`, unread.
 pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
-    read_text(path, MOST_BYTES, "a gateway's configuration in TOML, such as docs/gateway/home.toml")
+    read_text(path, MOST_BYTES, WANTED)
 }
+
+const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/home.toml";
+
+/// Gives the text of a file: at most so many bytes, and the words for what it should be.
+pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
 
 /// A longer configuration is refused; subscribers stand in a file of their own.
 const MOST_BYTES: u64 = 4 << 20;
@@ -86,20 +92,25 @@ const FORMAT: u32 = 1;
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
-        let text = text(path)?;
+        Config::load_by(path, &mut |path, most, wanted| read_text(path, most, wanted))
+    }
+
+    /// As [`load`](Config::load), with the text of each file by `read`.
+    pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
+        let text = read(path, MOST_BYTES, WANTED)?;
         let name = path.display().to_string();
         let (spec, places) = read_document::<Spec>(&name, &text)?;
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let file = path.to_owned();
         let Some(subscribers) = &spec.subscribers else {
-            return Ok(Config { folder, ..Config::check(spec, places, None)? });
+            return Ok(Config { file, ..Config::check(spec, places, None)? });
         };
-        let file = folder.join(&subscribers.file);
+        let sheet = beside(path, &subscribers.file);
         let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
-        let text = read_text(&file, subscribers::MOST_BYTES, wanted)
+        let text = read(&sheet, subscribers::MOST_BYTES, wanted)
             .map_err(|error| places.refuse("subscribers.file", error.problem))?;
-        let name = file.display().to_string();
+        let name = sheet.display().to_string();
         let sheet = SheetText { name: &name, text: &text };
-        Ok(Config { folder, ..Config::check(spec, places, Some(sheet))? })
+        Ok(Config { file, ..Config::check(spec, places, Some(sheet))? })
     }
 
     /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`: a file's name and its text.
@@ -121,15 +132,15 @@ impl Config {
         let texts = Texts { places: &places, sheet: sheet.as_ref() };
         service::check(&spec, &texts)?;
         let tree = tree::grow(&spec, &texts)?;
-        let claims = claims::claims(&spec, &tree, &texts)?;
+        let (claims, nested) = claims::claims(&spec, &tree, &texts)?;
         let [download, upload] = Way::ALL.map(|way| shaping::check(&spec, way, &tree, &texts));
         let shaping = [download?, upload?];
         let leaves = leaves(&spec, &tree, &shaping, &texts)?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
-        let notes = notes(&spec, &tree, &shaping, &texts);
+        let notes = nested.into_iter().chain(notes(&spec, &tree, &shaping, &texts)).collect();
         let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
-        let folder = PathBuf::new();
-        let config = Config { spec, places, folder, book, claims, leaves, shaping, notes };
+        let file = PathBuf::new();
+        let config = Config { spec, places, file, book, claims, leaves, shaping, notes };
         for way in Way::ALL {
             config.check_discipline(way)?;
         }
@@ -166,12 +177,24 @@ impl Config {
         self.places.refuse(path, problem)
     }
 
+    /// The files that it is made of: its own, and that of the subscribers. None where it was read from no file.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let sheet = self.spec.subscribers.iter().map(|subscribers| beside(&self.file, &subscribers.file));
+        let own = Some(self.file.clone()).filter(|file| !file.as_os_str().is_empty());
+        own.iter().cloned().chain(sheet.filter(|_| own.is_some())).collect()
+    }
+
+    /// The file with the token, where there is one.
+    pub(crate) fn token_file(&self) -> Option<PathBuf> {
+        self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
+    }
+
     /// The token that readers of metrics must show, from the file that is named; `None` where none is.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
         let wanted = "a file with the token that readers of metrics must show";
-        let text = read_text(&self.folder.join(file), MOST_TOKEN_BYTES, wanted)
+        let text = read_text(&beside(&self.file, file), MOST_TOKEN_BYTES, wanted)
             .map_err(|error| self.refuse(KEY, error.problem))?;
         let token = text.trim();
         if token.is_empty() {
@@ -276,6 +299,11 @@ impl Config {
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
+}
+
+/// The file that the configuration at `path` calls `file`.
+pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).join(file)
 }
 
 /// Frames for what passes by the discipline, and for a burst.

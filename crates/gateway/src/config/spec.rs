@@ -259,8 +259,12 @@ pub struct SafetySpec {
     pub watchdog: Option<Quantity<Duration>>,
     /// Frames that may be inside at once, each way. Default: enough for the buffer and the delay.
     pub frames: Option<u32>,
-    /// How long to wait for an interface that went away to come back. Default: for ever.
+    /// How long to wait for an interface that went away to come back, and with `run --wait` for one that is not there yet. Default:
+    /// for ever.
     pub patience: Option<Quantity<Duration>>,
+    /// As whom the process goes on that was started by root, once all is open that needs root; `root` to stay root. Default:
+    /// `fairwire` where there is such a user, else `nobody`.
+    pub user: Option<String>,
 }
 
 /// What becomes of the link when the process dies or hangs.

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// More lines than this are refused: numbers of classes end a little above it.
 pub const MOST_ROWS: usize = 1_000_000;
+/// So many faults are told at once; further on nothing is read.
+pub const MOST_FAULTS: usize = 10;
 /// A larger file is refused.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// What weights may be.
@@ -75,7 +77,7 @@ pub struct Row {
     pub bounds: [Bounds; 2],
 }
 
-/// Reads the file. Every fault has its line and column.
+/// Reads the file. Every fault has its line and column; at most [`MOST_FAULTS`] lines with one are told.
 pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     let mut sheet = Sheet { source, columns: Vec::new(), rows: Vec::new() };
     // Spreadsheets put a byte order mark first, which is no part of a name.
@@ -87,19 +89,30 @@ pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
         .trim(csv::Trim::All)
         .from_reader(&source.text.as_bytes()[skipped..]);
     let mut record = csv::StringRecord::new();
-    loop {
+    let mut faults = Vec::new();
+    while faults.len() < MOST_FAULTS {
         let from = skipped + reader.position().byte() as usize;
-        let is_there = reader.read_record(&mut record).map_err(|error| sheet.unreadable(from, &error))?;
-        if !is_there {
-            break;
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Where a record ends after that is not known.
+            Err(error) => {
+                faults.push(sheet.unreadable(from, &error));
+                break;
+            }
         }
         let at = line_of(source.text, from, skipped + reader.position().byte() as usize);
         if sheet.columns.is_empty() {
             sheet.columns = sheet.read_columns(&record, &at)?;
         } else {
-            let row = sheet.read_row(&record, at)?;
-            sheet.rows.push(row);
+            match sheet.read_row(&record, at) {
+                Ok(row) => sheet.rows.push(row),
+                Err(fault) => faults.push(fault),
+            }
         }
+    }
+    if let Some(fault) = DocumentError::of_all(faults) {
+        return Err(fault);
     }
     if sheet.columns.is_empty() {
         let allowed = format!("a line of column names first: {}", listed(&COLUMNS.map(String::from)));
@@ -215,7 +228,7 @@ impl Sheet<'_> {
         match column {
             NAME => match checked_name(given) {
                 Ok(()) => row.name = given.into(),
-                Err(why) => return refuse(why, NAMES),
+                Err(refused) => return refuse(refused.why, refused.allowed),
             },
             ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
             VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
@@ -334,17 +347,29 @@ fn trimmed(text: &str, base: usize, span: Range<usize>) -> Range<usize> {
     start..start + inner.trim().len()
 }
 
-/// What is said of names that are refused.
-pub const NAMES: &str = "1 to 64 bytes that can be printed";
+/// Why a name is refused, and what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadName {
+    /// Why.
+    pub why: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
 
-/// Can that be the name of a class or of a subscriber? If not, why.
-pub fn checked_name(name: &str) -> Result<(), &'static str> {
+/// Can that be the name of a class or of a subscriber?
+pub fn checked_name(name: &str) -> Result<(), BadName> {
+    let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
     match name {
-        "" => Err("a name is needed"),
-        "unclaimed" => Err("that is the class of what nobody claims"),
-        _ if name.len() > MOST_NAME_BYTES => Err("that is too long"),
-        _ if !name.chars().all(is_printable) => Err("that cannot be printed"),
-        _ if name.trim() != name => Err("it begins or ends with a space"),
+        "" => bad("a name is needed"),
+        "unclaimed" => Err(BadName {
+            why: "that is the name of the class that is always there, of all that nothing else claims",
+            allowed: "another name; its weight is `subscribers.unclaimed_weight`",
+        }),
+        _ if name.len() > MOST_NAME_BYTES => bad("that is too long"),
+        _ if !name.chars().all(is_printable) => {
+            bad("there is something in it that cannot be printed, or that turns the direction of writing")
+        }
+        _ if name.trim() != name => bad("it begins or ends with a space"),
         _ => Ok(()),
     }
 }

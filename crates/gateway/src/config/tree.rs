@@ -2,7 +2,7 @@
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
-use super::subscribers::{NAMES, Row, WEIGHTS, checked_name};
+use super::subscribers::{MOST_FAULTS, Row, WEIGHTS, checked_name};
 use crate::class_book::{Bounds, Class, ClassBook, ClassKind};
 use fairwire_disciplines::class_tree::MOST_LEVELS;
 use fairwire_disciplines::spec::MOST_CLASSES;
@@ -93,8 +93,8 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
         let origin = Origin::Class(at);
-        if let Err(why) = checked_name(&class.name) {
-            return Err(texts.refuse_of(origin, "name", quoted(&class.name), why, NAMES));
+        if let Err(bad) = checked_name(&class.name) {
+            return Err(texts.refuse_of(origin, "name", quoted(&class.name), bad.why, bad.allowed));
         }
         claim_name(&mut names, &class.name, origin, texts)?;
         let weight = class.weight.unwrap_or(1.0);
@@ -102,10 +102,10 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
             return Err(bad_weight(texts, origin, weight));
         }
     }
-    for (at, row) in texts.sheet.iter().flat_map(|sheet| sheet.rows.iter().enumerate()) {
-        claim_name(&mut names, &row.name, Origin::Row(at), texts)?;
-    }
-    Ok(names)
+    let rows = texts.sheet.iter().flat_map(|sheet| sheet.rows.iter().enumerate());
+    let claimed = rows.map(|(at, row)| claim_name(&mut names, &row.name, Origin::Row(at), texts));
+    let faults = claimed.filter_map(Result::err).take(MOST_FAULTS).collect();
+    DocumentError::of_all(faults).map_or(Ok(names), Err)
 }
 
 fn claim_name<'a>(

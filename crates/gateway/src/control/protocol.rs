@@ -1,5 +1,6 @@
 //! What is said over the control socket: one JSON object a line, a request and then its answer.
 
+use super::handed::Handed;
 use crate::telemetry::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,7 +21,15 @@ pub enum Request {
         every_ms: u32,
     },
     /// Read the configuration file again.
-    Reload,
+    Reload {
+        /// The names of the files that are handed over beside the request: what the gateway looks for under one of these names it reads
+        /// there, and the rest by itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<PathBuf>,
+        /// These files, open.
+        #[serde(skip)]
+        handed: Handed,
+    },
     /// Give a class or a subscriber another weight, until the next reload.
     Weigh {
         /// Its name.
@@ -28,11 +37,32 @@ pub enum Request {
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Write the capture ring to a file.
+    /// Write the capture ring to a file: the one that is handed over beside the request, or a new one.
     Capture {
-        /// Where: a path that the gateway's process can write, and that is not there yet.
+        /// How the file is called. Where none is handed over: a path that the gateway's process can write, and that is not there yet.
         path: PathBuf,
+        /// The file, open.
+        #[serde(skip)]
+        handed: Handed,
     },
+}
+
+impl Request {
+    /// The files that go with it.
+    pub fn handed(&self) -> Handed {
+        match self {
+            Request::Reload { handed, .. } | Request::Capture { handed, .. } => handed.clone(),
+            _ => Handed::default(),
+        }
+    }
+
+    /// The same with `files`, where it has a use for some.
+    pub(crate) fn with(mut self, files: Handed) -> Self {
+        if let Request::Reload { handed, .. } | Request::Capture { handed, .. } = &mut self {
+            *handed = files;
+        }
+        self
+    }
 }
 
 /// What a gateway answers.
@@ -77,4 +107,19 @@ pub struct Reloaded {
     pub paused_cpu_ms: f64,
     /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in both ways?
     pub is_balanced: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_may_leave_out_is_left_out() {
+        let read = |text: &str| serde_json::from_str::<Request>(text).expect("it is one");
+        let reload = Request::Reload { files: Vec::new(), handed: Handed::default() };
+        assert_eq!(read(r#"{"ask":"reload"}"#), reload);
+        assert_eq!(serde_json::to_string(&reload).expect("it is data"), r#"{"ask":"reload"}"#);
+        let capture = Request::Capture { path: "x".into(), handed: Handed::default() };
+        assert_eq!(read(r#"{"ask":"capture","path":"x"}"#), capture);
+    }
 }

@@ -17,6 +17,8 @@ pub(crate) struct About {
     pub master: Option<u32>,
     /// Is it up?
     pub is_up: bool,
+    /// Does it carry frames: is it up, and its carrier there?
+    pub is_running: bool,
     /// Is it the machine's loopback?
     pub is_loopback: bool,
     /// Do its frames begin with an Ethernet header?
@@ -49,6 +51,46 @@ pub(crate) fn about(index: u32) -> io::Result<About> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
 }
 
+/// What the kernel says unasked: an interface changed, or is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// As it is now.
+    Is(About),
+    /// The interface with this number is no more.
+    Gone(u32),
+}
+
+/// A socket at which the kernel tells of every change of an interface of this network namespace. It does not block.
+pub(crate) fn listen() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+    // The kernel gives the socket a number of its own.
+    rustix::net::bind(&socket, &rustix::net::netlink::SocketAddrNetlink::new(0, libc::RTMGRP_LINK as u32))?;
+    Ok(socket)
+}
+
+/// What the messages in `bytes` say. What is no message about an interface is passed over.
+pub(crate) fn news(mut bytes: &[u8]) -> Vec<News> {
+    let mut news = Vec::new();
+    while bytes.len() >= HEADER_BYTES + LINK_BYTES {
+        let len = bytes.first_chunk().map_or(0, |len| u32::from_ne_bytes(*len) as usize);
+        if !(HEADER_BYTES + LINK_BYTES..=bytes.len()).contains(&len) {
+            break;
+        }
+        let (message, rest) = bytes.split_at(len);
+        let kind = u16::from_ne_bytes([message[4], message[5]]);
+        // A bridge tells of its ports in messages of its own family.
+        let is_plain = i32::from(message[HEADER_BYTES]) == libc::AF_UNSPEC;
+        match (kind, message[HEADER_BYTES + 4..].first_chunk()) {
+            (libc::RTM_NEWLINK, _) if is_plain => news.extend(parse(message).map(News::Is)),
+            (libc::RTM_DELLINK, Some(index)) if is_plain => news.push(News::Gone(u32::from_ne_bytes(*index))),
+            _ => {}
+        }
+        bytes = rest.get(len.next_multiple_of(4) - len..).unwrap_or_default();
+    }
+    news
+}
+
 /// Bytes of struct ifinfomsg.
 const LINK_BYTES: usize = 16;
 
@@ -64,6 +106,7 @@ fn parse(message: &[u8]) -> Option<About> {
     let mut found = About {
         index: u32_at(HEADER_BYTES + 4)?,
         is_up: flags & IS_UP != 0,
+        is_running: flags & IS_UP != 0 && flags & libc::IFF_RUNNING as u32 != 0,
         is_loopback: flags & libc::IFF_LOOPBACK as u32 != 0,
         is_ethernet: kind == libc::ARPHRD_ETHER,
         ..About::default()
@@ -96,6 +139,31 @@ mod tests {
     }
 
     #[test]
+    fn changes_are_read_one_by_one_and_those_of_bridges_about_their_ports_are_passed_over() {
+        let message = |kind: u16, family: u8, index: u32, flags: i32| {
+            let mut bytes = 32_u32.to_ne_bytes().to_vec();
+            bytes.extend(kind.to_ne_bytes());
+            bytes.extend([0; 10]);
+            bytes.extend([family, 0, 1, 0]);
+            bytes.extend(index.to_ne_bytes());
+            bytes.extend((flags as u32).to_ne_bytes());
+            bytes.extend([0; 4]);
+            bytes
+        };
+        let up = libc::IFF_UP;
+        let bytes = [
+            message(libc::RTM_NEWLINK, 0, 7, up),
+            message(libc::RTM_DELLINK, libc::AF_BRIDGE as u8, 7, 0),
+            message(libc::RTM_NEWLINK, 0, 7, up | libc::IFF_RUNNING),
+            message(libc::RTM_DELLINK, 0, 9, 0),
+        ]
+        .concat();
+        let about =
+            |is_running| About { index: 7, is_up: true, is_running, is_ethernet: true, ..About::default() };
+        assert_eq!(news(&bytes), [News::Is(about(false)), News::Is(about(true)), News::Gone(9)]);
+    }
+
+    #[test]
     fn no_bytes_make_the_reader_of_answers_fail() {
         for len in 0..80 {
             let mut bytes = vec![0xff; len];
@@ -103,6 +171,8 @@ mod tests {
             if len > 20 {
                 bytes[4..6].copy_from_slice(&libc::RTM_NEWLINK.to_ne_bytes());
                 parse(&bytes);
+                bytes[..4].copy_from_slice(&(len as u32).to_ne_bytes());
+                news(&bytes);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The seam between the datapath and what carries frames.
 
 pub mod af_packet;
+pub(crate) mod device;
 mod gather;
 pub mod interface;
 pub(crate) mod link;

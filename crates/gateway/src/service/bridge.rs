@@ -18,25 +18,15 @@ fn name_for(inside: u32) -> String {
 }
 
 impl Bridge {
-    /// Joins `inside` and `outside`. It forwards at once: no spanning tree, no waiting, no learning of groups, and no address of its own.
-    /// Where it cannot be completed, nothing is left.
-    pub fn make(inside: &str, outside: &str) -> Result<Self, ServiceError> {
-        let find = |name: &str| {
-            let found =
-                index_of(name).map_err(|error| ServiceError::system("looking for interfaces", error))?;
-            found.ok_or_else(|| {
-                ServiceError::system(
-                    format!("looking for `{name}`"),
-                    io::Error::from(io::ErrorKind::NotFound),
-                )
-            })
-        };
-        let (inside, outside) = (find(inside)?, find(outside)?);
+    /// Joins the interfaces with these numbers. It forwards at once: no spanning tree, no waiting, no learning of groups, and no address of
+    /// its own. Where it cannot be completed, nothing is left.
+    pub fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open_plain().map_err(fail("opening a netlink socket"))?;
         let name = name_for(inside);
         netlink.ask(new_bridge(&name)).map_err(fail("making a bridge"))?;
-        let index = find(&name)?;
+        let index = index_of(&name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
+        let index = index.map_err(fail("looking for the bridge"))?;
         let bridge = Bridge { index, name };
         // Refused by a kernel without IPv6, where there is no need for it.
         let _ = netlink.ask(silent(index));

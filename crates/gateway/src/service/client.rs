@@ -38,7 +38,8 @@ pub fn ask(path: &Path, request: &Request) -> Result<Answer, AskError> {
     stream.set_read_timeout(Some(PATIENCE)).map_err(silent)?;
     let mut line = serde_json::to_string(request).map_err(|error| strange(error.to_string()))?;
     line.push('\n');
-    stream.write_all(line.as_bytes()).map_err(silent)?;
+    let sent = request.handed().send(&stream, line.as_bytes()).map_err(silent)?;
+    stream.write_all(&line.as_bytes()[sent..]).map_err(silent)?;
     let mut answer = String::new();
     let count = BufReader::new(stream).read_line(&mut answer).map_err(silent)?;
     if count == 0 {

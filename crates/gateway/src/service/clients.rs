@@ -1,9 +1,10 @@
 //! Who asks at the control socket: a bounded number, each with a bounded line, and nobody is waited for.
 
+use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Request};
 use fairwire_core::{Duration, Time};
 use rustix::event::PollFlags;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
@@ -23,6 +24,8 @@ pub(super) struct Clients(Vec<Client>);
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
+    /// Files that came with what was read last, for the request that it ends.
+    handed: Handed,
     input: Vec<u8>,
     output: Vec<u8>,
     watch: Option<Watch>,
@@ -69,6 +72,7 @@ impl Clients {
             }
             let mut client = Client {
                 stream,
+                handed: Handed::default(),
                 input: Vec::new(),
                 output: Vec::new(),
                 watch: None,
@@ -119,7 +123,7 @@ impl Client {
             if self.is_leaving {
                 return;
             }
-            match self.stream.read(&mut chunk) {
+            match self.handed.receive(&self.stream, &mut chunk) {
                 Ok(0) => return self.leave(),
                 Ok(count) => self.input.extend_from_slice(&chunk[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
@@ -134,8 +138,9 @@ impl Client {
     fn take_lines(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.input.drain(..=end).collect();
-            match serde_json::from_slice(&line) {
-                Ok(request) => match answer(request) {
+            let handed = std::mem::take(&mut self.handed);
+            match serde_json::from_slice::<Request>(&line) {
+                Ok(request) => match answer(request.with(handed)) {
                     Reply::Once(answer) => self.tell(&answer),
                     Reply::Every(every) => self.watch = Some(Watch { every, next: now }),
                 },

@@ -6,13 +6,14 @@ use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
 use crate::clock;
+use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Reloaded, Request};
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,6 +41,13 @@ fn catch(signals: &[i32]) -> std::io::Result<UnixStream> {
         signal_hook::low_level::pipe::register(*signal, written.try_clone()?)?;
     }
     Ok(read)
+}
+
+impl Signals {
+    /// Has one come that ends the gateway?
+    pub fn has_ended(&self) -> bool {
+        has_come(&self.ends)
+    }
 }
 
 /// Has a byte come?
@@ -75,7 +83,7 @@ impl Control<'_> {
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Nobody waits for this answer but the log.
-                let _ = self.reload();
+                let _ = self.reload(&[], &Handed::default());
             }
             let now = clock::now();
             let counted = self.shared.beats.load(Ordering::Relaxed);
@@ -86,8 +94,10 @@ impl Control<'_> {
             if is_guarded && self.shared.is_guard_gone.load(Ordering::Relaxed) {
                 is_guarded = false;
                 say(format_args!(
-                    "the guard is gone: from now on the link fails closed (start the gateway again for another guard)"
+                    "the guard is gone, and this process may start no other: from now on the link fails closed; start the gateway again \
+                     for another guard"
                 ));
+                self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
             clients.accept(&self.listener.socket, now);
             let board = self.board.clone();
@@ -107,7 +117,9 @@ impl Control<'_> {
             clients.accept(&self.listener.socket, now);
             let board = self.board.clone();
             let mut answer = |request| match request {
-                Request::Reload | Request::Weigh { .. } => Reply::Once(Box::new(refused(ENDING.to_owned()))),
+                Request::Reload { .. } | Request::Weigh { .. } => {
+                    Reply::Once(Box::new(refused(ENDING.to_owned())))
+                }
                 other => self.answer(other),
             };
             clients.serve(now, &mut answer, &mut || {
@@ -147,11 +159,12 @@ impl Control<'_> {
                 Answer::Snapshot(Box::new(Arc::unwrap_or_clone(snapshot)))
             }
             // It tells the log itself.
-            Request::Reload => {
-                return Reply::Once(Box::new(self.reload().map_or_else(refused, Answer::Reloaded)));
+            Request::Reload { files, handed } => {
+                let outcome = self.reload(&files, &handed);
+                return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
             }
             Request::Weigh { class, weight } => self.weigh(&class, weight),
-            Request::Capture { path } => self.capture(&path),
+            Request::Capture { path, handed } => self.capture(&path, &handed),
         };
         if let Answer::Refused { message } = &answer {
             say(format_args!("refused: {message}"));
@@ -160,16 +173,16 @@ impl Control<'_> {
     }
 
     /// Tells the asker, the log and the service manager.
-    fn reload(&mut self) -> Result<Reloaded, String> {
+    fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         self.notifier.reloading();
-        let outcome = self.present.reload();
+        let outcome = self.present.reload(files, handed);
         if let Some(give_memory_back) = self.give_memory_back {
             give_memory_back();
         }
         match &outcome {
             Ok(done) => say(format_args!(
-                "reloaded: {} changes, {} packets handed over ({} ahead), paused {:.3} ms ({:.3} ms of processor time), {}",
-                done.changes.len(),
+                "reloaded: {}, {} packets handed over ({} ahead), paused {:.3} ms ({:.3} ms of processor time), {}",
+                counted(done.changes.len(), "change"),
                 done.handed_over,
                 done.ahead,
                 done.paused_ms,
@@ -184,21 +197,40 @@ impl Control<'_> {
 
     fn weigh(&mut self, class: &str, weight: f64) -> Answer {
         match self.present.weigh(class, weight) {
-            Ok(before) => Answer::Weighed { before },
+            Ok(before) => {
+                say(format_args!("weight of {class}: {before} -> {weight}, until the next reload"));
+                Answer::Weighed { before }
+            }
             Err(message) => refused(message),
         }
     }
 
-    fn capture(&self, path: &Path) -> Answer {
-        match self.board.capture(path) {
-            Ok(packets) => Answer::Captured { packets },
+    fn capture(&self, path: &Path, handed: &Handed) -> Answer {
+        let written = handed.file(0).and_then(|file| match file {
+            Some(file) => self.board.capture_into(&file),
+            None => self.board.capture(path),
+        });
+        match written {
+            Ok(packets) => {
+                say(format_args!(
+                    "{} of the capture written to {}",
+                    counted(packets as usize, "packet"),
+                    path.display()
+                ));
+                Answer::Captured { packets }
+            }
             Err(error) => refused(format!(
                 "the capture cannot be written to {}: {error}; allowed: a path that is not there yet, in a folder that the \
-                 gateway's process may write",
+                 gateway's process may write, or a file that is handed over (`fairwire gateway capture` does)",
                 path.display()
             )),
         }
     }
+}
+
+/// Such as `1 change`, `2 changes`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn refused(message: String) -> Answer {

@@ -11,6 +11,8 @@ use super::heart::{BEAT, GOODBYE, RESUME};
 use super::place::Listener;
 use super::rights;
 use crate::clock;
+use crate::config::user::User;
+use crate::io::link;
 use fairwire_core::{Duration, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
@@ -29,11 +31,35 @@ pub const GUARD_COMMAND: &str = "gateway-guard";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Charge {
     pub name: String,
-    pub inside: String,
-    pub outside: String,
+    pub inside: Watched,
+    pub outside: Watched,
+    /// As whom it goes on.
+    pub user: Option<User>,
     pub watchdog_ms: u64,
     pub socket: PathBuf,
     pub is_filtered: bool,
+}
+
+/// An interface that a guard joins to the other when its gateway is gone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Watched {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its number when the gateway opened it.
+    pub index: u32,
+}
+
+impl Watched {
+    /// Its number now. It may be called otherwise by now, and is the gateway's all the same; or there is another of its name, where it
+    /// was removed and made again.
+    fn index_now(&self) -> Result<u32, ServiceError> {
+        let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
+        if link::name_of(self.index).map_err(fail)?.is_some() {
+            return Ok(self.index);
+        }
+        let found = link::index_of(&self.name).map_err(fail)?;
+        found.ok_or_else(|| fail(std::io::ErrorKind::NotFound.into()))
+    }
 }
 
 /// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is no command for people.
@@ -126,7 +152,10 @@ impl Guard {
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
         let listener = Listener::bind(&charge.socket)?;
-        rights::keep_only(rights::GUARD)?;
+        rights::keep_only(rights::GUARD, charge.user.as_ref())?;
+        // It takes its socket away, and needs no other file.
+        let folder = charge.socket.parent().map(Path::to_owned);
+        rights::confine(&rights::Files { write: folder.into_iter().collect(), ..Default::default() })?;
         if charge.is_filtered {
             rights::filter_system_calls()?;
         }
@@ -215,7 +244,9 @@ impl Guard {
     fn open(&mut self, now: Time) {
         let Charge { name, inside, outside, .. } = &self.charge;
         let why = if self.is_orphan { "is gone" } else { "is silent" };
-        match Bridge::make(inside, outside) {
+        let bridge = inside.index_now().and_then(|inside| Bridge::make(inside, outside.index_now()?));
+        let (inside, outside) = (&inside.name, &outside.name);
+        match bridge {
             Ok(bridge) => {
                 say(format_args!(
                     "the gateway `{name}` {why}: {inside} and {outside} are bridged by {}, unshaped, until it is back",

@@ -16,8 +16,10 @@ mod engine;
 mod error;
 mod guard;
 mod heart;
+mod links;
 mod metrics;
 mod notify;
+mod opening;
 mod place;
 mod port;
 mod ports;
@@ -27,12 +29,13 @@ mod rights;
 pub use client::{AskError, ask};
 pub use error::ServiceError;
 pub use guard::{GUARD_COMMAND, guard_main};
-pub use place::{folder, socket_of, socket_path};
+pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::class_book::Way;
 use crate::clock;
-use crate::config::spec::{OnFailure, SafetySpec};
-use crate::config::{Config, Made, environment};
+use crate::config::spec::{BackendChoice, OnFailure, SafetySpec};
+use crate::config::user::{self, User};
+use crate::config::{Config, Made};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
 use crate::io::PortError;
@@ -40,13 +43,16 @@ use crate::telemetry::{About, Observer};
 use control::{Control, Signals, say};
 use engine::{Engine, Order, Shared};
 use fairwire_core::{Duration, Seed, Time};
-use guard::Charge;
+use guard::{Charge, Watched};
 use heart::Heart;
+use links::{LinkView, Links};
 use metrics::Metrics;
-use place::{Holdings, Listener};
+use notify::Notifier;
+use opening::{Opened, Waiter};
+use place::{Listener, NameLock};
 use port::{Common, LivePort};
-use ports::AnyPort;
 use reload::Present;
+use rights::Files;
 use rustix::io::ioctl_fionbio;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -64,6 +70,8 @@ use std::thread;
 pub struct Options {
     /// Allow all system calls: for debuggers.
     pub no_seccomp: bool,
+    /// Wait for interfaces that are not there yet, for as long as `safety.patience` says.
+    pub wait: bool,
     /// Gives back to the system what memory is free, where the program's allocator can: called after a reload, when there were two
     /// configurations.
     pub give_memory_back: Option<fn()>,
@@ -84,15 +92,15 @@ pub fn use_small_pages() {
 pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
     let config = Arc::new(config);
     let spec = config.spec().clone();
-    let _holdings = Holdings::take(&spec)?;
-    guard::ask_to_leave(&guard::socket_of(&spec.name))?;
-    ports::remove_left_bridge(&spec)?;
-    // What is well to know is told by `check`.
-    let _notes = environment::check(&config)?;
-    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(&config, key, error));
-    let outside = open("outside", &spec.wire.outside)?;
-    let inside = open("inside", &spec.wire.inside)?;
-    let wire = Wire { left: outside, right: inside };
+    let user = user_of(&config)?;
+    let _name = NameLock::take(&spec, user.as_ref())?;
+    let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
+    let notifier = Notifier::from_environment();
+    let waiter = Waiter { signals: &signals, notifier: &notifier, stop };
+    let Some(wire) = opening::open(&config, Some(&waiter).filter(|_| options.wait))? else {
+        return Ok(()); // told to end while it waited
+    };
+    let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
     let made = Made {
         secret: secret(),
         seed: seed(&config),
@@ -100,18 +108,69 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         link: spec.wire.backend.link_kind(),
     };
     let datapath = Datapath::new(config.plan(&made)?, clock::now()).without_meters();
-    let listener = Listener::bind(&place::socket_path(&spec.name, spec.telemetry.socket.as_deref()))?;
+    let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
+    let listener = Listener::bind(&socket)?;
     let metrics = Metrics::bind(&config)?;
-    let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
-    let guard = start_guard(&config, options)?;
-    rights::keep_only(rights::GATEWAY)?;
+    let guard = start_guard(&config, options, user.as_ref())?;
+    rights::keep_only(rights::GATEWAY, user.as_ref())?;
+    if !rights::confine(&files(&config, &socket))? {
+        say(format_args!(
+            "this kernel has no Landlock: which files the process may reach is up to its user alone"
+        ));
+    }
     if !options.no_seccomp {
         rights::filter_system_calls()?;
     }
     let give_memory_back = options.give_memory_back;
-    let begun =
-        Begun { config, path, made, datapath, wire, listener, signals, metrics, guard, give_memory_back };
+    let begun = Begun {
+        config,
+        path,
+        made,
+        datapath,
+        wire,
+        links,
+        listener,
+        signals,
+        notifier,
+        metrics,
+        guard,
+        give_memory_back,
+    };
     forward(begun, stop)
+}
+
+/// As whom the gateway goes on. Where nothing was asked for and this process may not become another user, as root in many containers, it
+/// stays who it is, and says so.
+fn user_of(config: &Config) -> Result<Option<User>, ServiceError> {
+    let Some(user) = user::of(config)? else { return Ok(None) };
+    match (rights::may_become_user()?, &config.spec().safety.user) {
+        (true, _) => Ok(Some(user)),
+        (false, Some(_)) => Err(ServiceError::NoRights {
+            operation: format!("becoming the user `{}` (CAP_SETUID, CAP_SETGID)", user.name),
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        }),
+        (false, None) => {
+            say(format_args!("the rights CAP_SETUID and CAP_SETGID are missing: the process stays root's"));
+            Ok(None)
+        }
+    }
+}
+
+/// What the process needs of the file system once it forwards: what a reload reads, its socket and lock to take away, and where captures
+/// may be written for who names a path.
+fn files(config: &Config, socket: &Path) -> Files {
+    let folder_of =
+        |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
+    let sources: Vec<_> = config.files().iter().filter_map(|file| std::path::absolute(file).ok()).collect();
+    // A file that is a link is read where it leads to.
+    let sources = sources.iter().cloned().chain(sources.iter().filter_map(|file| file.canonicalize().ok()));
+    let mut read: Vec<_> = sources.filter_map(|file| folder_of(&file)).collect();
+    read.push("/proc".into());
+    let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
+    let write = [Some(folder()), folder_of(socket), state].into_iter().flatten().collect();
+    let is_tun = config.spec().wire.backend == BackendChoice::Tun;
+    let devices = is_tun.then(|| "/dev/net/tun".into()).into_iter().collect();
+    Files { read, write, devices }
 }
 
 /// What a gateway has when it begins to forward: everything that needs rights is open.
@@ -120,17 +179,19 @@ struct Begun<'a> {
     path: &'a Path,
     made: Made,
     datapath: Datapath,
-    wire: Wire<AnyPort>,
+    wire: Wire<Opened>,
+    links: Links,
     listener: Listener,
     signals: Signals,
+    notifier: Notifier,
     metrics: Option<Metrics>,
     guard: Option<(GuardPipes, Child)>,
     give_memory_back: Option<fn()>,
 }
 
 fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let Begun { config, path, made, mut datapath, wire, listener, signals, metrics, guard, give_memory_back } =
-        begun;
+    let Begun { config, path, made, mut datapath, wire, links, .. } = begun;
+    let Begun { listener, signals, notifier, metrics, guard, give_memory_back, .. } = begun;
     let (orders, received) = channel();
     let shared = Arc::new(Shared::default());
     let measures = [datapath.forward.measure(), datapath.backward.measure()];
@@ -142,7 +203,8 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
         metrics.serve(board.clone(), is_over.clone())?;
     }
     let (beats, child) = guard.unzip();
-    let inner = Inner { config: config.clone(), wire, datapath, observer };
+    let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
+    links.watch(is_over.clone())?;
     let forwarding = {
         let shared = shared.clone();
         let builder = thread::Builder::new().name("datapath".into());
@@ -160,7 +222,6 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
         board: board.clone(),
         weighed,
     };
-    let notifier = notify::Notifier::from_environment();
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
         config.name(),
@@ -194,7 +255,9 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
 /// What the thread that forwards begins with.
 struct Inner {
     config: Arc<Config>,
-    wire: Wire<AnyPort>,
+    wire: Wire<Opened>,
+    /// Inside first.
+    links: [Arc<LinkView>; 2],
     datapath: Datapath,
     observer: Observer,
 }
@@ -206,24 +269,21 @@ impl Inner {
         shared: Arc<Shared>,
         guard: Option<GuardPipes>,
     ) -> Result<(), PortError> {
-        let Inner { config, wire, mut datapath, observer } = self;
+        let Inner { config, wire, links: [inside, outside], mut datapath, observer } = self;
         let safety = &config.spec().safety;
         let heart = guard.map(|(to, from)| Heart::new(to, from, watchdog(safety), clock::now()));
         let common = Rc::new(RefCell::new(Common { heart, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
-        let again = || {
-            let wire = config.spec().wire.clone();
-            Box::new(move |name: &str| ports::open(&wire, name))
+        let spec = config.spec();
+        let live = |opened: Opened, link, name: &str| {
+            let Opened { port, lock } = opened;
+            LivePort::new(name, port, opening::again(spec, lock), patience, (link, common.clone()))
+                .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
         };
-        let live =
-            |port, name: &str| {
-                LivePort::new(name, port, again(), patience, common.clone()).map_err(|source| {
-                    PortError::System { operation: "preparing", name: name.to_owned(), source }
-                })
-            };
-        let names = &config.spec().wire;
-        let mut wire =
-            Wire { left: live(wire.left, &names.outside)?, right: live(wire.right, &names.inside)? };
+        let mut wire = Wire {
+            left: live(wire.left, outside, &spec.wire.outside)?,
+            right: live(wire.right, inside, &spec.wire.inside)?,
+        };
         let mut engine = Engine {
             orders,
             observer,
@@ -267,15 +327,26 @@ fn tell_end(datapath: &Datapath) {
 type GuardPipes = (OwnedFd, OwnedFd);
 
 /// Starts the guard, where the link is to fail open.
-fn start_guard(config: &Config, options: &Options) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
+fn start_guard(
+    config: &Config,
+    options: &Options,
+    user: Option<&User>,
+) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
     let spec = config.spec();
     if spec.safety.on_failure != OnFailure::Open {
         return Ok(None);
     }
+    let watched = |name: &String| -> Result<Watched, ServiceError> {
+        let index = crate::io::link::index_of(name)
+            .and_then(|index| index.ok_or(std::io::ErrorKind::NotFound.into()))
+            .map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?;
+        Ok(Watched { name: name.clone(), index })
+    };
     let mut child = guard::start(&Charge {
         name: spec.name.clone(),
-        inside: spec.wire.inside.clone(),
-        outside: spec.wire.outside.clone(),
+        inside: watched(&spec.wire.inside)?,
+        outside: watched(&spec.wire.outside)?,
+        user: user.cloned(),
         watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,
         socket: guard::socket_of(&spec.name),
         is_filtered: !options.no_seccomp,

@@ -1,6 +1,7 @@
-//! Where a gateway is found and what it holds: its socket, and locks on its name and its interfaces.
+//! Where a gateway is found: its socket, and the lock on its name.
 
 use super::error::ServiceError;
+use crate::config::user::User;
 use crate::config::{self, spec::Spec};
 use fairwire_document::{DocumentError, read_document};
 use rustix::fs::{FlockOperation, Mode, flock};
@@ -25,24 +26,45 @@ pub fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
 /// The control socket of the gateway of the configuration at `path`. Nothing else of it is read, and nothing is checked: a gateway can be
 /// asked while its file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
-    /// What a configuration says of its socket.
-    #[derive(serde::Deserialize)]
-    struct Named {
-        name: String,
-        #[serde(default)]
-        telemetry: Telemetry,
-    }
-    #[derive(Default, serde::Deserialize)]
-    struct Telemetry {
-        socket: Option<PathBuf>,
-    }
-    let (named, _) = read_document::<Named>(&path.display().to_string(), &config::text(path)?)?;
+    let named = Named::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
-/// A file that one process at most has locked, which goes when this does.
+/// The files that a gateway reads again when it reloads the configuration at `path`, as far as that can be read.
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    let subscribers = Named::read(path).ok().and_then(|named| named.subscribers);
+    let sheet = subscribers.and_then(|subscribers| subscribers.file);
+    std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
+}
+
+/// What a configuration says of the files and sockets that others than the gateway need.
+#[derive(serde::Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    telemetry: Telemetry,
+    subscribers: Option<Subscribers>,
+}
+
+#[derive(Default, serde::Deserialize)]
+struct Telemetry {
+    socket: Option<PathBuf>,
+}
+
+#[derive(serde::Deserialize)]
+struct Subscribers {
+    file: Option<PathBuf>,
+}
+
+impl Named {
+    fn read(path: &Path) -> Result<Named, DocumentError> {
+        Ok(read_document::<Named>(&path.display().to_string(), &config::text(path)?)?.0)
+    }
+}
+
+/// A name that one gateway at most has: a file that is locked, which goes when this does.
 #[derive(Debug)]
-struct Lock {
+pub(super) struct NameLock {
     file: File,
     path: PathBuf,
 }
@@ -51,14 +73,26 @@ struct Lock {
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
-impl Lock {
-    /// Locks `path`, or tells who holds `what`. `holder` is written there, for whoever is refused.
-    fn take(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
+impl NameLock {
+    /// Locks the name of the gateway of `spec` in the folder of locks, or says who has it. What is made there belongs to `user`, as whom the
+    /// process goes on.
+    pub fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
+        let folder = folder();
+        make_folder(&folder)?;
+        user.map_or(Ok(()), |user| give_folder(&folder, user))?;
+        let holder = format!("the gateway `{}` (process {})", spec.name, std::process::id());
+        Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
+    }
+
+    /// Locks `path`, or says who holds `what`. `holder` is written there, for the next who wants it.
+    fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
         // Who held it before may remove the name between our opening and our locking it: then the lock guards nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false).mode(0o644);
+            // The folder may be another user's, who must not lead root to a file of root's.
+            options.custom_flags(libc::O_NOFOLLOW).mode(0o600);
+            options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(&path).map_err(fail)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) if attempt == ATTEMPTS => return Err(taken(file, what)),
@@ -68,10 +102,11 @@ impl Lock {
                 }
                 outcome => outcome.map_err(|error| fail(error.into()))?,
             }
-            let named = std::fs::metadata(&path);
-            if named.is_ok_and(|named| file.metadata().is_ok_and(|own| own.ino() == named.ino())) {
+            let named = std::fs::symlink_metadata(&path);
+            let own = file.metadata().map_err(fail)?;
+            if named.is_ok_and(|named| own.is_file() && own.nlink() == 1 && own.ino() == named.ino()) {
                 file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
-                return Ok(Lock { file, path });
+                return Ok(NameLock { file, path });
             }
         }
         Err(fail(io::ErrorKind::ResourceBusy.into()))
@@ -80,41 +115,17 @@ impl Lock {
 
 fn taken(file: File, what: &str) -> ServiceError {
     let mut holder = String::new();
-    // Whoever holds it may not have written yet, or something else.
+    // Its holder may not have written yet, or something else.
     let _ = file.take(200).read_to_string(&mut holder);
     let holder = if holder.trim().is_empty() { "another gateway".into() } else { holder.trim().to_owned() };
     ServiceError::Taken { what: what.to_owned(), holder }
 }
 
-impl Drop for Lock {
+impl Drop for NameLock {
     fn drop(&mut self) {
-        // While it is held, so that nobody else's is removed.
+        // While it is held, so that no other's is removed.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
-    }
-}
-
-/// All that a gateway holds while it runs. It goes when this does.
-#[derive(Debug)]
-pub(super) struct Holdings {
-    _locks: Vec<Lock>,
-}
-
-impl Holdings {
-    /// Takes the name and both interfaces, or tells who has them. Nothing else is changed.
-    pub fn take(spec: &Spec) -> Result<Self, ServiceError> {
-        let folder = folder();
-        make_folder(&folder)?;
-        let holder = format!("the gateway `{}` (process {})", spec.name, std::process::id());
-        // An interface is known by its name in its network namespace.
-        let namespace = std::fs::metadata("/proc/self/ns/net").map_or(0, |about| about.ino());
-        let lock = |file: String, what: String| Lock::take(folder.join(file), &what, &holder);
-        let mut locks = vec![lock(format!("{}.lock", spec.name), format!("the name `{}`", spec.name))?];
-        for interface in [&spec.wire.inside, &spec.wire.outside] {
-            let file = format!("interface-{namespace}-{interface}.lock");
-            locks.push(lock(file, format!("the interface `{interface}`"))?);
-        }
-        Ok(Holdings { _locks: locks })
     }
 }
 
@@ -126,6 +137,14 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
             outcome.map_err(|error| ServiceError::system(format!("making {}", folder.display()), error))
         }
     }
+}
+
+/// Gives `folder` to `user`, who has to take away what is made there.
+fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
+    let fail = |error: io::Error| {
+        ServiceError::system(format!("giving {} to `{}`", folder.display(), user.name), error)
+    };
+    std::os::unix::fs::lchown(folder, Some(user.uid), Some(user.gid)).map_err(fail)
 }
 
 /// A listening socket that only its owner may use, and whose name goes when this does.

@@ -1,6 +1,7 @@
 //! A port of a running gateway: it survives the removal of its interface, and takes in nothing while the gateway may not forward.
 
 use super::heart::Heart;
+use super::links::LinkView;
 use crate::clock;
 use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::telemetry::PortState;
@@ -8,6 +9,7 @@ use fairwire_core::{Duration, Time};
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Opens a port on an interface.
 pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
@@ -37,6 +39,8 @@ pub(super) struct LivePort<P> {
     is_stale: bool,
     /// Troubles with the interfaces that there were before, and losses of interfaces.
     past: PortHealth,
+    /// What the kernel says of the interface.
+    link: Arc<LinkView>,
     state: Rc<Cell<PortState>>,
     common: Rc<RefCell<Common>>,
 }
@@ -49,14 +53,14 @@ const SHORT_BATCH: u32 = 16;
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
-    /// A port on the interface `name`, which is open; another is opened by `open` when the interface is gone, for as long as
-    /// `patience` says.
+    /// A port on the interface `name`, which is open and of which `link` tells; another is opened by `open` when the interface is gone,
+    /// for as long as `patience` says.
     pub fn new(
         name: &str,
         port: P,
         open: Open<P>,
         patience: Option<Duration>,
-        common: Rc<RefCell<Common>>,
+        (link, common): (Arc<LinkView>, Rc<RefCell<Common>>),
     ) -> Result<Self, std::io::Error> {
         let nothing = rustix::net::socket_with(
             rustix::net::AddressFamily::UNIX,
@@ -64,7 +68,7 @@ impl<P: Port> LivePort<P> {
             rustix::net::SocketFlags::CLOEXEC,
             None,
         )?;
-        let state = PortState { is_up: true, ..PortState::default() };
+        let state = PortState { is_up: link.is_up(), ..PortState::default() };
         Ok(LivePort {
             name: name.to_owned(),
             kind: port.link_kind(),
@@ -77,6 +81,7 @@ impl<P: Port> LivePort<P> {
             patience,
             is_stale: false,
             past: PortHealth::default(),
+            link,
             state: Rc::new(Cell::new(state)),
             common,
         })
@@ -92,7 +97,7 @@ impl<P: Port> LivePort<P> {
         self.past.outages += 1;
         self.port = None;
         (self.gone_since, self.try_at) = (now, now + RETRY);
-        self.state.set(PortState { health: self.past, is_up: false });
+        self.take_note();
     }
 
     /// There is no interface: looks for it, as long as patience lasts.
@@ -105,21 +110,24 @@ impl<P: Port> LivePort<P> {
             // Not there, or not ready: the next time may be better.
             if let Ok(port) = (self.open)(&self.name) {
                 self.port = Some(port);
-                self.state.set(PortState { health: self.past, is_up: true });
+                self.take_note();
             }
         }
         Ok(())
     }
 
     /// Every so often, since it costs a system call.
-    fn look(&mut self, now: Time, has_received: bool) {
-        if now < self.look_at {
-            return;
+    fn look(&mut self, now: Time) {
+        if now >= self.look_at {
+            self.look_at = now + LOOK;
+            self.take_note();
         }
-        self.look_at = now + LOOK;
-        let (before, health) = (self.state.get(), self.health());
-        let is_up = has_received || before.is_up && health.outages == before.health.outages;
-        self.state.set(PortState { health, is_up });
+    }
+
+    /// The kernel knows of every outage, also where no packet met it; what it did not fetch the port knows.
+    fn take_note(&mut self) {
+        let health = PortHealth { outages: self.link.outages(), ..self.health() };
+        self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
     }
 }
 
@@ -131,7 +139,10 @@ impl<P: Port> Port for LivePort<P> {
             let is_ending = common.is_ending;
             common.heart.as_mut().is_none_or(|heart| heart.may_forward(now)) && !is_ending
         };
-        let Some(port) = &mut self.port else { return self.reopen(now) };
+        let Some(port) = &mut self.port else {
+            self.look(now);
+            return self.reopen(now);
+        };
         self.is_stale |= !may_forward;
         let is_stale = self.is_stale;
         let mut count = 0_u32;
@@ -147,7 +158,7 @@ impl<P: Port> Port for LivePort<P> {
             Err(PortError::Gone { .. }) => self.lose(now),
             outcome => outcome?,
         }
-        self.look(now, count > 0);
+        self.look(now);
         Ok(())
     }
 
@@ -231,7 +242,7 @@ mod tests {
             false => Ok(fragile(&again)),
         });
         let common = Rc::new(RefCell::new(common));
-        LivePort::new("x", fragile(is_gone), open, patience, common).expect("a socket")
+        LivePort::new("x", fragile(is_gone), open, patience, (LinkView::up(), common)).expect("a socket")
     }
 
     fn received(port: &mut LivePort<Fragile>) -> Result<u32, PortError> {

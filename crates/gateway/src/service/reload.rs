@@ -5,11 +5,14 @@ use super::ports;
 use crate::class_book::Way;
 use crate::classify::FlowKind;
 use crate::config::{Config, Made};
+use crate::control::handed::Handed;
 use crate::control::protocol::Reloaded;
 use crate::direction::{Measure, Replacement};
 use crate::telemetry::About;
 use crate::telemetry::Board;
 use fairwire_core::{Time, Weight};
+use fairwire_document::{Problem, read_open, read_text};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, sync_channel};
@@ -31,10 +34,18 @@ pub(super) struct Present {
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why.
-    pub fn reload(&mut self) -> Result<Reloaded, String> {
+    /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why. What is
+    /// looked for under one of the names `files` is read from what was `handed` over, open.
+    pub fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         let start = crate::clock::now();
-        let next = Config::load(&self.path).map_err(|error| told(&error, &self.path))?;
+        let mut read = |path: &Path, most, wanted| {
+            let place = files.iter().position(|file| file == path);
+            match place.and_then(|place| handed.file(place).ok().flatten()) {
+                Some(file) => read_open(&file, path, most, wanted),
+                None => read_text(path, most, wanted),
+            }
+        };
+        let next = Config::load_by(&self.path, &mut read).map_err(|error| told(&error, &self.path))?;
         let changes = self.config.changes(&next);
         if !changes.needs_restart.is_empty() {
             let keys: Vec<String> = changes.needs_restart.iter().map(|key| format!("`{key}`")).collect();
@@ -153,6 +164,14 @@ pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> Str
         |place| format!("{}:{}:{}", place.source, place.line, place.column),
     );
     let advice = error.problem.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
+    let is_closed = matches!(&error.problem, Problem::Unreadable { cause, .. } if cause.kind() == ErrorKind::PermissionDenied);
+    let advice = match is_closed {
+        true => format!(
+            "; the gateway's process may not read it: `fairwire gateway reload {}`, by who may, hands it over",
+            path.display()
+        ),
+        false => advice,
+    };
     format!("{place}: {}{advice}; nothing was changed", error.problem)
 }
 

@@ -1,27 +1,32 @@
-//! What the process may do once its ports are open: two capabilities, no more by execution, and a list of system calls.
+//! What the process may do once its ports are open: two capabilities, no more by execution, as a user who owns nothing, in a few
+//! folders, and with a list of system calls.
 
 use super::error::ServiceError;
+use crate::config::user::User;
+use landlock::{ABI, Access, AccessFs, AccessNet, RulesetAttr, RulesetCreatedAttr, path_beneath_rules};
+use rustix::process::{Gid, Uid};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
     configure_capability_in_ambient_set, remove_capability_from_bounding_set, set_capabilities,
-    set_no_new_privs,
+    set_keep_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter_all_threads,
+};
+use std::path::PathBuf;
 
 /// What the gateway keeps: packet sockets on interfaces, and their settings.
 pub(super) const GATEWAY: CapabilitySet = CapabilitySet::NET_ADMIN.union(CapabilitySet::NET_RAW);
 /// What the guard keeps: making a bridge.
 pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
-/// Gives up every capability of this thread but `kept`, in all five sets, and the way to get others by executing a program. Threads started
-/// from now on have no more; there must be none yet.
+/// Gives up every capability of this thread but `kept`, in all five sets, and the way to get others by executing a program; and goes on
+/// as `user`, where one is given. Threads started from now on have no more; there must be none yet.
 ///
 /// The bounding set can be cut only by a process with CAP_SETPCAP. One without it has nothing to gain from the bounding set either,
 /// since it executes nothing that gives capabilities.
-pub(super) fn keep_only(kept: CapabilitySet) -> Result<(), ServiceError> {
-    let fail = |what: &'static str| {
-        move |error: rustix::io::Errno| ServiceError::system(format!("giving up rights ({what})"), error)
-    };
+pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
@@ -31,6 +36,7 @@ pub(super) fn keep_only(kept: CapabilitySet) -> Result<(), ServiceError> {
         }
     }
     clear_ambient_capability_set().map_err(fail("ambient set"))?;
+    user.map_or(Ok(()), become_user)?;
     let permitted = capabilities(None).map_err(fail("reading"))?.permitted & kept;
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: permitted };
     set_capabilities(None, sets).map_err(fail("effective, permitted and inheritable sets"))?;
@@ -38,6 +44,61 @@ pub(super) fn keep_only(kept: CapabilitySet) -> Result<(), ServiceError> {
         configure_capability_in_ambient_set(capability, true).map_err(fail("ambient set"))?;
     }
     Ok(())
+}
+
+fn fail(what: &'static str) -> impl Fn(rustix::io::Errno) -> ServiceError {
+    move |error| ServiceError::system(format!("giving up rights ({what})"), error)
+}
+
+/// May this process become another user? Root in a container often may not.
+pub(super) fn may_become_user() -> Result<bool, ServiceError> {
+    let effective = capabilities(None).map_err(fail("reading"))?.effective;
+    Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
+}
+
+/// Goes on as `user`, without its other groups. Capabilities stay, and are effective no more.
+fn become_user(user: &User) -> Result<(), ServiceError> {
+    // Else the kernel takes all capabilities with root's number.
+    set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
+    set_thread_groups(&[]).map_err(fail("groups"))?;
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    set_thread_res_gid(gid, gid, gid).map_err(fail("group"))?;
+    set_thread_res_uid(uid, uid, uid).map_err(fail("user"))?;
+    set_keep_capabilities(false).map_err(fail("keeping capabilities"))
+}
+
+/// The files that the process needs from now on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files {
+    /// Folders and files to read in.
+    pub read: Vec<PathBuf>,
+    /// Folders to make files in, and to take them away from.
+    pub write: Vec<PathBuf>,
+    /// Devices.
+    pub devices: Vec<PathBuf>,
+}
+
+/// From now on this thread, and those that it starts, reach no other files, and make no TCP connections (landlock(7)). What is open stays
+/// open, and what is handed over by others can be used. A kernel without Landlock goes without: true where it holds.
+pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
+    let fail = |error: landlock::RulesetError| {
+        ServiceError::system("giving up files (Landlock)", std::io::Error::other(error))
+    };
+    let all = AccessFs::from_all(ABI::V5);
+    let write = AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    // Of what is not there nothing is allowed.
+    let status = landlock::Ruleset::default()
+        .handle_access(all)
+        .and_then(|rules| rules.handle_access(AccessNet::from_all(ABI::V5)))
+        .and_then(landlock::Ruleset::create)
+        .and_then(|rules| rules.add_rules(path_beneath_rules(&files.read, read)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(&files.write, read | write)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(&files.devices, device)))
+        .and_then(|rules| rules.restrict_self())
+        .map_err(fail)?;
+    Ok(status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
 /// Allows this process, in all of its threads, the system calls that it needs from now on, and no others.
@@ -49,14 +110,69 @@ pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
         source: std::io::Error::other(error.to_string()),
     };
-    let arch = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
-    let rules = [FRAMES, TIME, FILES, SOCKETS, MEMORY, THREADS, OLD].concat();
-    let rules = rules.into_iter().map(|call| (call, Vec::new())).collect();
-    let (allow, refuse) = (SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32));
-    let filter = SeccompFilter::new(rules, refuse, allow, arch).map_err(|error| fail(&error))?;
-    let program: BpfProgram = filter.try_into().map_err(|error: seccompiler::BackendError| fail(&error))?;
+    let program = program().map_err(|error| fail(&error))?;
     apply_filter_all_threads(&program).map_err(|error| fail(&error))
 }
+
+fn program() -> Result<BpfProgram, BackendError> {
+    // A call without rules is allowed whatever its arguments are.
+    let calls = [FRAMES, TIME, FILES, SOCKETS, MEMORY, THREADS, OLD].concat();
+    let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
+        calls.into_iter().map(|call| (call, Vec::new())).collect();
+    rules.insert(libc::SYS_socket, KINDS.iter().map(|kind| kind.rule()).collect::<Result<_, _>>()?);
+    let of_ioctl = |request: &u64| SeccompRule::new(vec![equal(1, *request)?]);
+    rules.insert(libc::SYS_ioctl, REQUESTS.iter().map(of_ioctl).collect::<Result<_, _>>()?);
+    let (allow, refuse) = (SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32));
+    SeccompFilter::new(rules, refuse, allow, std::env::consts::ARCH.try_into()?)?.try_into()
+}
+
+/// Is the argument number `argument`, of which the kernel looks at 32 bits, `value`?
+fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+/// A kind of socket: its family, and its type (without flags) or its protocol where not all will do.
+struct Kind {
+    family: i32,
+    kind: Option<i32>,
+    protocol: Option<i32>,
+}
+
+/// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this machine. No TCP: what listens was bound
+/// before.
+const KINDS: [Kind; 4] = [
+    Kind { family: libc::AF_PACKET, kind: None, protocol: None },
+    Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
+    Kind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
+    Kind { family: libc::AF_UNIX, kind: None, protocol: None },
+];
+
+impl Kind {
+    fn rule(&self) -> Result<SeccompRule, BackendError> {
+        const TYPE: u64 = 0xf; // above it are flags (`SOCK_TYPE_MASK` of Linux)
+        let family = equal(0, self.family as u64);
+        let kind = self.kind.map(|kind| {
+            SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(TYPE), kind as u64)
+        });
+        let protocol = self.protocol.map(|protocol| equal(2, protocol as u64));
+        SeccompRule::new([Some(family), kind, protocol].into_iter().flatten().collect::<Result<_, _>>()?)
+    }
+}
+
+/// What is asked of descriptors: an interface's number, name, flags and MTU, a TUN device made again, and whether a socket waits.
+const REQUESTS: [u64; 11] = [
+    libc::SIOCGIFINDEX as u64,
+    libc::SIOCGIFNAME as u64,
+    libc::SIOCGIFFLAGS as u64,
+    libc::SIOCSIFFLAGS as u64,
+    libc::SIOCGIFMTU as u64,
+    libc::SIOCSIFMTU as u64,
+    libc::TUNSETIFF as u64,
+    libc::TUNGETIFF as u64,
+    libc::TUNSETOFFLOAD as u64,
+    libc::FIONBIO as u64,
+    libc::FIOCLEX as u64,
+];
 
 /// Frames in and out, and waiting for them.
 const FRAMES: &[libc::c_long] = &[
@@ -111,14 +227,13 @@ const FILES: &[libc::c_long] = &[
     libc::SYS_pipe2,
     libc::SYS_dup,
     libc::SYS_dup3,
-    libc::SYS_ioctl,
 ];
 
-/// Interfaces are opened again, and clients of the control socket and of metrics are let in.
+/// Interfaces are opened and locked again, and clients of the control socket and of metrics are let in.
 const SOCKETS: &[libc::c_long] = &[
-    libc::SYS_socket,
     libc::SYS_socketpair,
     libc::SYS_bind,
+    libc::SYS_listen,
     libc::SYS_connect,
     libc::SYS_accept,
     libc::SYS_accept4,
@@ -189,3 +304,70 @@ const OLD: &[libc::c_long] = &[
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[libc::c_long] = &[];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::{AddressFamily, SocketType, netlink, socket};
+    use std::io::ErrorKind::PermissionDenied;
+
+    /// Runs `test` on a thread that may be restricted, and ends.
+    fn apart<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+        std::thread::spawn(test).join().expect("it does not panic")
+    }
+
+    #[test]
+    fn sockets_and_requests_that_the_gateway_has_no_need_of_are_refused() {
+        let (allowed, refused) = apart(|| {
+            set_no_new_privs(true).expect("anybody may");
+            seccompiler::apply_filter(&program().expect("it is well made")).expect("this kernel filters");
+            let (stream, datagram) = (SocketType::STREAM, SocketType::DGRAM);
+            let open = |family, kind, protocol| socket(family, kind, protocol).map(drop);
+            let allowed = [
+                open(AddressFamily::UNIX, stream, None),
+                open(AddressFamily::INET, datagram, None),
+                open(AddressFamily::NETLINK, SocketType::RAW, None),
+                crate::io::link::index_of("lo").map(drop).map_err(|_| rustix::io::Errno::PERM),
+            ];
+            let refused = [
+                open(AddressFamily::INET, stream, None),
+                open(AddressFamily::INET6, datagram, None),
+                open(AddressFamily::NETLINK, SocketType::RAW, Some(netlink::AUDIT)),
+                open(AddressFamily::VSOCK, stream, None),
+                rustix::io::ioctl_fionread(std::io::stdin()).map(drop),
+            ];
+            (allowed, refused)
+        });
+        assert_eq!(allowed, [Ok(()); 4]);
+        assert_eq!(refused, [Err(rustix::io::Errno::PERM); 5]);
+    }
+
+    #[test]
+    fn files_out_of_its_folders_are_out_of_reach_and_what_is_open_stays_open() {
+        let [read, write, other] = [0, 1, 2].map(|_| tempfile::tempdir().expect("a folder"));
+        let inside = |folder: &tempfile::TempDir| folder.path().join("file");
+        let paths = [&read, &write, &other].map(inside);
+        paths.iter().for_each(|path| std::fs::write(path, "text").expect("it is ours"));
+        let files =
+            Files { read: vec![read.path().into()], write: vec![write.path().into()], devices: Vec::new() };
+        let seen = apart(move || {
+            let open = std::fs::File::open(&paths[2]).expect("not confined yet");
+            set_no_new_privs(true).expect("anybody may");
+            if !confine(&files).expect("the rules are well made") {
+                return None;
+            }
+            let text = std::io::read_to_string(open).ok();
+            let reads =
+                paths.each_ref().map(|path| std::fs::read(path).map(drop).map_err(|error| error.kind()));
+            let removes =
+                paths.each_ref().map(|path| std::fs::remove_file(path).map_err(|error| error.kind()));
+            Some((text, reads, removes))
+        });
+        let Some((text, reads, removes)) = seen else {
+            return fairwire_testing::skipped(format_args!("Landlock: this kernel has none"));
+        };
+        assert_eq!(text.as_deref(), Some("text"));
+        assert_eq!(reads, [Ok(()), Ok(()), Err(PermissionDenied)]);
+        assert_eq!(removes, [Err(PermissionDenied), Ok(()), Err(PermissionDenied)]);
+    }
+}

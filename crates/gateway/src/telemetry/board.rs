@@ -1,7 +1,7 @@
 //! Where the observer puts what it saw, and everybody reads it.
 
 use super::about::About;
-use super::capture::{Ring, Setting, SharedRing, write_pcapng};
+use super::capture::{Part, Ring, Setting, SharedRing, write_pcapng};
 use super::digest::{Digest, FLOWS_TOLD};
 use super::observer::{Gauge, MOST_GAUGES, PortState, Samplers, kept};
 use super::sample::{Kept, Sampler};
@@ -11,6 +11,7 @@ use super::snapshot::{
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
 use fairwire_core::{Backlog, Cause, Time, Unit};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -161,8 +162,15 @@ impl Board {
         lock(&self.store).about.clone()
     }
 
-    /// Writes what the capture rings hold to a new file at `path`, and tells how many packets they are.
+    /// Writes what the capture rings hold to a new file at `path`, and says how many packets they are.
     pub fn capture(&self, path: &Path) -> io::Result<u64> {
+        let part = Part::create(path)?;
+        let packets = self.capture_into(part.file())?;
+        part.place().map(|()| packets)
+    }
+
+    /// Writes what the capture rings hold to `file`, and says how many packets they are.
+    pub fn capture_into(&self, file: &File) -> io::Result<u64> {
         let (about, since) = {
             let store = lock(&self.store);
             (store.about.clone(), store.since)
@@ -171,7 +179,7 @@ impl Board {
         let copies: [Ring; 2] = [0, 1].map(|way: usize| lock(&self.rings[way]).clone());
         let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
         let setting = Setting { book: &about.book, disciplines, since };
-        write_pcapng(path, [&copies[0], &copies[1]], &setting)
+        write_pcapng(file, [&copies[0], &copies[1]], &setting)
     }
 
     fn snapshot(&self, classes: Option<usize>) -> Snapshot {

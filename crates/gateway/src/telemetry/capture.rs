@@ -10,9 +10,10 @@ use fairwire_core::{Cause, Duration, Time};
 use fairwire_wire::headers::{parse, parse_ip};
 use fairwire_wire::pcapng::{self, Frame, LinkType};
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The most that is kept of a frame: the headers of TCP over IPv6 with a VLAN tag and options.
@@ -166,21 +167,55 @@ pub struct Setting<'a> {
     pub since: Time,
 }
 
-/// Writes copies of both rings, by the number of the [`Way`], to a new file at `path`, and tells how many packets they are.
-///
-/// The file is there as a whole or not at all: it is written under another name beside `path` and then linked to it, which
-/// refuses a `path` that exists.
-pub fn write_pcapng(path: &Path, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
+/// Writes copies of both rings, by the number of the [`Way`], to `file`, and says how many packets they are. Only to a regular file:
+/// nothing else is sure to take them at once.
+pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));
+    }
     let (bytes, packets) = as_pcapng(rings, setting);
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&part)?;
-    let written = file.write_all(&bytes).and_then(|()| file.sync_all());
-    let placed = written.and_then(|()| std::fs::hard_link(&part, path));
-    // Whatever came of it, the other name goes; where that fails there is nothing more to be done.
-    let _ = std::fs::remove_file(&part);
-    placed.map(|()| packets)
+    file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
+}
+
+/// A file on its way to `path`, where it is as a whole or not at all: it is written under another name beside `path` and then linked to it,
+/// which refuses a `path` that exists. The other name goes when this does. It is for its owner alone: there are heads of other people's
+/// packets in it.
+#[derive(Debug)]
+pub struct Part {
+    file: File,
+    part: PathBuf,
+    path: PathBuf,
+}
+
+impl Part {
+    /// Begins the file for `path`.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
+        Ok(Part { file, part, path: path.to_owned() })
+    }
+
+    /// Where it is to be written.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// It is whole: gives it its name.
+    pub fn place(self) -> io::Result<()> {
+        std::fs::hard_link(&self.part, &self.path)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Where that fails there is nothing more to be done.
+        let _ = std::fs::remove_file(&self.part);
+    }
 }
 
 fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
@@ -370,8 +405,14 @@ mod tests {
         let path = folder.path().join("drops.pcapng");
         let book = book();
         let [download, upload] = rings();
-        let write = |path: &Path| write_pcapng(path, [&download, &upload], &setting(&book));
+        let write = |path: &Path| {
+            let part = Part::create(path)?;
+            let packets = write_pcapng(part.file(), [&download, &upload], &setting(&book))?;
+            part.place().map(|()| packets)
+        };
         assert_eq!(write(&path).unwrap(), 4);
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "for its owner alone");
         let before = std::fs::read(&path).unwrap();
         assert_eq!(write(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read(&path).unwrap(), before);

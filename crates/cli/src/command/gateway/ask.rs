@@ -4,8 +4,13 @@ use crate::args::WhomArgs;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
-use fairwire_gateway::service::{ask, socket_of};
+use fairwire_gateway::service::{ask, files_of, socket_of};
+use fairwire_gateway::telemetry::capture::Part;
 use std::fmt::{Display, Write};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 /// Asks the gateway that `whom` names. What it refuses, and that none answers, is the user's to mend.
 pub fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
@@ -30,11 +35,44 @@ pub fn silent(why: impl Display) -> Failure {
     )
 }
 
+/// Has the configuration read again. Who asks may read files that the gateway's process may not: they are handed over, open.
+pub fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
+    // The gateway knows its files by these names.
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let found = files_of(&whom.config).into_iter().map(absolute);
+    // What cannot be opened here the gateway may be able to read, or it says why not.
+    let open = found.filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
+    let (files, handed): (Vec<_>, Vec<_>) = open.unzip();
+    tell(whom, &Request::Reload { files, handed: handed.into_iter().collect() })
+}
+
+/// Has the capture written to a file of who asks.
+pub fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
+    let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+    let failed = |error: io::Error| {
+        Failure::user(
+            format!("the capture cannot be written to {}: {error}", path.display()),
+            "allowed: a path that is not there yet, in a folder that you may write to",
+        )
+    };
+    let part = Part::create(&path).map_err(failed)?;
+    let file = part.file().try_clone().map_err(failed)?;
+    let handed = [OwnedFd::from(file)].into_iter().collect();
+    let told = answer(whom, &Request::Capture { path: path.clone(), handed })?;
+    part.place().map_err(failed)?;
+    print(&told)
+}
+
 /// Asks, and prints the answer.
 pub fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
-    let text = match answer(whom, request)? {
-        Answer::Reloaded(reloaded) => of_reload(&reloaded),
+    print(&answer(whom, request)?)
+}
+
+fn print(answer: &Answer) -> Result<Ending, Failure> {
+    let text = match answer {
+        Answer::Reloaded(reloaded) => of_reload(reloaded),
         Answer::Weighed { before } => format!("done; the weight was {before}\n"),
+        Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
         Answer::Snapshot(_) | Answer::Refused { .. } => "done\n".into(),
     };

@@ -22,7 +22,7 @@ pub fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     let mut explanation = config.explain();
     if !args.offline {
         let notes = environment::check(&config)?;
-        explanation.notes.extend(notes.into_iter().map(|note| note.0));
+        explanation.notes.extend(notes.into_iter().chain(environment::held(&config)).map(|note| note.0));
     }
     let resident_bytes = built(&config)?;
     let text = match args.format {

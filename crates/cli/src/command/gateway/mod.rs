@@ -14,8 +14,8 @@ use fairwire_gateway::control::protocol::Request;
 pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
         GatewayCommand::Check(args) => check::check(&args),
-        GatewayCommand::Run { config, no_seccomp } => run::run(&config, no_seccomp),
-        GatewayCommand::Reload { whom } => ask::tell(&whom, &Request::Reload),
+        GatewayCommand::Run { config, wait, no_seccomp } => run::run(&config, wait, no_seccomp),
+        GatewayCommand::Reload { whom } => ask::reload(&whom),
         GatewayCommand::Weigh { whom, name, weight } => {
             // JSON has no infinity and nothing that is not a number: the gateway would be asked something else.
             if !weight.is_finite() {
@@ -28,11 +28,7 @@ pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
         }
         GatewayCommand::Status { whom, format, classes } => status::status(&whom, format, classes),
         GatewayCommand::Top(args) => top::top(&args),
-        GatewayCommand::Capture { whom, out } => {
-            // The gateway's folder is another than ours.
-            let path = std::path::absolute(&out).unwrap_or(out);
-            ask::tell(&whom, &Request::Capture { path })
-        }
+        GatewayCommand::Capture { whom, out } => ask::capture(&whom, &out),
     }
 }
 

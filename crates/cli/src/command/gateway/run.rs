@@ -7,14 +7,14 @@ use fairwire_gateway::service::{self, Options, ServiceError};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the gateway of the configuration at `path` until a signal ends it.
-pub fn run(path: &Path, no_seccomp: bool) -> Result<Ending, Failure> {
+/// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where an interface is not there yet.
+pub fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
     let config = Config::load(path)?;
     // The folder may be another when it is read again.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let never = AtomicBool::new(false);
-    let options = Options { no_seccomp, give_memory_back: Some(pages::give_back) };
+    let options = Options { no_seccomp, wait, give_memory_back: Some(pages::give_back) };
     match service::run(config, &path, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(ServiceError::Unfit(error)) => Err(error.into()),

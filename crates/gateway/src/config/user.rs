@@ -1,0 +1,105 @@
+//! As whom the gateway's process goes on once everything that needs root is open.
+
+use super::Config;
+use fairwire_document::{DocumentError, Problem};
+use nix::unistd::User as Entry;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A user of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct User {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub uid: u32,
+    /// The number of its group.
+    pub gid: u32,
+}
+
+/// The user that a package makes for gateways, and the one that is everywhere.
+const DEFAULTS: [&str; 2] = ["fairwire", "nobody"];
+/// Where that one has no name: Linux' own number for "no one of here" (`/proc/sys/kernel/overflowuid`).
+const NOBODY: u32 = 65534;
+
+/// As whom the gateway of `config` runs: `None` where it stays who it is, not being root or because it was told so.
+pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    const KEY: &str = "safety.user";
+    let refused = |given: &str, why: String| {
+        let allowed = "a user of this machine (`getent passwd`), or `root` to stay root".to_owned();
+        config.refuse(KEY, Problem::Refused { key: KEY.into(), given: format!("`{given}`"), why, allowed })
+    };
+    match config.spec().safety.user.as_deref() {
+        Some(name) => match named(name) {
+            Ok(Some(user)) => Ok(Some(user).filter(|user| user.uid != 0)),
+            Ok(None) => Err(refused(name, "there is no such user here".into())),
+            Err(error) => Err(refused(name, format!("users cannot be looked up: {error}"))),
+        },
+        None => {
+            let found = DEFAULTS.iter().find_map(|name| named(name).ok().flatten());
+            Ok(Some(found.unwrap_or(User { name: NOBODY.to_string(), uid: NOBODY, gid: NOBODY })))
+        }
+    }
+}
+
+fn named(name: &str) -> Result<Option<User>, nix::Error> {
+    let entry = Entry::from_name(name)?;
+    Ok(entry.map(|entry| User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }))
+}
+
+impl User {
+    /// May it read the file at `path`, by the modes of the file and of the folders above it? Where these cannot be seen: no.
+    pub fn may_read(&self, path: &Path) -> bool {
+        let Ok(path) = std::path::absolute(path) else { return false };
+        // A link counts as what it leads to.
+        let Ok(path) = path.canonicalize() else { return false };
+        let mut folders = path.ancestors().skip(1);
+        let seen = |path: &Path, bit| std::fs::metadata(path).is_ok_and(|about| self.has(&about, bit));
+        folders.all(|folder| seen(folder, 1)) && seen(&path, 4)
+    }
+
+    /// Has it the right `bit` (4 to read, 1 to search) of what is described by `about`?
+    fn has(&self, about: &Metadata, bit: u32) -> bool {
+        let shift = match () {
+            () if about.uid() == self.uid => 6,
+            () if about.gid() == self.gid => 3,
+            () => 0,
+        };
+        about.mode() >> shift & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn who_may_read_is_told_by_the_modes_of_the_file_and_of_every_folder_above_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (inner, file) = (folder.path().join("inner"), folder.path().join("inner/file"));
+        std::fs::create_dir(&inner).expect("it is ours");
+        std::fs::write(&file, "text").expect("it is ours");
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+        };
+        let about = std::fs::metadata(&file).expect("it is there");
+        let owner = User { name: "owner".into(), uid: about.uid(), gid: about.gid() };
+        let other = User { name: "other".into(), uid: about.uid() + 1, gid: about.gid() + 1 };
+        let with = |outer, inside, own| {
+            set(folder.path(), outer);
+            set(&inner, inside);
+            set(&file, own);
+            (owner.may_read(&file), other.may_read(&file))
+        };
+        assert_eq!(with(0o755, 0o711, 0o644), (true, true));
+        assert_eq!(with(0o700, 0o755, 0o644), (true, false), "a folder above is closed");
+        assert_eq!(with(0o755, 0o755, 0o640), (true, false));
+        assert_eq!(with(0o755, 0o755, 0o044), (false, true), "the owner is judged as the owner");
+        assert!(!other.may_read(Path::new("/no/such/file")));
+    }
+}

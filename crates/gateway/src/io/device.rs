@@ -1,0 +1,99 @@
+//! A lock on an interface that is the kernel's own: the same for all users, all folders and all names of the interface.
+
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// That an interface is ours: a socket called by its number. Such names are those of the network namespace, as the numbers of interfaces
+/// are, and go with the process.
+#[derive(Debug)]
+pub(crate) struct DeviceLock {
+    _socket: OwnedFd,
+}
+
+/// Who has an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Holder(String);
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn address(index: u32) -> io::Result<SocketAddrUnix> {
+    Ok(SocketAddrUnix::new_abstract_name(format!("fairwire-interface-{index}").as_bytes())?)
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
+}
+
+impl DeviceLock {
+    /// Takes the interface with the number `index`; `None` where another process has it.
+    pub fn take(index: u32) -> io::Result<Option<Self>> {
+        let socket = socket()?;
+        match bind(&socket, &address(index)?) {
+            Ok(()) => {
+                // Who wants to know who has it is told by the kernel; nothing is ever said.
+                listen(&socket, 1)?;
+                Ok(Some(DeviceLock { _socket: socket }))
+            }
+            Err(Errno::ADDRINUSE) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Who has the interface with the number `index`, if any process has.
+pub(crate) fn holder(index: u32) -> Option<Holder> {
+    let socket = socket().ok()?;
+    match connect(&socket, &address(index).ok()?) {
+        Ok(()) => {
+            let pid = getsockopt(&socket, PeerCredentials).map_or(0, |peer| peer.pid());
+            Some(Holder(called(pid)))
+        }
+        // More have asked than are kept: it is held all the same.
+        Err(Errno::AGAIN) => Some(Holder(called(0))),
+        Err(_) => None,
+    }
+}
+
+/// A process, by its number and what it was started with.
+fn called(pid: i32) -> String {
+    // Of another namespace of processes: a container, or this one's host.
+    if pid == 0 {
+        return "another gateway, whose process cannot be seen from here".into();
+    }
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line).replace('\0', " ");
+    let line = fairwire_document::shortened(line.trim());
+    if line.is_empty() { format!("process {pid}") } else { format!("process {pid} (`{line}`)") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_has_one_holder_who_is_named_until_it_lets_go() {
+        // No interface has such a number; other tests that run at the same time have others.
+        let index = 0x4000_0000 + std::process::id();
+        assert_eq!(holder(index), None);
+        let lock = DeviceLock::take(index).expect("a socket").expect("it is free");
+        assert!(DeviceLock::take(index).expect("a socket").is_none());
+        let mine = format!("process {} (`", std::process::id());
+        assert!(holder(index).is_some_and(|holder| holder.to_string().starts_with(&mine)));
+        for _ in 0..5 {
+            assert!(holder(index).is_some(), "however many have asked");
+        }
+        drop(lock);
+        assert_eq!(holder(index), None);
+        assert!(DeviceLock::take(index).expect("a socket").is_some());
+    }
+}

@@ -1,0 +1,157 @@
+//! The two interfaces: waited for where that is wanted, locked, looked at, and opened.
+
+use super::control::{Signals, say};
+use super::error::ServiceError;
+use super::notify::Notifier;
+use super::{guard, ports};
+use crate::clock;
+use crate::config::spec::{BackendChoice, Spec};
+use crate::config::{Config, environment};
+use crate::datapath::Wire;
+use crate::io::device::{DeviceLock, holder};
+use crate::io::{PortError, link};
+use fairwire_core::{Duration, Time};
+use ports::AnyPort;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One interface, open. Its lock is that of a device that was there; a device of ours needs none.
+pub(super) struct Opened {
+    pub port: AnyPort,
+    pub lock: Option<DeviceLock>,
+}
+
+/// What ends the wait for interfaces, and who is told of it.
+pub(super) struct Waiter<'a> {
+    pub signals: &'a Signals,
+    pub notifier: &'a Notifier,
+    pub stop: &'a AtomicBool,
+}
+
+/// How often an interface that is not there is looked for.
+const RETRY: Duration = Duration::from_ms(100);
+/// How often the service manager is told that this process lives.
+const ALIVE: Duration = Duration::from_ms(500);
+
+/// Opens both ends, inside on the right. With a `waiter` interfaces that are not there yet are waited for, for as long as
+/// `safety.patience` says; `None` where the gateway was told to end meanwhile.
+pub(super) fn open(
+    config: &Config,
+    waiter: Option<&Waiter<'_>>,
+) -> Result<Option<Wire<Opened>>, ServiceError> {
+    let Some(waiter) = waiter.filter(|_| config.spec().wire.backend == BackendChoice::AfPacket) else {
+        return open_now(config).map(Some);
+    };
+    loop {
+        if !waiter.wait(config)? {
+            return Ok(None);
+        }
+        match open_now(config) {
+            // It went between our looking and our opening it.
+            Err(_) if missing(config.spec())?.is_some() => {}
+            outcome => return outcome.map(Some),
+        }
+    }
+}
+
+fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
+    let spec = config.spec();
+    let mut locks = [None, None];
+    if spec.wire.backend == BackendChoice::AfPacket {
+        for (lock, name) in locks.iter_mut().zip([&spec.wire.inside, &spec.wire.outside]) {
+            *lock = take(name)?;
+        }
+    }
+    guard::ask_to_leave(&guard::socket_of(&spec.name))?;
+    ports::remove_left_bridge(spec)?;
+    for note in environment::check(config)? {
+        say(format_args!("note: {}", note.0));
+    }
+    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(config, key, error));
+    let [inside, outside] = locks;
+    Ok(Wire {
+        left: Opened { port: open("outside", &spec.wire.outside)?, lock: outside },
+        right: Opened { port: open("inside", &spec.wire.inside)?, lock: inside },
+    })
+}
+
+/// A process that was killed lets go of what it holds last, some tens of milliseconds after its guard has noticed.
+const LETTING_GO: Duration = Duration::from_ms(500);
+
+/// Takes the device that is called `name`, or says who has it. One that is not there is told of by who looks at it.
+fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
+    let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
+    let until = clock::now() + LETTING_GO;
+    loop {
+        let Some(index) = link::index_of(name).map_err(fail)? else { return Ok(None) };
+        if let Some(lock) = DeviceLock::take(index).map_err(fail)? {
+            return Ok(Some(lock));
+        }
+        if clock::now() >= until {
+            let holder = holder(index).map_or("another gateway".into(), |holder| holder.to_string());
+            return Err(ServiceError::Taken { what: format!("the interface `{name}`"), holder });
+        }
+        clock::sleep_until(clock::now() + Duration::from_ms(10));
+    }
+}
+
+/// The key and the name of an interface that is not there.
+fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
+    for (key, name) in [("inside", &spec.wire.inside), ("outside", &spec.wire.outside)] {
+        let found = link::index_of(name);
+        if found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none() {
+            return Ok(Some((key, name.clone())));
+        }
+    }
+    Ok(None)
+}
+
+impl Waiter<'_> {
+    /// Waits until both interfaces are there. False: the gateway was told to end.
+    fn wait(&self, config: &Config) -> Result<bool, ServiceError> {
+        let patience = config.spec().safety.patience.map(|patience| patience.0);
+        let (began, mut alive_at, mut told) = (clock::now(), Time::ZERO, String::new());
+        while let Some((key, name)) = missing(config.spec())? {
+            let now = clock::now();
+            if self.stop.load(Ordering::Relaxed) || self.signals.has_ended() {
+                return Ok(false);
+            }
+            if patience.is_some_and(|patience| now.since(began) >= patience) {
+                return Err(PortError::Gone { name }.into());
+            }
+            if told != name {
+                say(format_args!(
+                    "waiting for `{name}`, until then nothing passes: {}",
+                    environment::gone(config, key)
+                ));
+                // Ready: what else starts on this machine is not to wait for a cable that somebody may never put in.
+                self.notifier.ready(&format!("waiting for the interface {name}"));
+                told = name;
+            }
+            if now >= alive_at {
+                alive_at = now + ALIVE;
+                self.notifier.alive();
+            }
+            clock::sleep_until(now + RETRY);
+        }
+        if !told.is_empty() {
+            say(format_args!("`{told}` is there, after {:.1} s", clock::now().since(began).secs()));
+        }
+        Ok(true)
+    }
+}
+
+/// Opens the port on `name` again, with a lock on the device that has that name now. The lock on the one before goes first.
+pub(super) fn again(spec: &Spec, mut held: Option<DeviceLock>) -> super::port::Open<AnyPort> {
+    let wire = spec.wire.clone();
+    Box::new(move |name| {
+        drop(held.take());
+        if wire.backend == BackendChoice::AfPacket {
+            let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
+            let index = link::index_of(name).map_err(fail)?;
+            let index = index.ok_or_else(|| PortError::Gone { name: name.to_owned() })?;
+            let lock = DeviceLock::take(index).map_err(fail)?;
+            held = Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?);
+        }
+        ports::open(&wire, name)
+    })
+}
