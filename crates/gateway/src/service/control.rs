@@ -5,6 +5,7 @@ use super::engine::Shared;
 use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
+use super::troubles::Troubles;
 use crate::clock;
 use crate::control::protocol::{Answer, Reloaded, Request};
 use crate::telemetry::Board;
@@ -72,6 +73,7 @@ impl Control<'_> {
     pub fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
+        let mut troubles = Troubles::default();
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Nobody waits for this answer but the log.
@@ -89,6 +91,7 @@ impl Control<'_> {
                     "the guard is gone: from now on the link fails closed (start the gateway again for another guard)"
                 ));
             }
+            troubles.look(self.board.lost(), &mut |line| say(format_args!("{line}")));
             clients.accept(&self.listener.socket, now);
             let board = self.board.clone();
             clients.serve(now, &mut |request| self.answer(request), &mut || {

@@ -23,6 +23,7 @@ mod port;
 mod ports;
 mod reload;
 mod rights;
+mod troubles;
 
 pub use client::{AskError, ask};
 pub use error::ServiceError;
@@ -87,8 +88,9 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let _holdings = Holdings::take(&spec)?;
     guard::ask_to_leave(&guard::socket_of(&spec.name))?;
     ports::remove_left_bridge(&spec)?;
-    // What is well to know is told by `check`.
-    let _notes = environment::check(&config)?;
+    for note in environment::check(&config)? {
+        say(format_args!("note: {}", note.0));
+    }
     let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(&config, key, error));
     let outside = open("outside", &spec.wire.outside)?;
     let inside = open("inside", &spec.wire.inside)?;
