@@ -72,6 +72,17 @@ impl Server {
         Some(Service { packet, sent })
     }
 
+    /// Something of `bytes` leaves by the same link beside the discipline, at `now`: the time that it takes is no longer there for what
+    /// waits. What is being sent ends as it was begun; the transmitter is free again so much later.
+    pub fn charge(&mut self, bytes: u32, now: Time) {
+        if self.is_idle {
+            self.transmitter.idle_until(now);
+        }
+        let free = self.transmitter.start(bytes, now);
+        self.asks_at = self.transmitter.begins_at(free);
+        self.is_idle = false;
+    }
+
     /// When [`ask`](Server::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
     pub fn asks_at(&self) -> Time {
         self.asks_at
@@ -276,6 +287,53 @@ mod tests {
         assert_eq!(server.asks_at(), us(100), "when the packet that is being sent is through");
         assert!(server.offer(packet(4), us(30), &mut Ignore).is_none(), "the link is not free yet");
         assert_eq!(sent(&mut server), [(1, us(150)), (2, us(200)), (3, us(250)), (4, us(300))]);
+    }
+
+    #[test]
+    fn what_leaves_beside_the_discipline_takes_its_time_from_what_waits() {
+        let mut server = Server::new(fifo(), transmitter());
+        server.charge(50, us(1000));
+        assert!(server.offer(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
+        assert_eq!(server.asks_at(), us(1050));
+        assert!(server.ask(us(1050), &mut Ignore).is_some());
+        // While it is being sent, two more: it ends as it began, and what waits comes after all three.
+        assert!(server.offer(packet(1), us(1060), &mut Ignore).is_none());
+        server.charge(30, us(1070));
+        server.charge(20, us(1100));
+        assert_eq!(sent(&mut server), [(1, us(1300))]);
+        // Idle again, and no credit from the time between.
+        assert_eq!(server.asks_at(), Time::MAX);
+        server.charge(10, us(5000));
+        assert_eq!(sent(&mut server), []);
+        assert_eq!(server.offer(packet(2), us(5010), &mut Ignore).expect("it is free").sent, us(5110));
+    }
+
+    #[test]
+    fn whatever_is_charged_a_link_sends_no_more_than_its_rate() {
+        let mut rng = crate::rng::Seed(7).stream("charges");
+        let credit = Duration::from_us(50);
+        let mut server = Server::new(
+            fifo(),
+            Transmitter::with_catch_up(Rate::from_bps(8_000_000).expect("not zero"), credit),
+        );
+        let (mut now, mut bytes) = (us(0), 0_u64);
+        for frame in 0..20_000 {
+            now += Duration::from_us(u64::from(rng.below(120)));
+            while server.asks_at() <= now {
+                let at = server.asks_at();
+                bytes += server.ask(at, &mut Ignore).map_or(0, |service| u64::from(service.packet.len));
+            }
+            if rng.below(3) == 0 && frame % 7 == 0 {
+                server.charge(60, now);
+                bytes += 60;
+            }
+            bytes += server
+                .offer(packet(frame), now, &mut Ignore)
+                .map_or(0, |service| u64::from(service.packet.len));
+        }
+        // A byte takes a microsecond; at the end one packet and some charges may be under way.
+        let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
+        assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }
 
     #[test]

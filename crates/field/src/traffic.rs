@@ -58,6 +58,11 @@ pub enum Sends {
         /// Payload of each, bytes.
         payload: u32,
     },
+    /// Frames of 1000 bytes that pass for no plain IP: PPPoE sessions, three VLAN tags, LLC and SNAP, ARP, random EtherTypes, in turn.
+    Kinds {
+        /// Frames per second.
+        per_second: u64,
+    },
     /// Frames of random bytes.
     Garbage {
         /// Frames per second.
@@ -115,7 +120,7 @@ impl Flow {
 
     /// Does it send frames without asking the kernel for a connection or a socket of its own?
     pub fn is_raw(&self) -> bool {
-        matches!(self.sends, Sends::Spoofed { .. } | Sends::Garbage { .. })
+        matches!(self.sends, Sends::Spoofed { .. } | Sends::Kinds { .. } | Sends::Garbage { .. })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The network of a field run: the hosts outside and inside, and the gateway's between them.
 
 use crate::Fallible;
+use crate::run::command;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::lab::namespace::Namespace;
 use fairwire_gateway::lab::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
@@ -10,6 +11,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub const HOST: End<'static> = End { name: "eth0", index: 100 };
 /// The same, where it carries a VLAN, as the hosts use it.
 const VLAN: End<'static> = End { name: "vlan0", index: 110 };
+/// The same, where it carries a tunnel.
+const TUNNEL: &str = "vxlan0";
+/// What an error says where the kernel, or a missing iproute2, makes no tunnel.
+pub const NO_TUNNEL: &str = "no VXLAN tunnel can be made here";
 /// The gateway's interface towards the outside.
 pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
 /// The gateway's interface towards the inside.
@@ -22,11 +27,20 @@ pub struct Wiring {
     pub mtu: u32,
     /// The VLAN in which the hosts speak; none for plain frames.
     pub vlan: Option<u16>,
+    /// The VXLAN tunnel in which they speak; none for plain frames.
+    pub vxlan: Option<Vxlan>,
+}
+
+/// A VXLAN tunnel (RFC 7348).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vxlan {
+    /// Have its UDP packets a checksum?
+    pub has_sum: bool,
 }
 
 impl Default for Wiring {
     fn default() -> Self {
-        Wiring { mtu: 1500, vlan: None }
+        Wiring { mtu: 1500, vlan: None, vxlan: None }
     }
 }
 
@@ -125,21 +139,45 @@ impl Host {
         let netlink = &self.netlink;
         netlink.set_ethernet_address(HOST.index, ethernet_address(side))?;
         netlink.bring_up(HOST.index)?;
-        let device = match wiring.vlan {
-            None => HOST,
-            Some(id) => {
+        let device = match (wiring.vlan, wiring.vxlan) {
+            (None, None) => HOST.index,
+            (None, Some(vxlan)) => self.dig(vxlan, side)?,
+            (Some(id), _) => {
                 netlink.add_vlan(HOST.index, VLAN, id)?;
                 netlink.bring_up(VLAN.index)?;
-                VLAN
+                VLAN.index
             }
         };
         for is_ipv6 in [false, true] {
             let prefix_bits = if is_ipv6 { 64 } else { 24 };
-            netlink.add_address(device.index, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
+            netlink.add_address(device, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
             netlink.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
         }
         Ok(())
     }
+}
+
+impl Host {
+    /// Makes its end of a tunnel, by iproute2, and tells its number.
+    fn dig(&self, vxlan: Vxlan, side: Way) -> Fallible<u32> {
+        let own = under_address(side);
+        let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
+        self.netlink.add_address(HOST.index, Address { ip: own, prefix_bits: 24 })?;
+        self.enter()?;
+        let sum = if vxlan.has_sum { "udpcsum" } else { "noudpcsum" };
+        let host = HOST.name;
+        let line = format!(
+            "ip link add {TUNNEL} type vxlan id 5 local {own} remote {other} dstport 4789 dev {host} {sum}"
+        );
+        command(&line).map_err(|error| format!("{NO_TUNNEL}: {error}"))?;
+        command(&format!("ip link set {TUNNEL} up"))?;
+        Ok(rustix::net::netdevice::name_to_index(&std::net::UdpSocket::bind("0.0.0.0:0")?, TUNNEL)?)
+    }
+}
+
+/// Its address under the tunnel.
+fn under_address(way: Way) -> IpAddr {
+    Ipv4Addr::new(192, 168, 200, 1 + way as u8).into()
 }
 
 /// The Ethernet address of the host that sends what goes `way`.

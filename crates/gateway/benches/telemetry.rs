@@ -60,6 +60,7 @@ fn main() {
             discipline: Box::new(Queue::new(Limit::packets(100), Fcfs, TailDrop)),
             rate: Rate::from_bps(1_000_000_000).expect("not zero"),
             catch_up: Duration::ZERO,
+            not_ip: Rate::from_bps(10_000_000).expect("not zero"),
         }),
         delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([7; 16]), 0),

@@ -1,8 +1,10 @@
 //! Both directions through the gateway, between two ports: a bump in the wire.
 
 use crate::direction::{Direction, DirectionPlan};
-use crate::io::{Port, PortError};
+use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::loops::Echoes;
 use fairwire_core::Time;
+use fairwire_wire::vnet::VnetHeader;
 
 /// Both directions.
 pub struct Datapath {
@@ -10,6 +12,8 @@ pub struct Datapath {
     pub forward: Direction,
     /// From the right port to the left.
     pub backward: Direction,
+    /// What left by each port.
+    echoes: Wire<Echoes>,
 }
 
 /// What the two directions are made of.
@@ -35,14 +39,15 @@ impl Datapath {
         Datapath {
             forward: Direction::new(plan.forward, start),
             backward: Direction::new(plan.backward, start),
+            echoes: Wire { left: Echoes::default(), right: Echoes::default() },
         }
     }
 
     /// The same without records of the links, which only laboratories read: they cost time with each packet.
     #[must_use]
     pub fn without_meters(self) -> Self {
-        let Datapath { forward, backward } = self;
-        Datapath { forward: forward.without_meter(), backward: backward.without_meter() }
+        let Datapath { forward, backward, echoes } = self;
+        Datapath { forward: forward.without_meter(), backward: backward.without_meter(), echoes }
     }
 
     /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due. Tells how many
@@ -51,14 +56,16 @@ impl Datapath {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
         self.advance(wire, now);
-        wire.left.receive(&mut |frame, vnet| {
+        let Datapath { forward, backward, echoes } = self;
+        let mut take = |direction: &mut Direction, echoes: &mut Echoes, frame: &[u8], vnet: &VnetHeader| {
             arrived += 1;
-            self.forward.receive(frame, vnet, kind, now);
-        })?;
-        wire.right.receive(&mut |frame, vnet| {
-            arrived += 1;
-            self.backward.receive(frame, vnet, kind, now);
-        })?;
+            match kind == LinkKind::Ethernet && echoes.comes_back(frame, now) {
+                true => direction.cut(frame, kind, now),
+                false => direction.receive(frame, vnet, kind, now),
+            }
+        };
+        wire.left.receive(&mut |frame, vnet| take(forward, &mut echoes.left, frame, vnet))?;
+        wire.right.receive(&mut |frame, vnet| take(backward, &mut echoes.right, frame, vnet))?;
         self.advance(wire, now);
         Ok(arrived)
     }
@@ -75,7 +82,39 @@ impl Datapath {
     }
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
-        self.forward.advance(now, &mut wire.right);
-        self.backward.advance(now, &mut wire.left);
+        let Datapath { forward, backward, echoes } = self;
+        forward.advance(now, &mut Heard { port: &mut wire.right, echoes: &mut echoes.right, now });
+        backward.advance(now, &mut Heard { port: &mut wire.left, echoes: &mut echoes.left, now });
+    }
+}
+
+/// A port of which is remembered what leaves by it.
+struct Heard<'a, P> {
+    port: &'a mut P,
+    echoes: &'a mut Echoes,
+    now: Time,
+}
+
+impl<P: Port> Port for Heard<'_, P> {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.port.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.echoes.leaves(frame, self.now);
+        self.port.transmit(frame)
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        frames.iter().for_each(|frame| self.echoes.leaves(frame.bytes, self.now));
+        self.port.transmit_all(frames)
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.port.link_kind()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.port.health()
     }
 }

@@ -14,6 +14,7 @@ use crate::delay_line::DelayLine;
 use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
 use crate::loss::RandomLoss;
+use crate::not_ip::{NotIpLimit, is_control};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use crate::telemetry::capture::{Event, Fate, Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
@@ -54,6 +55,8 @@ pub struct ShaperPlan {
     pub rate: Rate,
     /// Lost time that may be made up for: how late the process may wake without losing rate.
     pub catch_up: Duration,
+    /// The rate at which what is not IP may pass by the discipline. It is a part of the link's.
+    pub not_ip: Rate,
 }
 
 /// One direction through the gateway.
@@ -83,6 +86,7 @@ struct Due {
 
 struct Link {
     server: Server,
+    not_ip: NotIpLimit,
     /// For laboratories: what telemetry tells is counted elsewhere.
     meter: Option<LinkMeter>,
 }
@@ -136,6 +140,9 @@ impl Direction {
         let account = self.accounts.open(facts.flow, now, || opened(&headers, frame, &facts));
         let seam = if vnet.is_gso() { Seam::of(&headers) } else { None };
         let note = Note { len: 0, account, ecn: facts.ecn, kind, seam };
+        if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind, now) {
+            return self.lose_unshaped(frame, account, kind, now);
+        }
         if !vnet.is_gso() && vnet.partial().is_none() {
             return self.arrive(frame, &facts, note, now);
         }
@@ -148,6 +155,33 @@ impl Direction {
             self.totals.packets_in += 1;
             self.lose(split_loss(&error), frame, UNCLAIMED, now);
         }
+    }
+
+    /// Takes note of a frame that arrived at `now` and is not forwarded, since it comes back time and again.
+    pub fn cut(&mut self, frame: &[u8], kind: LinkKind, now: Time) {
+        let len = self.classifier.wire_bytes(frame.len() + kind.missing_bytes());
+        self.totals.frames_received += 1;
+        self.totals.packets_in += 1;
+        self.totals.bytes_in += u64::from(len);
+        self.lose(Loss::Looped, frame, UNCLAIMED, now);
+    }
+
+    /// Is there more of what is not IP, with `frame`, than may pass by the discipline?
+    fn is_over_the_limit(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind, now: Time) -> bool {
+        let Some(Link { not_ip, .. }) = &mut self.link else { return false };
+        let bytes = self.classifier.wire_bytes(frame.len() + kind.missing_bytes());
+        !not_ip.takes(bytes, is_control(frame, headers), now)
+    }
+
+    #[cold]
+    fn lose_unshaped(&mut self, frame: &[u8], account: u32, kind: LinkKind, now: Time) {
+        let len = self.classifier.wire_bytes(frame.len() + kind.missing_bytes());
+        self.totals.packets_in += 1;
+        self.totals.bytes_in += u64::from(len);
+        let count = self.accounts.entry(account);
+        count.came(len);
+        count.dropped += 1;
+        self.lose(Loss::NotIp, frame, UNCLAIMED, now);
     }
 
     /// Does everything that is due at `now`: sends what waits as the rate allows, and what was delayed into `port`.
@@ -262,7 +296,10 @@ impl Direction {
     }
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
-        let Some(Link { server, meter }) = self.link.as_mut().filter(|_| facts.is_ip) else {
+        let Some(Link { server, meter, .. }) = self.link.as_mut().filter(|_| facts.is_ip) else {
+            if let Some(Link { server, .. }) = &mut self.link {
+                server.charge(facts.len, now); // it leaves at once, and what waits has so much less of the link
+            }
             if self.is_lost_on_the_way(id, facts.class, now) {
                 return;
             }
@@ -288,7 +325,7 @@ impl Direction {
 
     /// The transmitter is free: asks for the next packet.
     fn ask(&mut self, now: Time) {
-        let Some(Link { server, meter }) = &mut self.link else { return };
+        let Some(Link { server, meter, .. }) = &mut self.link else { return };
         let (pool, accounts, classes) = (&mut self.pool, &mut self.accounts, &mut self.classes);
         let (totals, recorder) = (&mut self.totals, &mut self.recorder);
         let service = server.ask(now, &mut Ledger { pool, accounts, classes, totals, meter, recorder, now });
@@ -297,7 +334,7 @@ impl Direction {
 
     /// Takes note of what waits, and puts a packet that has begun to leave on the delay line.
     fn send(&mut self, service: Option<Service>, now: Time) {
-        let Some(Link { server, meter }) = &mut self.link else { return };
+        let Some(Link { server, meter, .. }) = &mut self.link else { return };
         if let Some(meter) = meter {
             meter.waiting(server.backlog(), now);
             if let Some(Service { packet, sent }) = &service {
@@ -348,8 +385,9 @@ impl Direction {
         let refused = port.transmit_all(&frames[..count]);
         for (place, due) in batch[..count].iter().enumerate() {
             if refused.has(place) {
-                self.totals.lost[Loss::Refused as usize] += 1;
-                self.recorder.record(loss_of(Loss::Refused, UNCLAIMED, now), self.pool.bytes(due.frame));
+                let loss = if refused.is_too_long(place) { Loss::OverMtu } else { Loss::Refused };
+                self.totals.lost[loss as usize] += 1;
+                self.recorder.record(loss_of(loss, UNCLAIMED, now), self.pool.bytes(due.frame));
             } else {
                 self.totals.packets_out += 1;
                 self.totals.unshaped += u64::from(!due.is_shaped);
@@ -383,7 +421,11 @@ impl Link {
     /// Measured from `measured_from` on, if ever.
     fn new(plan: ShaperPlan, measured_from: Option<Time>) -> Self {
         let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
-        Link { server: Server::new(plan.discipline, transmitter), meter: measured_from.map(LinkMeter::new) }
+        Link {
+            server: Server::new(plan.discipline, transmitter),
+            not_ip: NotIpLimit::new(plan.not_ip),
+            meter: measured_from.map(LinkMeter::new),
+        }
     }
 }
 

@@ -16,11 +16,26 @@ pub enum Loss {
     Refused,
     /// The lab's own random loss took it.
     Lab,
+    /// It is not IP, and there was more of that than may pass by the discipline.
+    NotIp,
+    /// Longer than the outgoing interface takes.
+    OverMtu,
+    /// It had left by the interface by which it came back, as many had before it.
+    Looped,
 }
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 5] = [Loss::Malformed, Loss::TooLong, Loss::NoBuffer, Loss::Refused, Loss::Lab];
+    pub const ALL: [Loss; 8] = [
+        Loss::Malformed,
+        Loss::TooLong,
+        Loss::NoBuffer,
+        Loss::Refused,
+        Loss::Lab,
+        Loss::NotIp,
+        Loss::OverMtu,
+        Loss::Looped,
+    ];
 
     /// The name in results.
     pub const fn name(self) -> &'static str {
@@ -30,6 +45,9 @@ impl Loss {
             Loss::NoBuffer => "no-buffer",
             Loss::Refused => "refused",
             Loss::Lab => "lab",
+            Loss::NotIp => "not-ip",
+            Loss::OverMtu => "over-mtu",
+            Loss::Looped => "looped",
         }
     }
 }

@@ -25,9 +25,20 @@ const UDP_LITE: u8 = 136;
 /// Both addresses and the type.
 const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
-/// 802.1Q, 802.1ad, and the value that stacked tags had before 802.1ad.
-const VLAN_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-const MOST_VLAN_TAGS: u8 = 2;
+/// 802.1Q, 802.1ad, and the values that stacked tags had before 802.1ad.
+const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
+/// Our bound on the VLAN tags that are read: a frame with more is not IP to us.
+pub const MAX_VLAN_TAGS: u8 = 8;
+/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which are as long.
+pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
+/// A PPPoE session (RFC 2516, section 4).
+const PPPOE_SESSION: u16 = 0x8864;
+/// Version and type, code, session, length; and the protocol of PPP.
+const PPPOE_BYTES: usize = 8;
+/// LLC of SNAP with the organisation 0, which then names an EtherType (RFC 1042).
+const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
+/// These and the EtherType.
+const SNAP_BYTES: usize = 8;
 /// A smaller number in the place of the type is the length of an IEEE 802.3 frame (IEEE 802.3, clause 3.2.6).
 const SMALLEST_ETHERTYPE: u16 = 0x0600;
 
@@ -38,12 +49,37 @@ pub struct Headers {
     pub has_ethernet: bool,
     /// The type of what follows the VLAN tags; absent in an IEEE 802.3 frame, which has a length in its place.
     pub ethertype: Option<u16>,
-    /// VLAN tags, 0 to 2.
+    /// VLAN tags, 0 to [`MAX_VLAN_TAGS`].
     pub vlan_tags: u8,
+    /// What stands between the VLAN tags and the IP header, when there is one.
+    pub between: Between,
     /// The IP header, when there is a whole one.
     pub network: Option<Network>,
     /// The transport header, when its ports are there. Never in a fragment other than the first.
     pub transport: Option<Transport>,
+}
+
+/// What stands between the VLAN tags and an IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing, as on most links.
+    #[default]
+    Nothing,
+    /// A PPPoE session header and the protocol of PPP: 8 bytes, and a length field that counts what follows (RFC 2516).
+    Pppoe,
+    /// LLC and SNAP after a length in the place of the type: 8 bytes (RFC 1042).
+    Snap,
+}
+
+impl Between {
+    /// How many bytes it has.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Between::Nothing => 0,
+            Between::Pppoe => PPPOE_BYTES,
+            Between::Snap => SNAP_BYTES,
+        }
+    }
 }
 
 /// What an IP header says.
@@ -161,10 +197,16 @@ impl TcpFlags {
 
 /// Finds the headers of a frame that begins with its Ethernet header.
 pub fn parse(frame: &[u8]) -> Headers {
-    let mut headers = Headers { has_ethernet: frame.len() >= ETHERNET_BYTES, ..Headers::default() };
-    let mut at = ETHERNET_BYTES;
+    parse_at(frame, 0)
+}
+
+/// Finds the headers of a frame whose Ethernet header begins at `start` of `frame`.
+#[inline]
+pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
+    let mut at = start + ETHERNET_BYTES;
+    let mut headers = Headers { has_ethernet: frame.len() >= at, ..Headers::default() };
     let mut ethertype = u16_at(frame, at - 2);
-    while ethertype.is_some_and(|e| VLAN_TYPES.contains(&e)) && headers.vlan_tags < MOST_VLAN_TAGS {
+    while ethertype.is_some_and(|e| VLAN_TYPES.contains(&e)) && headers.vlan_tags < MAX_VLAN_TAGS {
         headers.vlan_tags += 1;
         at += VLAN_TAG_BYTES;
         ethertype = u16_at(frame, at - 2);
@@ -173,10 +215,37 @@ pub fn parse(frame: &[u8]) -> Headers {
     headers.network = match headers.ethertype {
         Some(ETHERTYPE_IPV4) => ipv4(frame, at),
         Some(ETHERTYPE_IPV6) => ipv6(frame, at),
-        _ => None,
+        _ => wrapped(frame, at, &mut headers),
     };
     headers.transport = headers.network.as_ref().and_then(|network| transport(frame, network));
     headers
+}
+
+/// IP behind what may stand between it and the VLAN tags, which end at `at`.
+fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
+    let (between, ethertype) = match headers.ethertype {
+        Some(PPPOE_SESSION) => (Between::Pppoe, pppoe(frame, at)?),
+        None if array_at(frame, at)? == SNAP => (Between::Snap, u16_at(frame, at + SNAP.len())?),
+        _ => return None,
+    };
+    let network = match ethertype {
+        ETHERTYPE_IPV4 => ipv4(frame, at + between.bytes()),
+        ETHERTYPE_IPV6 => ipv6(frame, at + between.bytes()),
+        _ => None,
+    }?;
+    headers.between = between;
+    Some(network)
+}
+
+/// The EtherType of what the PPPoE session at `at` carries. Version 1, type 1, code 0 are those of data (RFC 2516, section 4); the
+/// protocols are those of RFC 1332 and RFC 5072.
+fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
+    let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
+    match (header[0], header[1], [header[6], header[7]]) {
+        (0x11, 0, [0x00, 0x21]) => Some(ETHERTYPE_IPV4),
+        (0x11, 0, [0x00, 0x57]) => Some(ETHERTYPE_IPV6),
+        _ => None,
+    }
 }
 
 /// Finds the headers of a bare IP packet, as a TUN device gives it.
@@ -239,7 +308,7 @@ const IPV4_BYTES: RangeInclusive<usize> = 20..=60;
 
 /// RFC 791, section 3.1.
 #[inline]
-fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
+pub(crate) fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; 20] = array_at(frame, offset)?;
     let header = usize::from(fixed[0] & 0x0f) * 4;
     let payload = offset + header;
@@ -270,7 +339,7 @@ const IPV6_BYTES: usize = 40;
 
 /// RFC 8200, section 3.
 #[inline]
-fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
+pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; IPV6_BYTES] = array_at(frame, offset)?;
     if fixed[0] >> 4 != 6 {
         return None;
@@ -348,7 +417,7 @@ impl Fragment {
 }
 
 #[inline]
-fn transport(frame: &[u8], network: &Network) -> Option<Transport> {
+pub(crate) fn transport(frame: &[u8], network: &Network) -> Option<Transport> {
     let has_ports = matches!(network.protocol, TCP | UDP | SCTP | DCCP | UDP_LITE);
     if !has_ports || network.fragment == Fragment::Later {
         return None;

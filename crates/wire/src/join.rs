@@ -9,7 +9,7 @@
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
-use crate::headers::{Fragment, Headers, TCP, TcpFlags, Version};
+use crate::headers::{Between, Fragment, Headers, MAX_LINK_BYTES, TCP, TcpFlags, Version};
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VnetHeader};
 
 /// Where the headers of a TCP segment lie, bytes from the start of its frame.
@@ -20,8 +20,8 @@ pub struct Seam {
     payload: u8,
 }
 
-/// Bytes of the longest headers that are joined: two VLAN tags on Ethernet, and the longest of IPv4 and TCP.
-pub const MOST_HEADER_BYTES: usize = 14 + 2 * 4 + 60 + 60;
+/// Bytes of the longest headers that are joined: Ethernet with its VLAN tags, and the longest of IPv4 and TCP.
+pub const MOST_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
 /// The longest IP packet.
 const MOST_PACKET_BYTES: usize = 65_535;
@@ -35,7 +35,9 @@ impl Seam {
         let is_plain =
             network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
-        if !is_plain || has_extensions || flags != TcpFlags::ACK {
+        // A PPPoE header counts the bytes after it, and a kernel that takes the super-packet apart would leave it as it is.
+        let is_bare = headers.between == Between::Nothing;
+        if !is_plain || !is_bare || has_extensions || flags != TcpFlags::ACK {
             return None;
         }
         let short = |at: usize| u8::try_from(at).ok();

@@ -3,6 +3,7 @@
 use crate::bytes::{array_at, u16_at, write_at};
 use crate::checksum::{Sum, checksum, never_zero};
 use crate::headers::{Network, TCP, TcpFlags, Transport, Version};
+use crate::split::Wraps;
 
 /// A super-packet, taken apart: all offsets lie inside the frame.
 pub(crate) struct Train<'a> {
@@ -12,6 +13,8 @@ pub(crate) struct Train<'a> {
     pub(crate) payload: &'a [u8],
     /// Payload bytes per segment, not zero.
     pub(crate) size: usize,
+    /// The headers of tunnels around it.
+    pub(crate) wraps: Wraps,
 }
 
 /// One of the segments.
@@ -51,6 +54,7 @@ impl Train<'_> {
                 TCP => self.write_tcp(segment, place),
                 _ => self.write_udp(segment),
             }
+            self.wraps.write(self.frame, segment, index);
             out(segment);
         }
         segments

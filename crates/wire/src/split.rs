@@ -7,18 +7,27 @@
 //! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC 3168, section 6.1.2); the
 //!   urgent pointer keeps pointing at the same octet; checksum.
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
+//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it made right: lengths, IPv4 identification (plus one
+//!   per segment), UDP and GRE checksums where there are any.
 //! - A frame that is no super-packet comes out once: with its partial checksum completed (for SCTP a CRC32c) when it has
 //!   one, and otherwise untouched.
 
+mod tunnel;
+
+pub(crate) use tunnel::Wraps;
+
 use crate::checksum::{Partial, complete_partial};
 use crate::crc32c;
-use crate::headers::{self, Fragment, Headers, Network, SCTP, TCP, TcpFlags, Transport, UDP, Version};
+use crate::headers::{
+    self, Between, Fragment, Headers, MAX_LINK_BYTES, Network, TCP, TcpFlags, Transport, UDP, Version,
+};
 use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
+use tunnel::{Found, Wanted};
 
-/// Bytes of the largest frame that comes out of a super-packet: two VLAN tags on Ethernet, and the most that IPv6 can say
+/// Bytes of the largest frame that comes out of a super-packet: Ethernet with its VLAN tags, and the most that IPv6 can say
 /// without jumbograms. A scratch buffer of this size is never too small for one.
-pub const MOST_FRAME_BYTES: usize = 14 + 2 * 4 + 40 + 65_535;
+pub const MOST_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
 /// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of options. Anything below only
 /// makes work for us.
@@ -161,7 +170,8 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
-    let is_sctp = headers.network.is_some_and(|n| n.protocol == SCTP) && partial.csum_offset == SCTP_CHECKSUM;
+    // No other protocol has its checksum there: a tunnel does not hide an SCTP.
+    let is_sctp = partial.csum_offset == SCTP_CHECKSUM;
     let is_done = if is_sctp {
         crc32c::complete_sctp(packet, partial.csum_start.into())
     } else {
@@ -174,7 +184,7 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` says.
+/// Checks that `frame` is the super-packet that `vnet` says: by its own transport header, or by that of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {
@@ -183,18 +193,38 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
         GSO_UDP_L4 => (UDP, None),
         _ => return Err(SplitError::UnsupportedKind { given }),
     };
-    let wrong = SplitError::WrongProtocol { given };
-    let network = headers.network.ok_or(wrong)?;
-    let is_named = network.protocol == protocol && version.is_none_or(|v| v == network.version);
-    if !is_named || network.fragment != Fragment::Whole {
-        return Err(wrong);
+    let place = vnet.partial().map(|partial| (partial.csum_start.into(), partial.csum_offset.into()));
+    let wanted = Wanted { protocol, version, place };
+    match couple_with(frame, vnet, own(headers, &wanted)) {
+        Err(error @ (SplitError::WrongProtocol { .. } | SplitError::ChecksumPlace { .. })) => {
+            let found = tunnel::find(frame, headers, wanted).ok_or(error)?;
+            couple_with(frame, vnet, Some(found))
+        }
+        outcome => outcome,
     }
+}
+
+/// The headers of the frame itself, where they are those that are wanted.
+fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
+    let (network, transport) = (headers.network?, headers.transport?);
+    let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);
+    // The length of an IEEE 802.3 frame has no room for a super-packet, and its segments would need another.
+    let is_whole = network.fragment == Fragment::Whole && headers.between != Between::Snap;
+    (is_named && is_whole).then_some(Found { network, transport, wraps: Wraps::of(headers) })
+}
+
+fn couple_with<'a>(
+    frame: &'a [u8],
+    vnet: &VnetHeader,
+    found: Option<Found>,
+) -> Result<Train<'a>, SplitError> {
+    let wrong = SplitError::WrongProtocol { given: vnet.gso_type };
+    let Found { network, transport, wraps } = found.ok_or(wrong)?;
     check_network(frame, &network)?;
-    let transport = headers.transport.ok_or(wrong)?;
-    let payload = headers.payload().ok_or(wrong)?;
+    let start = transport.payload.ok_or(wrong)?;
     check_vnet(frame, vnet, &network, &transport)?;
-    let payload = frame.get(payload).ok_or(wrong)?;
-    let train = Train { frame, network, transport, payload, size: vnet.gso_size.into() };
+    let payload = frame.get(start..network.end).ok_or(wrong)?;
+    let train = Train { frame, network, transport, payload, size: vnet.gso_size.into(), wraps };
     check_segments(&train)?;
     Ok(train)
 }
@@ -245,7 +275,7 @@ fn check_segments(train: &Train) -> Result<(), SplitError> {
         return Err(SplitError::TooManyDatagrams { given: train.segments() });
     }
     // The IPv6 length field leaves the fixed header out, but holding both to one bound costs nothing on any real link.
-    let given = train.longest() - train.network.offset;
+    let given = train.longest() - train.wraps.start().unwrap_or(train.network.offset);
     if given > usize::from(u16::MAX) {
         return Err(SplitError::SegmentTooLong { given });
     }

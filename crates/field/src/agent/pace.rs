@@ -87,6 +87,9 @@ impl Source {
             Sends::Spoofed { per_second: packets, payload } => {
                 (per_second(*packets), Outlet::Frames(Box::new(Forge::spoofed(number, flow, *payload)?)))
             }
+            Sends::Kinds { per_second: packets } => {
+                (per_second(*packets), Outlet::Frames(Box::new(Forge::kinds(number, flow)?)))
+            }
             Sends::Garbage { per_second: packets } => {
                 (per_second(*packets), Outlet::Frames(Box::new(Forge::garbage(number, flow)?)))
             }

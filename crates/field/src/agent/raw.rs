@@ -21,6 +21,8 @@ pub(super) struct Forge {
 #[derive(Clone, Copy)]
 enum Kind {
     Spoofed,
+    /// Of many kinds, this many so far; the addresses of the IP inside.
+    Kinds(u32, [u8; 8]),
     Garbage,
 }
 
@@ -47,6 +49,16 @@ impl Forge {
         frame[36..38].copy_from_slice(&UDP_PORT.to_be_bytes());
         frame[38..40].copy_from_slice(&(total - IPV4 as u16).to_be_bytes());
         Ok(forge)
+    }
+
+    pub(super) fn kinds(number: usize, flow: &Flow) -> Fallible<Forge> {
+        let (IpAddr::V4(source), IpAddr::V4(destination)) = (flow.source, flow.destination) else {
+            return Err("frames of many kinds are IPv4".into());
+        };
+        let mut addresses = [0; 8];
+        addresses[..4].copy_from_slice(&source.octets());
+        addresses[4..].copy_from_slice(&destination.octets());
+        Forge::new(number, flow, Kind::Kinds(0, addresses))
     }
 
     pub(super) fn garbage(number: usize, flow: &Flow) -> Fallible<Forge> {
@@ -78,6 +90,25 @@ impl Forge {
                 let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);
                 self.frame[24..26].copy_from_slice(&sum.to_be_bytes());
             }
+            Kind::Kinds(count, addresses) => {
+                self.kind = Kind::Kinds(count.wrapping_add(1), addresses);
+                self.frame.truncate(12);
+                let [a, b] = (rng_type(&mut self.rng)).to_be_bytes();
+                let ip_len = (KIND_BYTES - 22) as u16;
+                let [high, low] = (ip_len + 2).to_be_bytes();
+                let (before, is_ip): (&[u8], bool) = match count % 5 {
+                    0 => (&[0x88, 0x64, 0x11, 0, 0, 1, high, low, 0x00, 0x21], true),
+                    1 => (&[0x88, 0xa8, 0, 1, 0x88, 0xa8, 0, 2, 0x81, 0x00, 0, 3, 0x08, 0x00], true),
+                    2 => (&[0x03, 0xe0, 0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0x00], true),
+                    3 => (&[0x08, 0x06], false),
+                    _ => (&[a, b], false),
+                };
+                self.frame.extend(before);
+                if is_ip {
+                    self.frame.extend(ip_header(ip_len, addresses));
+                }
+                self.frame.resize(KIND_BYTES, 0);
+            }
             Kind::Garbage => {
                 let len = ETHERNET as u32 + self.rng.below(LONGEST - ETHERNET as u32 + 1);
                 self.frame.resize(len as usize, 0);
@@ -102,6 +133,25 @@ impl Forge {
     pub(super) fn parts(&mut self) -> (&mut AfPacket, &[u8]) {
         (&mut self.port, &self.frame)
     }
+}
+
+/// Bytes of a frame of many kinds.
+const KIND_BYTES: usize = 1000;
+
+/// An EtherType at random, none of IP.
+fn rng_type(rng: &mut Rng) -> u16 {
+    0x9000 | rng.below(0x1000) as u16
+}
+
+/// The header of a UDP packet of `len` bytes to a port that nobody listens at: 0.
+fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
+    let mut header = [0; IPV4];
+    (header[0], header[8], header[9]) = (0x45, 64, UDP);
+    header[2..4].copy_from_slice(&len.to_be_bytes());
+    header[12..].copy_from_slice(&addresses);
+    let sum = checksum(&header);
+    header[10..12].copy_from_slice(&sum.to_be_bytes());
+    header
 }
 
 /// The checksum of an IPv4 header (RFC 1071), whose own field is taken as zero.

@@ -1,6 +1,6 @@
 //! The table of faults.
 
-use super::{Happened, hostile, live};
+use super::{Happened, hostile, kinds, live};
 use crate::Fallible;
 
 /// A fault.
@@ -75,6 +75,18 @@ pub const FAULTS: &[Fault] = &[
         promised: "frames of random bytes end nothing: each has its place, and TCP beside them keeps the link busy",
         is_quick: true,
         act: hostile::malformed_frames,
+    },
+    Fault {
+        name: "every-kind",
+        promised: "PPPoE, three VLAN tags, LLC and SNAP, ARP and random EtherTypes at twice the link's rate: with TCP beside them, no more than the rate plus 1 % leaves by the interface",
+        is_quick: true,
+        act: kinds::every_kind,
+    },
+    Fault {
+        name: "tunnel",
+        promised: "TCP in VXLAN, segmentation offload on, with and without outer checksums, uses at least 90 % of a link of 100 Mbit/s; no super-packet is lost",
+        is_quick: false,
+        act: kinds::tunnel,
     },
     Fault {
         name: "million-sources",

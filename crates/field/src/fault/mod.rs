@@ -2,6 +2,7 @@
 
 mod cases;
 mod hostile;
+mod kinds;
 mod live;
 
 pub use cases::{FAULTS, Fault, find};

@@ -236,7 +236,8 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
         Site { rate, buffer: Amount::Packets(1000), packet_bytes: 1500, seed: Seed(1), stream: "bench" };
     let shaper = |name: &str| -> Result<ShaperPlan, Failure> {
         let discipline = build(name, &Parameters::default(), &site)?;
-        Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10) })
+        let not_ip = fairwire_gateway::not_ip::default_rate(rate);
+        Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10), not_ip })
     };
     let direction = |shaper| DirectionPlan {
         shaper,

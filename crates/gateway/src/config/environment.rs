@@ -37,6 +37,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
                 notes.extend(fits(config, key, name, &there)?);
                 notes.extend(name_notes(config, key, name));
             }
+            notes.extend(mtu_note(&wire.inside, &wire.outside));
             packet_socket(config)?;
         }
         BackendChoice::Tun => {
@@ -222,6 +223,19 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
         )));
     }
     notes
+}
+
+/// A frame that one interface takes in and the other does not send is lost, and no ICMP tells its sender.
+fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
+    let mtu = |name: &str| crate::io::interface::mtu(name).ok();
+    let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);
+    (in_mtu != out_mtu).then(|| {
+        let (long, short) = if in_mtu > out_mtu { (inside, outside) } else { (outside, inside) };
+        Note(format!(
+            "the MTU of `{inside}` is {in_mtu} and that of `{outside}` is {out_mtu}: what comes by `{long}` and is too long for `{short}` is \
+             lost (`over-mtu`), and a bump in the wire has no address to send \"packet too big\" from: give both one MTU"
+        ))
+    })
 }
 
 fn has_addresses(name: &str) -> bool {

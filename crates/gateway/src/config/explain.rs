@@ -59,6 +59,8 @@ pub struct ShapingExplanation {
     pub buffer_packets: f64,
     /// The same as the time in which the link sends it, seconds.
     pub buffer_s: f64,
+    /// The rate of what is not IP, which passes by the discipline, bit/s.
+    pub not_ip_bps: u64,
     /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
     pub packet_bytes: u32,
     /// Frames that may be inside at once.
@@ -141,6 +143,7 @@ impl Config {
             buffer: shaping.buffer.to_string(),
             buffer_packets: site.buffer.in_packets(site.packet_bytes, site.rate),
             buffer_s: site.buffer.in_bytes(site.packet_bytes, site.rate) * 8.0 / site.rate.bps() as f64,
+            not_ip_bps: shaping.not_ip.bps(),
             packet_bytes: site.packet_bytes,
             frames: self.frames(way, TYPICAL_FRAME),
             delay_s: shaping.delay.secs(),

@@ -219,6 +219,7 @@ impl Config {
                 discipline: self.making(shaping, way, made.frame_bytes, made.seed).build()?,
                 rate: shaping.rate,
                 catch_up: CATCH_UP,
+                not_ip: shaping.not_ip,
             }),
             None => None,
         };

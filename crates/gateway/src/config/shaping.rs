@@ -7,6 +7,7 @@ use super::spec::{DirectionSpec, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing};
+use crate::not_ip::default_rate;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_disciplines::{Parameters, catalogue};
@@ -26,6 +27,8 @@ pub struct Shaping {
     pub flows: FlowKind,
     /// What a frame counts as.
     pub framing: Framing,
+    /// The rate at which what is not IP passes by the discipline.
+    pub not_ip: Rate,
     /// For labs: constant delay after the link.
     pub delay: Duration,
     /// For labs: the probability that a frame is lost after the link.
@@ -109,6 +112,7 @@ pub(super) fn check(
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
         flows: flows(spec, typed, discipline, path, texts)?,
         framing: framing(&typed.framing, path, texts)?,
+        not_ip: not_ip(typed, path, texts)?,
         delay,
         loss,
         seed: typed.seed,
@@ -150,6 +154,20 @@ pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'stati
             names.map(Into::into).collect(),
         )
     })
+}
+
+/// The rate of what is not IP.
+fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
+    let (rate, of_link) = match typed.not_ip {
+        None => return Ok(default_rate(typed.rate.0)),
+        Some(rate) => (rate.0, typed.rate.0),
+    };
+    if rate.bps() > of_link.bps() {
+        let allowed = format_args!("at most the rate of [{path}], {of_link}");
+        let why = "the link has no more, and what is not IP goes before all that waits";
+        return Err(texts.refuse(&format!("{path}.not_ip"), rate, why, allowed));
+    }
+    Ok(rate)
 }
 
 fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing, DocumentError> {

@@ -91,6 +91,9 @@ pub struct DirectionSpec {
     pub leaf: Option<String>,
     /// How much may wait. Default: 50 ms.
     pub buffer: Option<Quantity<Amount>>,
+    /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec) passes by the discipline; what is more is
+    /// lost as `not-ip`. It is a part of `rate`. Default: a hundredth of it, at least 64 kbit/s.
+    pub not_ip: Option<Quantity<Rate>>,
     /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`; always `5-tuple` with `classful`,
     /// where subscribers have queues of their own.
     pub flows: Option<FlowsSpec>,

@@ -10,6 +10,7 @@ use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
 use crate::delay_line::DelayLine;
 use crate::hand_over::{Room, hand_over_in};
+use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
 use fairwire_core::{
     Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
@@ -187,6 +188,7 @@ impl Direction {
         let new = hand_over_in(room, &mut old, shaper.discipline, now);
         let ahead = carried_over(&*new);
         let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
+        link.not_ip = NotIpLimit::new(shaper.not_ip);
         let discipline = link.server.replace(new, transmitter, now);
         if let Some(meter) = &mut link.meter {
             meter.waiting(link.server.backlog(), now);

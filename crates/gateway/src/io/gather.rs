@@ -3,6 +3,7 @@
 use super::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
 use fairwire_wire::join::{Joint, MOST_HEADER_BYTES};
 use fairwire_wire::vnet;
+use rustix::io::Errno;
 use std::io::IoSlice;
 
 /// What goes before a frame to which nothing is left to be done.
@@ -38,9 +39,10 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Counts its frames among the refused.
-    pub fn refuse(&self, refused: &mut Refused) {
-        (self.from..self.to).for_each(|place| refused.add(place));
+    /// Counts its frames among those that the kernel refused with `error`.
+    pub fn refuse(&self, error: Errno, refused: &mut Refused) {
+        let add = if error == Errno::MSGSIZE { Refused::add_too_long } else { Refused::add };
+        (self.from..self.to).for_each(|place| add(refused, place));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A port in memory, driven by a virtual clock: for tests, and for parity with the simulator.
 
-use super::{LinkKind, Port, PortError, PortHealth, Take};
+use super::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::Time;
 use fairwire_wire::vnet::VnetHeader;
@@ -13,6 +13,7 @@ pub struct MemoryPort {
     arrivals: VecDeque<Arrival>,
     sent: Vec<Departure>,
     refuses: bool,
+    longest: Option<usize>,
     kind: LinkKind,
 }
 
@@ -51,6 +52,12 @@ impl MemoryPort {
         MemoryPort { refuses: true, ..MemoryPort::default() }
     }
 
+    /// The same port on an interface that takes frames of at most `bytes`.
+    #[must_use]
+    pub fn of_longest(self, bytes: usize) -> Self {
+        MemoryPort { longest: Some(bytes), ..self }
+    }
+
     /// The same port on another kind of link.
     #[must_use]
     pub fn of_kind(self, kind: LinkKind) -> Self {
@@ -81,6 +88,18 @@ impl Port for MemoryPort {
             self.sent.push(Departure { at: self.now, frame: frame.to_vec() });
         }
         !self.refuses
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        let mut refused = Refused::NONE;
+        for (place, frame) in frames.iter().enumerate() {
+            if self.longest.is_some_and(|longest| frame.bytes.len() > longest) {
+                refused.add_too_long(place);
+            } else if !self.transmit(frame.bytes) {
+                refused.add(place);
+            }
+        }
+        refused
     }
 
     fn link_kind(&self) -> LinkKind {

@@ -67,30 +67,46 @@ pub struct Outgoing<'a> {
 
 /// Which frames of a batch were not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused(u64);
+pub struct Refused {
+    places: u64,
+    /// Of these, those that are longer than the interface takes.
+    too_long: u64,
+}
 
 impl Refused {
     /// All were sent.
-    pub const NONE: Refused = Refused(0);
+    pub const NONE: Refused = Refused { places: 0, too_long: 0 };
 
     /// The first `count` were not, of a batch of at most [`MOST_FRAMES_AT_ONCE`].
     pub fn first(count: usize) -> Self {
-        Refused(if count >= MOST_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 })
+        let places = if count >= MOST_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
+        Refused { places, too_long: 0 }
     }
 
     /// Counts the frame at `place` of the batch among them.
     pub fn add(&mut self, place: usize) {
-        self.0 |= 1 << place;
+        self.places |= 1 << place;
+    }
+
+    /// The same, because it is longer than the interface takes.
+    pub fn add_too_long(&mut self, place: usize) {
+        self.add(place);
+        self.too_long |= 1 << place;
+    }
+
+    /// Was the frame at `place` too long for the interface?
+    pub fn is_too_long(self, place: usize) -> bool {
+        self.too_long >> place & 1 == 1
     }
 
     /// Is the frame at `place` of the batch among them?
     pub fn has(self, place: usize) -> bool {
-        self.0 >> place & 1 == 1
+        self.places >> place & 1 == 1
     }
 
     /// How many they are.
     pub fn count(self) -> u32 {
-        self.0.count_ones()
+        self.places.count_ones()
     }
 }
 

@@ -103,7 +103,7 @@ impl Port for Tun {
                     let is_down = error == Errno::IO;
                     self.health.outages += u64::from(is_down && !self.is_down);
                     self.is_down |= is_down;
-                    message.refuse(&mut refused);
+                    message.refuse(error, &mut refused);
                 }
             }
         }

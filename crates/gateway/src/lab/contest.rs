@@ -13,6 +13,7 @@ use crate::driver::{self, Next};
 use crate::io::af_packet::AfPacket;
 use crate::io::{Port, PortHealth};
 use crate::ledger::{Loss, Totals};
+use crate::not_ip::default_rate;
 use crate::pool::PoolSize;
 use fairwire_core::{Discipline, Duration, FlowHash, Seed, Time};
 use fairwire_disciplines::{BuildError, Site, catalogue};
@@ -102,7 +103,8 @@ fn gateway(contest: &Contest, classifier: &Classifier, discipline: Box<dyn Disci
         classes: 1,
         loss: None,
     };
-    let link = ShaperPlan { discipline, rate: contest.rate, catch_up: CATCH_UP };
+    let not_ip = default_rate(contest.rate);
+    let link = ShaperPlan { discipline, rate: contest.rate, catch_up: CATCH_UP, not_ip };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
 }
 

@@ -5,6 +5,7 @@ use super::engine::Shared;
 use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
+use super::troubles::Troubles;
 use crate::clock;
 use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Reloaded, Request};
@@ -80,6 +81,7 @@ impl Control<'_> {
     pub fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
+        let mut troubles = Troubles::default();
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Nobody waits for this answer but the log.
@@ -99,6 +101,7 @@ impl Control<'_> {
                 ));
                 self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
+            troubles.look(self.board.lost(), &mut |line| say(format_args!("{line}")));
             clients.accept(&self.listener.socket, now);
             let board = self.board.clone();
             clients.serve(now, &mut |request| self.answer(request), &mut || {

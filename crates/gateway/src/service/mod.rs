@@ -25,6 +25,7 @@ mod port;
 mod ports;
 mod reload;
 mod rights;
+mod troubles;
 
 pub use client::{AskError, ask};
 pub use error::ServiceError;

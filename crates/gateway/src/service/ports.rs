@@ -9,6 +9,7 @@ use crate::io::interface::mtu;
 use crate::io::link;
 use crate::io::tun::Tun;
 use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_wire::headers::MAX_LINK_BYTES;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -21,8 +22,8 @@ pub(super) enum AnyPort {
     Tun(Tun),
 }
 
-/// Ethernet header and two VLAN tags.
-const HEADER_BYTES: u32 = 14 + 8;
+/// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN tag.
+const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
 /// The MTU of TUN devices, unless told otherwise, in bytes.
 const TUN_MTU: u32 = 1500;

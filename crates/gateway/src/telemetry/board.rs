@@ -157,6 +157,13 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
+    /// What the gateway itself has lost, both ways, in the order of [`Loss::ALL`].
+    pub fn lost(&self) -> [u64; Loss::ALL.len()] {
+        let tick = lock(&self.tick);
+        let [down, up] = [0, 1].map(|way| tick.ways[way].totals.lost);
+        std::array::from_fn(|loss| down[loss] + up[loss])
+    }
+
     /// The configuration that is in place, as far as telemetry knows it.
     pub fn about(&self) -> Arc<About> {
         lock(&self.store).about.clone()

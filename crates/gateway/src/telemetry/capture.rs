@@ -253,8 +253,9 @@ fn comment(kept: &Kept, link: LinkType, discipline: &str, setting: &Setting<'_>)
         text += " ";
     }
     text += why;
-    // What was sent already is no longer known by its class.
-    if is_of_now && fate != Fate::Lost(Loss::Refused) {
+    // What was sent already is no longer known by its class, and what is not IP or comes back has none.
+    let has_class = !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
+    if is_of_now && has_class {
         text += "; class ";
         text += &class_path(setting.book, class);
     }

@@ -106,6 +106,20 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
+fn what_is_not_ip_has_a_hundredth_unless_it_is_said() {
+    let of = |rest: &str| {
+        let config = config(&format!("[download]\nrate = \"50 Mbit/s\"\n{rest}"));
+        let plan = config.plan(&MADE).expect("it can be built");
+        (
+            plan.forward.shaper.expect("it is shaped").not_ip.to_string(),
+            config.explain().ways[0].shaping.as_ref().map(|way| way.not_ip_bps),
+        )
+    };
+    assert_eq!(of(""), ("500 kbit/s".to_owned(), Some(500_000)));
+    assert_eq!(of("not_ip = \"50 Mbit/s\""), ("50 Mbit/s".to_owned(), Some(50_000_000)));
+}
+
+#[test]
 fn faults_of_the_wire_are_told_with_their_place() {
     let wire = |rest: &str| {
         let text = format!("format = 1\nname = \"t\"\n[wire]\n{rest}\n");
@@ -182,6 +196,9 @@ fn faults_of_a_way_are_told_with_their_place() {
         "gw.toml:8:1: `discipline.red` is there, but no way runs that discipline; allowed: parameters of `faba`"
     );
     assert!(refusal("[download]\nrate = \"10 Mbit/s\"\nleaf = \"codel\"").contains("`faba` has no leaves"));
+    let not_ip = refusal("[download]\nrate = \"10 Mbit/s\"\nnot_ip = \"11 Mbit/s\"");
+    assert!(not_ip.contains("`download.not_ip` is 11 Mbit/s, but the link has no more"), "{not_ip}");
+    assert!(not_ip.ends_with("allowed: at most the rate of [download], 10 Mbit/s"), "{not_ip}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::io::{LinkKind, Port, PortError, PortHealth, Take};
 use fairwire_gateway::ledger::Loss;
 use fairwire_gateway::loss::RandomLoss;
+use fairwire_gateway::not_ip::default_rate;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
@@ -45,7 +46,8 @@ fn rate(bps: u64) -> Rate {
 }
 
 fn datapath_of(discipline: Box<dyn Discipline>, bps: u64, pool: PoolSize) -> Datapath {
-    late_datapath_of(ShaperPlan { discipline, rate: rate(bps), catch_up: Duration::ZERO }, pool)
+    let (rate, catch_up) = (rate(bps), Duration::ZERO);
+    late_datapath_of(ShaperPlan { discipline, rate, catch_up, not_ip: default_rate(rate) }, pool)
 }
 
 fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
@@ -157,7 +159,8 @@ fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
-        let link = ShaperPlan { discipline: tail_drop(20_000), rate: rate(ONE_BYTE_PER_US), catch_up };
+        let rate = rate(ONE_BYTE_PER_US);
+        let link = ShaperPlan { discipline: tail_drop(20_000), rate, catch_up, not_ip: default_rate(rate) };
         let mut datapath = late_datapath_of(link, PoolSize { frames: 20_000, ..ROOMY });
         let arrivals = (0..20_000).map(|_| at_us(0, udp(1, 100, Ecn::NotEct))).collect();
         let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };

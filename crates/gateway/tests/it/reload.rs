@@ -61,7 +61,7 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
     let site = Site { rate, buffer: Amount::Packets(buffer), packet_bytes: 560, seed, stream: "reload" };
     let discipline = build(name, &Parameters::default(), &site).expect("the defaults are allowed");
     DirectionPlan {
-        shaper: Some(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(1) }),
+        shaper: Some(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(1), not_ip: rate }),
         delay: Duration::from_us(dice.below(3000)),
         // Under another key every packet is named anew.
         classifier: Classifier::new(FlowHasher::new([dice.one_of(&[7, 8]); 16]), 24),
@@ -150,7 +150,7 @@ fn the_packet_in_transmission_and_what_is_delayed_leave_when_they_would_have_lef
         let rate = Rate::from_bps(1_000_000).expect("not zero");
         let site = Site { rate, buffer: Amount::Packets(50), packet_bytes: 560, seed: Seed(1), stream: "r" };
         let discipline = build(discipline, &Parameters::default(), &site).expect("the defaults are allowed");
-        let shaper = Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO });
+        let shaper = Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate });
         DirectionPlan { shaper, delay, ..unshaped(&mut Dice(3)) }
     };
     let times = |is_reloaded: bool, dice: &mut Dice| {

@@ -59,6 +59,7 @@ fn datapath() -> Datapath {
         discipline: Box::new(Queue::new(Limit::packets(20), Fcfs, TailDrop)),
         rate: Rate::from_bps(BPS).expect("not zero"),
         catch_up: Duration::ZERO,
+        not_ip: Rate::from_bps(BPS).expect("not zero"),
     };
     Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) }, Time::ZERO)
 }

@@ -6,7 +6,9 @@ use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fairwire_core::Ecn;
 use fairwire_wire::checksum::checksum;
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number, Tuple};
-use fairwire_wire::headers::{Fragment, Headers, Ports, TcpFlags, Version, parse, parse_ip};
+use fairwire_wire::headers::{
+    Between, Fragment, Headers, MAX_VLAN_TAGS, Ports, TcpFlags, Version, parse, parse_ip,
+};
 use fairwire_wire::set_ecn;
 use frames::*;
 use proptest::prelude::*;
@@ -302,13 +304,46 @@ fn each_truncation_of_a_frame_has_the_facts_that_are_left() {
 }
 
 #[test]
-fn a_third_vlan_tag_is_not_looked_behind() {
+fn ip_is_found_behind_eight_vlan_tags_and_no_more() {
     let mut frame = udp_recipe().frame();
-    for tags in 1..=3u8 {
-        frame.splice(12..12, [0x88, 0xa8, 0, tags]);
+    let key = key_of(&frame);
+    for tags in 1..=MAX_VLAN_TAGS + 1 {
+        let kind =
+            [[0x81, 0x00], [0x88, 0xa8], [0x91, 0x00], [0x92, 0x00], [0x93, 0x00]][usize::from(tags % 5)];
+        frame.splice(12..12, [kind[0], kind[1], 0, tags]);
         let headers = parse(&frame);
-        assert_eq!(headers.vlan_tags, tags.min(2));
-        assert_eq!(headers.is_ip(), tags <= 2);
+        assert_eq!(headers.vlan_tags, tags.min(MAX_VLAN_TAGS));
+        assert_eq!(headers.is_ip(), tags <= MAX_VLAN_TAGS);
+        assert_eq!(key_of(&frame) == key, tags <= MAX_VLAN_TAGS);
+    }
+}
+
+proptest! {
+    /// IP has the flow, the codepoint, the mark and the payload that it has without what stands before it.
+    #[test]
+    fn ip_in_pppoe_and_in_llc_and_snap_reads_as_it_does_alone(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
+        let plain = recipe.frame();
+        let alone = parse(&plain);
+        let at = alone.network.unwrap().offset;
+        let (frame, between) = if is_pppoe {
+            (in_pppoe(&plain, at), Between::Pppoe)
+        } else {
+            (in_snap(&plain, at), Between::Snap)
+        };
+        let headers = parse(&frame);
+        prop_assert_eq!(headers.between, between);
+        prop_assert_eq!(headers.vlan_tags, alone.vlan_tags);
+        prop_assert_eq!(headers.network.unwrap().offset, at + 8);
+        prop_assert_eq!(headers.flow_key(&frame), alone.flow_key(&plain));
+        prop_assert_eq!((headers.ecn(), headers.dscp()), (alone.ecn(), alone.dscp()));
+        prop_assert_eq!(headers.payload().map(|range| &frame[range]), alone.payload().map(|range| &plain[range]));
+        for len in 0..frame.len() {
+            parse(&frame[..len]); // no truncation does harm
+        }
+        // What keeps a session alive, or names another organisation, is not IP.
+        let mut other = frame;
+        other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
+        prop_assert!(!parse(&other).is_ip());
     }
 }
 

@@ -6,3 +6,4 @@ mod headers;
 mod hostile;
 mod join;
 mod split;
+mod tunnels;

@@ -97,8 +97,17 @@ fn tell_way(out: &mut String, way: &WayExplanation) {
         writeln!(out, "{}: not shaped", way.way).expect("a string takes all");
         return;
     };
-    let ShapingExplanation { rate_bps, discipline, leaf, flows, buffer, buffer_packets, buffer_s, .. } =
-        shaping;
+    let ShapingExplanation {
+        rate_bps,
+        discipline,
+        leaf,
+        flows,
+        buffer,
+        buffer_packets,
+        buffer_s,
+        not_ip_bps,
+        ..
+    } = shaping;
     let leaf = leaf.map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
     let lab = match (shaping.delay_s > 0.0, shaping.loss > 0.0) {
         (false, false) => String::new(),
@@ -107,12 +116,13 @@ fn tell_way(out: &mut String, way: &WayExplanation) {
     writeln!(
         out,
         "{}: {} shared by `{discipline}`{leaf}\n  buffer: {buffer}: {buffer_packets:.0} full packets of {} B on the link, \
-         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{lab}",
+         {:.1} ms; at most {} frames inside\n  a flow is: {flows}\n  what is not IP: up to {}, ahead of what waits{lab}",
         way.way,
         rate(*rate_bps as f64),
         shaping.packet_bytes,
         buffer_s * 1e3,
         shaping.frames,
+        rate(*not_ip_bps as f64),
     )
     .expect("a string takes all");
     tell_tree(out, &way.tree);

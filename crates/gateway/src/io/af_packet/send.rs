@@ -45,7 +45,7 @@ pub(super) fn send_all(
         match last_error() {
             Errno::INTR => {}
             error => {
-                messages[from].refuse(&mut refused);
+                messages[from].refuse(error, &mut refused);
                 fault(error);
                 from += 1;
             }

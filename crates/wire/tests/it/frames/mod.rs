@@ -1,6 +1,8 @@
 //! Valid frames of every shape, built by etherparse and drawn by proptest.
 #![allow(dead_code)] // each test file uses its part
 
+pub mod tunnel;
+
 use etherparse::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -58,6 +60,19 @@ pub enum TransportRecipe {
     Tcp { ports: (u16, u16), sequence: u32, flags: u8, urgent: u16, option_words: usize },
     Udp { ports: (u16, u16) },
     Other { protocol: u8 },
+}
+
+/// `frame`, whose IP header is at `at`, as a PPPoE session carries it (RFC 2516, section 4).
+pub fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
+    let protocol = if frame[at] >> 4 == 4 { [0x00, 0x21] } else { [0x00, 0x57] };
+    let [a, b] = ((frame.len() - at + 2) as u16).to_be_bytes();
+    [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
+}
+
+/// `frame`, whose IP header is at `at`, with a length in the place of its type, LLC and SNAP (RFC 1042).
+pub fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
+    let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
+    [&frame[..at - 2], &[a, b, 0xaa, 0xaa, 3, 0, 0, 0], &frame[at - 2..]].concat()
 }
 
 impl Recipe {

@@ -1,0 +1,102 @@
+//! Frames of all kinds, and tunnels.
+
+use super::{DOWNLOADS, Happened, MBPS, begin, document, flow, traffic};
+use crate::Fallible;
+use crate::config::{Document, Link};
+use crate::run::{Middle, Run};
+use crate::traffic::{FRAMING, Sends, Traffic};
+use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring};
+use fairwire_gateway::class_book::Way;
+
+/// Frames a second: 41 Mbit/s on a link of 20.
+const PER_SECOND: u64 = 5000;
+
+pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
+    let mut traffic = traffic(6);
+    traffic.flows.push(flow(
+        "kinds",
+        Sends::Kinds { per_second: PER_SECOND },
+        Way::Download,
+        60,
+        traffic.duration_ns,
+    ));
+    let mut run = begin(&document(""), traffic)?;
+    run.wait_until(2.0);
+    let (began, before) = (fairwire_gateway::clock::now(), sent_by(INSIDE.name)?);
+    run.wait_until(5.5);
+    let (ended, after) = (fairwire_gateway::clock::now(), sent_by(INSIDE.name)?);
+    run.finish()?;
+    // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones count as less than on the link.
+    let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
+    let part = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e6);
+    happened.count("part of the link that left, of every kind", part);
+    // A burst of the catch-up (10 ms) and of what is not IP (eight full frames) in 3.5 s are 0.4 of 100.
+    happened.check(part <= 1.01, format!("{:.2} % of the rate left by the interface", part * 100.0));
+    happened.check(part >= 0.9, format!("which is in use: {:.2} %", part * 100.0));
+    let lost: u64 = run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("not-ip")).sum();
+    happened.count("lost as not-ip", lost as f64);
+    happened.check(lost > 1000, format!("{lost} frames were counted as not-ip"));
+    happened.check_conservation(run.gateway())
+}
+
+/// What the kernel counts of an interface in the namespace of this thread.
+struct Counted {
+    bytes: u64,
+    frames: u64,
+}
+
+fn sent_by(name: &str) -> Fallible<Counted> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+    let numbers: Vec<u64> =
+        line.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers.get(8..10) {
+        Some(&[bytes, frames]) => Ok(Counted { bytes, frames }),
+        _ => Err(format!("/proc/net/dev tells nothing of {name}").into()),
+    }
+}
+
+/// The link of tunnels, Mbit/s, and what a tunnel is to have of it.
+const TUNNEL_MBPS: u64 = 100;
+const PROMISED: f64 = 0.9;
+/// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which 52 bytes are headers with time stamps.
+const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
+
+pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {
+    for has_sum in [false, true] {
+        let link = Link { mbps: TUNNEL_MBPS, discipline: "faba", buffer: "50 ms", delay_ms: 2 };
+        let document = Document {
+            download: Some(link),
+            upload: Some(link),
+            flows: Some("5-tuple"),
+            ..Document::default()
+        };
+        let wiring = Wiring { vxlan: Some(Vxlan { has_sum }), ..Wiring::default() };
+        let Traffic { flows, duration_ns } = traffic(6);
+        let flows = flows.into_iter().take(usize::from(DOWNLOADS)).collect();
+        let mut run = match Run::begin(wiring, Middle::Gateway(&document), Traffic { flows, duration_ns }) {
+            Err(error) if error.to_string().contains(NO_TUNNEL) => {
+                eprintln!("SKIPPED: the tunnel: {error}");
+                happened.happened.push(format!("SKIPPED: {error}"));
+                return Ok(());
+            }
+            run => run?,
+        };
+        let seen = run.finish()?;
+        let payload: u64 =
+            seen.flows.iter().flat_map(|flow| flow.payload_bytes.get(20..60).unwrap_or_default()).sum();
+        let payload_bps = payload as f64 * 8.0 / 4.0;
+        let part = payload_bps * FRAME_AND_PAYLOAD.0 / FRAME_AND_PAYLOAD.1 / (TUNNEL_MBPS as f64 * 1e6);
+        let sums = if has_sum { "with" } else { "without" };
+        happened.count(&format!("TCP payload {sums} outer checksums, Mbit/s"), payload_bps / 1e6);
+        happened.check(
+            part >= PROMISED,
+            format!("{sums} outer checksums TCP in VXLAN used {:.1} % of the link", part * 100.0),
+        );
+        let malformed: u64 =
+            run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("malformed")).sum();
+        happened.check(malformed == 0, format!("{malformed} super-packets were lost as malformed"));
+        happened.check_conservation(run.gateway())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! What is not IP: it passes by the discipline at once, as far as its own rate goes.
+//!
+//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But what passes by the discipline has to be bounded,
+//! or a sender would choose an EtherType and pass by the shaper. So there is a bucket, in time: what passes takes what it needs at a rate
+//! of its own, and passes while that is no more than [`BURST`] ahead of the clock. Half of the burst is kept for what controls the link and
+//! the network ([`is_control`]): a flood of made-up EtherTypes takes nothing from it.
+
+use fairwire_core::{Duration, Rate, Time, Transmitter};
+use fairwire_wire::headers::Headers;
+
+/// The bound of one way.
+pub struct NotIpLimit {
+    taken: Transmitter,
+    burst: Duration,
+}
+
+/// How far ahead of the clock it may be, or as long as [`BURST_BYTES`] take.
+const BURST: Duration = Duration::from_ms(10);
+/// Eight full frames: at a low rate even one would take longer than [`BURST`].
+const BURST_BYTES: u64 = 8 * 1538;
+/// The part of a link's rate that it has unless told otherwise: a hundredth, and never so little that ARP for a few hosts does not pass.
+const PART: u64 = 100;
+const LEAST_BPS: u64 = 64_000;
+
+/// The rate of what is not IP on a link of `rate`, unless it is said.
+pub fn default_rate(rate: Rate) -> Rate {
+    let bps = (rate.bps() / PART).max(LEAST_BPS).min(rate.bps());
+    Rate::from_bps(bps).unwrap_or(rate)
+}
+
+impl NotIpLimit {
+    /// A bound of `rate`.
+    pub fn new(rate: Rate) -> Self {
+        let frames = Duration::from_secs_f64(BURST_BYTES as f64 * 8.0 / rate.bps() as f64);
+        NotIpLimit { taken: Transmitter::new(rate), burst: BURST.max(frames) }
+    }
+
+    /// May a frame of `bytes` pass at `now`? Then it is counted.
+    pub fn takes(&mut self, bytes: u32, is_control: bool, now: Time) -> bool {
+        let ahead = self.taken.free_at().since(now);
+        let bound = if is_control { self.burst } else { Duration::from_ns(self.burst.ns() / 2) };
+        let is_taken = ahead < bound;
+        if is_taken {
+            self.taken.idle_until(now);
+            self.taken.start(bytes, now);
+        }
+        is_taken
+    }
+}
+
+/// ARP, reverse ARP, PPPoE discovery, EAPOL, slow protocols (LACP, OAM), LLDP, connectivity faults (CFM), PTP, MRP and MVRP.
+const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
+const PPPOE_SESSION: u16 = 0x8864;
+
+/// Does `frame`, which is not IP, keep a link or a session alive? By its EtherType, by its receiver among the reserved addresses of bridges
+/// (IEEE 802.1Q, table 8-1: STP and its like), or as a PPPoE session frame that carries no IP: LCP, authentication, IPCP.
+pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
+    let is_reserved =
+        headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);
+    match headers.ethertype {
+        Some(PPPOE_SESSION) => is_ppp_control(frame, headers),
+        Some(ethertype) => is_reserved || CONTROL.contains(&ethertype),
+        None => is_reserved,
+    }
+}
+
+/// Protocols of PPP from 8000 on are those that negotiate and control (RFC 1661, section 2).
+fn is_ppp_control(frame: &[u8], headers: &Headers) -> bool {
+    let protocol = 14 + usize::from(headers.vlan_tags) * 4 + 6;
+    frame.get(protocol).is_some_and(|high| *high >= 0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_wire::headers::parse;
+
+    fn frame(destination: [u8; 6], after: &[u8]) -> Vec<u8> {
+        [&destination[..], &[2, 0, 0, 0, 0, 1], after, &[0; 46]].concat()
+    }
+
+    fn is_control_of(destination: [u8; 6], after: &[u8]) -> bool {
+        let frame = frame(destination, after);
+        is_control(&frame, &parse(&frame))
+    }
+
+    #[test]
+    fn what_keeps_a_link_alive_is_known() {
+        let any = [2, 0, 0, 0, 0, 2];
+        let bridges = [0x01, 0x80, 0xc2, 0, 0, 0];
+        assert!(is_control_of([0xff; 6], &[0x08, 0x06]), "ARP");
+        assert!(is_control_of([0xff; 6], &[0x81, 0x00, 0, 5, 0x08, 0x06]), "ARP in a VLAN");
+        assert!(is_control_of(bridges, &[0, 38, 0x42, 0x42, 3]), "STP");
+        assert!(is_control_of([0x01, 0x80, 0xc2, 0, 0, 2], &[0x88, 0x09]), "LACP");
+        assert!(is_control_of(any, &[0x88, 0x8e]), "EAPOL");
+        assert!(is_control_of(any, &[0x88, 0x63]), "PPPoE discovery");
+        assert!(is_control_of(any, &[0x88, 0x64, 0x11, 0, 0, 1, 0, 10, 0xc0, 0x21]), "LCP");
+        assert!(
+            !is_control_of(any, &[0x88, 0x64, 0x11, 0, 0, 1, 0, 10, 0x00, 0xfd]),
+            "compressed data in PPPoE"
+        );
+        assert!(!is_control_of(any, &[0x88, 0x47]), "MPLS");
+        assert!(!is_control_of(any, &[0x12, 0x34]));
+        assert!(!is_control_of(any, &[0, 38, 0xaa, 0xaa, 3]), "LLC to a host");
+        for len in 0..24 {
+            let frame = &frame(any, &[0x88, 0x64, 0x11])[..len];
+            is_control(frame, &parse(frame)); // and no truncation does harm
+        }
+    }
+
+    #[test]
+    fn a_flood_has_its_rate_and_leaves_control_its_own() {
+        let mut limit = NotIpLimit::new(Rate::from_bps(1_000_000).expect("not zero"));
+        let (mut flood, mut control, mut refused) = (0_u64, 0, 0);
+        for ms in 0..10_000 {
+            let now = Time::ZERO + Duration::from_ms(ms);
+            for _ in 0..10 {
+                flood += if limit.takes(1538, false, now) { 1538 } else { 0 };
+            }
+            if ms % 10 == 0 {
+                let is_taken = limit.takes(84, true, now);
+                control += u64::from(is_taken);
+                refused += u64::from(!is_taken);
+            }
+        }
+        assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
+        let all = flood + control * 84;
+        // 1 Mbit/s for ten seconds, and a burst of eight full frames at most with the one that passes it.
+        let most = 1_250_000 + 9 * 1538;
+        assert!(all <= most && all > 1_230_000, "{all} bytes");
+    }
+
+    #[test]
+    fn a_link_gives_a_hundredth_and_a_slow_one_what_arp_needs() {
+        let of = |bps| default_rate(Rate::from_bps(bps).expect("not zero")).bps();
+        assert_eq!([of(50_000_000), of(1_000_000), of(10_000)], [500_000, 64_000, 10_000]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Losses that an operator has to know of, each told to the log once: they mean that something is set up wrong.
+
+use crate::ledger::Loss;
+
+/// What has been told.
+#[derive(Debug, Default)]
+pub(super) struct Troubles {
+    told: [bool; Loss::ALL.len()],
+}
+
+impl Troubles {
+    /// Looks at what was `lost` so far, in the order of [`Loss::ALL`], and gives `say` a line for each kind that is new.
+    pub fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
+        for ((loss, count), told) in Loss::ALL.into_iter().zip(lost).zip(&mut self.told) {
+            if count == 0 || *told {
+                continue;
+            }
+            *told = true;
+            if let Some(meaning) = meaning(loss) {
+                say(format!("packets are lost as `{}`: {meaning}", loss.name()));
+            }
+        }
+    }
+}
+
+/// What a loss means, and what to do; `None` for those that come and go, which are counted and no more.
+fn meaning(loss: Loss) -> Option<&'static str> {
+    Some(match loss {
+        Loss::Malformed => {
+            "super-packets arrive that cannot be taken apart (`fairwire gateway capture` shows them); without segmentation offload \
+             there are none: `ethtool -K INTERFACE gro off gso off tso off` on both interfaces and on veth peers"
+        }
+        Loss::NotIp => {
+            "what is not IP comes faster than `not_ip` lets pass; where the link carries MPLS, MACsec or the like, raise `not_ip` in \
+             [download] and [upload]"
+        }
+        Loss::OverMtu => {
+            "frames are longer than the outgoing interface takes: give both interfaces one MTU (`ip link set INTERFACE mtu ...`)"
+        }
+        Loss::Looped => {
+            "broadcasts come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
+             or a second path around the gateway), which loops; the loop is cut for broadcasts, but take one cable out"
+        }
+        Loss::TooLong | Loss::NoBuffer | Loss::Refused | Loss::Lab => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_trouble_is_told_once_with_a_remedy() {
+        let mut troubles = Troubles::default();
+        let mut lines = Vec::new();
+        let mut look = |lost: &[(Loss, u64)]| {
+            let mut counts = [0; Loss::ALL.len()];
+            lost.iter().for_each(|(loss, count)| counts[*loss as usize] = *count);
+            troubles.look(counts, &mut |line| lines.push(line));
+            lines.len()
+        };
+        assert_eq!(look(&[]), 0);
+        assert_eq!(look(&[(Loss::Looped, 1), (Loss::Refused, 9)]), 1);
+        assert_eq!(look(&[(Loss::Looped, 1000), (Loss::Refused, 9)]), 1);
+        assert_eq!(look(&[(Loss::Looped, 1000), (Loss::NotIp, 2)]), 2);
+        assert!(
+            lines[0].starts_with("packets are lost as `looped`: ") && lines[0].contains("cable"),
+            "{}",
+            lines[0]
+        );
+        assert!(lines[1].contains("`not_ip`"), "{}", lines[1]);
+    }
+}

@@ -1,0 +1,345 @@
+//! Finds the transport header of a super-packet inside a tunnel, and every header around it that has a length or a checksum.
+//!
+//! The kernel reports the type of the *inner* packet of a tunnel and, by `csum_start`, where its transport header is. [`find`] walks from
+//! the outer header to that place: IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE,
+//! VLAN tags. A kernel copies the header of a UDP tunnel that it does not know onto every segment, and so do we: where the walk knows
+//! no further, the IP header is looked for that ends at `csum_start`. It is believed only when everything about it agrees: its length with
+//! the packet around it, its checksum, and the sum of addresses and length that the kernel has left in the transport header.
+
+use crate::bytes::{array_at, u8_at, u16_at, write_at};
+use crate::checksum::{checksum, never_zero, pseudo};
+use crate::headers::{
+    self, Between, ETHERTYPE_IPV4, ETHERTYPE_IPV6, Fragment, Headers, Network, Transport, UDP, Version,
+};
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) protocol: u8,
+    pub(super) version: Option<Version>,
+    /// Where the transport header begins, and its checksum.
+    pub(super) place: Option<(usize, usize)>,
+}
+
+/// What was found: the IP and transport headers whose payload is to be split, and what is around them.
+pub(super) struct Found {
+    pub(super) network: Network,
+    pub(super) transport: Transport,
+    pub(super) wraps: Wraps,
+}
+
+/// Headers around a packet, from the outside in.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wraps {
+    all: [Option<Wrap>; MAX_WRAPS],
+    count: usize,
+}
+
+/// Our bound on the work that one packet may ask for. VXLAN over PPPoE is four.
+const MAX_WRAPS: usize = 8;
+
+/// A header that says something of what it holds.
+#[derive(Clone, Copy)]
+enum Wrap {
+    /// At `at`, of so many bytes.
+    Ipv4 {
+        at: usize,
+        bytes: usize,
+    },
+    Ipv6 {
+        at: usize,
+    },
+    /// With the addresses and the protocol of the IP header around it.
+    Udp {
+        at: usize,
+        addresses: usize,
+        address_bytes: usize,
+    },
+    Gre {
+        at: usize,
+        has_checksum: bool,
+        sequence: Option<usize>,
+    },
+    Pppoe {
+        at: usize,
+    },
+}
+
+impl Wraps {
+    /// What `headers` have around their own IP header.
+    pub(super) fn of(headers: &Headers) -> Wraps {
+        let mut wraps = Wraps::default();
+        if let (Between::Pppoe, Some(network)) = (headers.between, headers.network) {
+            let at = network.offset.saturating_sub(Between::Pppoe.bytes());
+            (wraps.all[0], wraps.count) = (Some(Wrap::Pppoe { at }), 1);
+        }
+        wraps
+    }
+
+    #[must_use]
+    fn add(&mut self, wrap: Wrap) -> bool {
+        let place = self.all.get_mut(self.count);
+        let has_room = place.is_some();
+        if let Some(place) = place {
+            *place = Some(wrap);
+            self.count += 1;
+        }
+        has_room
+    }
+
+    /// Where the outermost begins.
+    pub(crate) fn start(&self) -> Option<usize> {
+        self.all[0].map(|wrap| match wrap {
+            Wrap::Ipv4 { at, .. }
+            | Wrap::Ipv6 { at }
+            | Wrap::Udp { at, .. }
+            | Wrap::Gre { at, .. }
+            | Wrap::Pppoe { at } => at,
+        })
+    }
+
+    /// Makes them right for `segment`, number `index` of those of `frame`, which is itself complete. From the inside out: the sum of one
+    /// covers what is in it.
+    pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
+        for wrap in self.all[..self.count].iter().rev().flatten() {
+            wrap.write(frame, segment, index);
+        }
+    }
+}
+
+impl Wrap {
+    /// The checks hold segments to what the length fields can say.
+    fn write(self, frame: &[u8], segment: &mut [u8], index: usize) {
+        let len = segment.len();
+        match self {
+            Wrap::Ipv4 { at, bytes } => {
+                let id = u16_at(frame, at + 4).unwrap_or(0);
+                write_at(segment, at + 2, ((len - at) as u16).to_be_bytes());
+                write_at(segment, at + 4, id.wrapping_add(index as u16).to_be_bytes());
+                write_at(segment, at + 10, [0, 0]);
+                let sum = checksum(&segment[at..at + bytes]);
+                write_at(segment, at + 10, sum.to_be_bytes());
+            }
+            Wrap::Ipv6 { at } => write_at(segment, at + 4, ((len - at - 40) as u16).to_be_bytes()),
+            Wrap::Udp { at, addresses, address_bytes } => {
+                write_at(segment, at + 4, ((len - at) as u16).to_be_bytes());
+                if u16_at(segment, at + 6) == Some(0) {
+                    return; // no checksum (RFC 768; in IPv6 tunnels: RFC 6935)
+                }
+                write_at(segment, at + 6, [0, 0]);
+                let covered = &segment[at..];
+                let pseudo =
+                    pseudo(&segment[addresses..addresses + address_bytes], covered.len() as u32, UDP);
+                let sum = never_zero(pseudo.with(covered).checksum());
+                write_at(segment, at + 6, sum.to_be_bytes());
+            }
+            Wrap::Gre { at, has_checksum, sequence } => {
+                if let Some(at) = sequence {
+                    let first = u32::from_be_bytes(array_at(frame, at).unwrap_or_default());
+                    write_at(segment, at, first.wrapping_add(index as u32).to_be_bytes());
+                }
+                if has_checksum {
+                    write_at(segment, at + 4, [0, 0]);
+                    let sum = checksum(&segment[at..]);
+                    write_at(segment, at + 4, sum.to_be_bytes());
+                }
+            }
+            Wrap::Pppoe { at } => write_at(segment, at + 4, ((len - at - 6) as u16).to_be_bytes()),
+        }
+    }
+}
+
+/// What comes next in the walk.
+enum Next {
+    Ip(Network),
+    /// The Ethernet header of a frame within.
+    Ethernet(usize),
+    /// Something that is not known begins here.
+    Unknown(usize),
+}
+
+/// The transport header that `wanted` describes, inside a tunnel whose outer headers are `headers`; `None` when nothing is found of
+/// which everything agrees.
+pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
+    let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
+    let mut next = match headers.network {
+        Some(network) => Next::Ip(network),
+        None => Next::Unknown(LEAST_LINK_BYTES),
+    };
+    for _ in 0..MAX_WRAPS {
+        next = match next {
+            Next::Ip(network) if walk.is_wanted(&network) => return walk.found(network),
+            Next::Ip(network) => walk.past_ip(&network)?,
+            Next::Ethernet(at) => walk.past_ethernet(at)?,
+            Next::Unknown(from) => {
+                let network = walk.search(from)?;
+                return walk.found(network);
+            }
+        };
+    }
+    None
+}
+
+/// Two Ethernet addresses and a type: what is before the unknown.
+const LEAST_LINK_BYTES: usize = 14;
+
+struct Walk<'a> {
+    frame: &'a [u8],
+    wanted: Wanted,
+    wraps: Wraps,
+    /// Where every packet within must end: where the outermost does.
+    end: Option<usize>,
+}
+
+impl Walk<'_> {
+    fn is_wanted(&self, network: &Network) -> bool {
+        network.protocol == self.wanted.protocol
+            && self.wanted.version.is_none_or(|version| version == network.version)
+            && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
+    }
+
+    /// A header that is whole, says how long it is, and ends where what is around it ends.
+    fn fits(&self, network: &Network) -> bool {
+        network.fragment == Fragment::Whole
+            && !network.is_truncated
+            && !network.is_length_zero
+            && !network.is_source_routed
+            && network.end <= self.frame.len()
+            && self.end.is_none_or(|end| end == network.end)
+    }
+
+    fn found(&self, network: Network) -> Option<Found> {
+        let transport = self.fits(&network).then(|| headers::transport(self.frame, &network))??;
+        Some(Found { network, transport, wraps: self.wraps })
+    }
+
+    fn past_ip(&mut self, network: &Network) -> Option<Next> {
+        if !self.fits(network) {
+            return None;
+        }
+        self.end = Some(network.end);
+        let (at, payload) = (network.offset, network.payload);
+        let (wrap, addresses, address_bytes) = match network.version {
+            Version::V4 => (Wrap::Ipv4 { at, bytes: payload.checked_sub(at)? }, at + 12, 8),
+            Version::V6 => (Wrap::Ipv6 { at }, at + 8, 32),
+        };
+        let mut has_room = self.wraps.add(wrap);
+        let next = match network.protocol {
+            IP_IN_IP => Next::Ip(headers::ipv4(self.frame, payload)?),
+            IPV6_IN_IP => Next::Ip(headers::ipv6(self.frame, payload)?),
+            UDP => {
+                has_room &= self.wraps.add(Wrap::Udp { at: payload, addresses, address_bytes });
+                self.past_udp(payload)?
+            }
+            GRE => self.past_gre(payload)?,
+            _ => Next::Unknown(payload),
+        };
+        has_room.then_some(next)
+    }
+
+    fn past_udp(&self, at: usize) -> Option<Next> {
+        let tunnel = at + 8;
+        if Some(usize::from(u16_at(self.frame, at + 4)?)) != self.end?.checked_sub(at) {
+            return None;
+        }
+        match u16_at(self.frame, at + 2)? {
+            // Only a flag says that the header is one.
+            4789 | 8472 if u8_at(self.frame, tunnel)? == 0x08 => Some(Next::Ethernet(tunnel + 8)),
+            6081 => {
+                let first = u8_at(self.frame, tunnel).filter(|first| first >> 6 == 0)?;
+                let ethertype = u16_at(self.frame, tunnel + 2)?;
+                self.past_type(ethertype, tunnel + 8 + 4 * usize::from(first & 0x3f))
+            }
+            _ => Some(Next::Unknown(tunnel)),
+        }
+    }
+
+    /// Checksum, key and sequence number are optional, in this order.
+    fn past_gre(&mut self, at: usize) -> Option<Next> {
+        let flags = u16_at(self.frame, at)?;
+        if flags & !(GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE) != 0 {
+            return None; // of another version, with fields of its own (RFC 2637)
+        }
+        let word = |flag| if flags & flag != 0 { 4 } else { 0 };
+        let sequence = at + 4 + word(GRE_CHECKSUM) + word(GRE_KEY);
+        let wrap = Wrap::Gre {
+            at,
+            has_checksum: flags & GRE_CHECKSUM != 0,
+            sequence: (flags & GRE_SEQUENCE != 0).then_some(sequence),
+        };
+        let next = self.past_type(u16_at(self.frame, at + 2)?, sequence + word(GRE_SEQUENCE))?;
+        self.wraps.add(wrap).then_some(next)
+    }
+
+    /// What the EtherType of a tunnel says of what begins at `at`.
+    fn past_type(&self, ethertype: u16, at: usize) -> Option<Next> {
+        Some(match ethertype {
+            ETHERTYPE_IPV4 => Next::Ip(headers::ipv4(self.frame, at)?),
+            ETHERTYPE_IPV6 => Next::Ip(headers::ipv6(self.frame, at)?),
+            TRANSPARENT_ETHERNET => Next::Ethernet(at),
+            _ => Next::Unknown(at),
+        })
+    }
+
+    fn past_ethernet(&mut self, at: usize) -> Option<Next> {
+        let within = headers::parse_at(self.frame, at);
+        let Some(network) = within.network else { return Some(Next::Unknown(at + LEAST_LINK_BYTES)) };
+        let has_room = match within.between {
+            Between::Nothing => true,
+            Between::Pppoe => self.wraps.add(Wrap::Pppoe { at: network.offset - Between::Pppoe.bytes() }),
+            Between::Snap => return None, // a length that no super-packet fits
+        };
+        has_room.then_some(Next::Ip(network))
+    }
+
+    /// The IP header from `from` on that ends where the wanted transport header begins.
+    fn search(&self, from: usize) -> Option<Network> {
+        let (start, field) = self.wanted.place?;
+        let end = self.end.unwrap_or(self.frame.len());
+        let is_it = |network: &Network| {
+            network.end == end
+                && self.is_wanted(network)
+                && self.fits(network)
+                && self.is_summed(network, field)
+        };
+        // Every header and every extension is a number of words.
+        let places = |lengths: core::ops::RangeInclusive<usize>| {
+            lengths.step_by(4).filter_map(move |len| start.checked_sub(len)).filter(move |at| *at >= from)
+        };
+        let is_right = |at: usize| self.frame.get(at..start).is_some_and(|header| checksum(header) == 0);
+        let v4 = || {
+            places(20..=60)
+                .filter(|at| is_right(*at))
+                .find_map(|at| headers::ipv4(self.frame, at).filter(is_it))
+        };
+        let v6 = || places(40..=MAX_IPV6_BYTES).find_map(|at| headers::ipv6(self.frame, at).filter(is_it));
+        match self.wanted.version {
+            Some(Version::V4) => v4(),
+            Some(Version::V6) => v6(),
+            None => v4().or_else(v6),
+        }
+    }
+
+    /// Does the transport header hold the sum of its pseudo header, as that of a packet does whose checksum is still to be made?
+    fn is_summed(&self, network: &Network, field: usize) -> bool {
+        let addresses = match network.version {
+            Version::V4 => network.offset + 12..network.offset + 20,
+            Version::V6 => network.offset + 8..network.offset + 40,
+        };
+        let Some(addresses) = self.frame.get(addresses) else { return false };
+        let bytes = network.end.saturating_sub(network.payload) as u32;
+        let expected = pseudo(addresses, bytes, network.protocol).fold();
+        u16_at(self.frame, network.payload + field) == Some(expected)
+    }
+}
+
+const IP_IN_IP: u8 = 4;
+const IPV6_IN_IP: u8 = 41;
+const GRE: u8 = 47;
+const GRE_CHECKSUM: u16 = 0x8000;
+const GRE_KEY: u16 = 0x2000;
+const GRE_SEQUENCE: u16 = 0x1000;
+/// A whole Ethernet frame (RFC 1701, section "Protocol Type").
+const TRANSPARENT_ETHERNET: u16 = 0x6558;
+/// The most that is looked at of an IPv6 header and its extensions, in a tunnel that is not known.
+const MAX_IPV6_BYTES: usize = 40 + 64 * 8;
