@@ -31,6 +31,9 @@ pub struct Flow {
     pub start_ns: u64,
     /// When it ends.
     pub stop_ns: u64,
+    /// Does the receiver open it, as who is behind NAT must? Then its port is the receiver's.
+    #[serde(default)]
+    pub is_opened_by_receiver: bool,
 }
 
 /// What a flow does.
@@ -111,6 +114,11 @@ impl Flow {
             }
             _ => None,
         }
+    }
+
+    /// Does who sends what goes `way` open it?
+    pub fn is_opened_by(&self, way: Way) -> bool {
+        (self.way == way) != self.is_opened_by_receiver
     }
 
     /// Does it send frames without asking the kernel for a connection or a socket of its own?

@@ -51,7 +51,7 @@ fn file(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn the_examples_make_sense() {
-    for name in ["home.toml", "wisp.toml"] {
+    for name in ["home.toml", "bump.toml", "wisp.toml"] {
         let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
         let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
         assert!(plan.forward.shaper.is_some() && plan.backward.shaper.is_some());

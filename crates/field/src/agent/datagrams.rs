@@ -2,19 +2,20 @@
 
 use super::{Slots, Stage};
 use crate::Fallible;
-use crate::traffic::{HEAD_BYTES, Sends, UDP_PORT};
+use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
 use fairwire_gateway::clock;
-use rustix::net::sockopt;
-use std::net::{Ipv6Addr, UdpSocket};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::time::Duration as StdDuration;
 
 /// What may wait for this thread: at 100 Mbit/s a third of a second.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
     stage: Arc<Stage>,
-    socket: UdpSocket,
+    /// The one to which all send, and one for each flow that this host opens to receive it.
+    sockets: Vec<UdpSocket>,
 }
 
 /// What was received.
@@ -27,12 +28,27 @@ pub(super) struct Caught {
 
 impl Catcher {
     pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<Catcher> {
-        let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, UDP_PORT))?;
-        if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
-            let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+        let mut sockets = vec![socket(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), UDP_PORT))?];
+        for (number, flow) in Self::opened_here(stage) {
+            let socket = socket(SocketAddr::new(flow.destination, port_of(number)))?;
+            socket.connect(SocketAddr::new(flow.source, UDP_PORT))?;
+            sockets.push(socket);
         }
-        socket.set_read_timeout(Some(StdDuration::from_millis(20)))?;
-        Ok(Catcher { stage: Arc::clone(stage), socket })
+        Ok(Catcher { stage: Arc::clone(stage), sockets })
+    }
+
+    /// Datagrams that this host receives and opens.
+    fn opened_here(stage: &Stage) -> impl Iterator<Item = (usize, &Flow)> {
+        let flows = stage.traffic.flows.iter().enumerate();
+        let way = stage.way;
+        flows.filter(move |(_, flow)| {
+            flow.way != way && flow.is_opened_by(way) && !matches!(flow.sends, Sends::Tcp(_))
+        })
+    }
+
+    /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers belong.
+    pub(super) fn open(&self) -> Fallible<()> {
+        self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop)).map_err(Into::into)
     }
 
     /// Until the run is over.
@@ -41,22 +57,54 @@ impl Catcher {
         let mut caught = Caught { payload: vec![self.stage.empty(); flows.len()], delays: Vec::new() };
         let mut data = vec![0; 1 << 16];
         while !self.stage.is_over() {
-            let Ok(bytes) = self.socket.recv(&mut data) else { continue };
-            let now = clock::now();
-            let Some((flow, sent_ns)) = head(&data[..bytes]).filter(|(flow, _)| *flow < flows.len()) else {
-                continue;
-            };
-            if let Some(slot) = self.stage.slot(now) {
-                caught.payload[flow][slot] += bytes as u64;
-            }
-            if matches!(flows[flow].sends, Sends::Ping { .. }) {
-                let at_ns = sent_ns.saturating_sub(self.stage.start().ns());
-                caught.delays.push((flow, at_ns, now.ns().saturating_sub(sent_ns)));
+            let mut events: Vec<PollFd<'_>> =
+                self.sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
+            // A signal or a time-out: either way the sockets are read.
+            let _ = poll(&mut events, Some(&TICK));
+            for socket in &self.sockets {
+                while let Ok(bytes) = socket.recv(&mut data) {
+                    self.take(&data[..bytes], &mut caught);
+                }
             }
         }
         caught
     }
+
+    fn take(&self, datagram: &[u8], caught: &mut Caught) {
+        let flows = &self.stage.traffic.flows;
+        let now = clock::now();
+        let Some((flow, sent_ns)) = head(datagram).filter(|(flow, _)| *flow < flows.len()) else { return };
+        if let Some(slot) = self.stage.slot(now) {
+            caught.payload[flow][slot] += datagram.len() as u64;
+        }
+        if matches!(flows[flow].sends, Sends::Ping { .. }) {
+            let at_ns = sent_ns.saturating_sub(self.stage.start().ns());
+            caught.delays.push((flow, at_ns, now.ns().saturating_sub(sent_ns)));
+        }
+    }
 }
+
+/// A socket that does not block, at an address that others may have too, where they are connected.
+fn socket(address: SocketAddr) -> Fallible<UdpSocket> {
+    let socket = shared(address)?;
+    if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+    }
+    Ok(socket)
+}
+
+/// A socket that does not block, at an address that others may have too.
+pub(super) fn shared(address: SocketAddr) -> Fallible<UdpSocket> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    let socket = UdpSocket::from(socket);
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Marks datagrams as ours.
 const MAGIC: u32 = 0xfa1e_f1e1;

@@ -52,6 +52,10 @@ pub struct WireSpec {
     pub outside: String,
     /// The MTU of TUN devices, in bytes, from 576 to 65535. Default: 1500. Other back ends take it from the interfaces.
     pub mtu: Option<u32>,
+    /// With `af-packet`: start although this machine forwards between the two interfaces by itself, so that packets pass the gateway by.
+    /// Default: false, that is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_forwarding: bool,
 }
 
 /// What carries the frames.
@@ -63,13 +67,15 @@ pub enum BackendChoice {
     AfPacket,
     /// Two TUN devices that the gateway makes and the operator routes through.
     Tun,
+    /// On a router, with NAT or without: what the kernel forwards between two interfaces that exist, by their inside addresses.
+    Router,
 }
 
 impl BackendChoice {
     /// Which header its frames begin with.
     pub fn link_kind(self) -> LinkKind {
         match self {
-            BackendChoice::AfPacket => LinkKind::Ethernet,
+            BackendChoice::AfPacket | BackendChoice::Router => LinkKind::Ethernet,
             BackendChoice::Tun => LinkKind::Ip,
         }
     }
@@ -270,6 +276,7 @@ pub enum OnFailure {
     /// Nothing passes until the gateway is back: what no watchdog at all gives.
     #[default]
     Closed,
-    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back.
+    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On a router the kernel forwards by
+    /// itself, unshaped, once the process is dead.
     Open,
 }

@@ -257,7 +257,8 @@ impl Request {
         Request(bytes)
     }
 
-    fn raw(&mut self, bytes: &[u8]) {
+    /// Bytes of a fixed part.
+    pub fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
@@ -271,6 +272,11 @@ impl Request {
 
     pub fn number(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_ne_bytes());
+    }
+
+    /// As netfilter wants its numbers: the highest byte first.
+    pub fn number_be(&mut self, kind: u16, value: u32) {
+        self.attribute(kind, &value.to_be_bytes());
     }
 
     /// With the zero at its end that the kernel wants.

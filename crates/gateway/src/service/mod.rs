@@ -31,7 +31,7 @@ pub use place::{folder, socket_of, socket_path};
 
 use crate::class_book::Way;
 use crate::clock;
-use crate::config::spec::{OnFailure, SafetySpec};
+use crate::config::spec::{BackendChoice, OnFailure, SafetySpec};
 use crate::config::{Config, Made, environment};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
@@ -86,10 +86,10 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let spec = config.spec().clone();
     let _holdings = Holdings::take(&spec)?;
     guard::ask_to_leave(&guard::socket_of(&spec.name))?;
-    ports::remove_left_bridge(&spec)?;
+    ports::remove_left(&spec)?;
     // What is well to know is told by `check`.
     let _notes = environment::check(&config)?;
-    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(&config, key, error));
+    let open = |key, name| ports::open(&spec, name).map_err(|error| ports::refused(&config, key, error));
     let outside = open("outside", &spec.wire.outside)?;
     let inside = open("inside", &spec.wire.inside)?;
     let wire = Wire { left: outside, right: inside };
@@ -212,8 +212,8 @@ impl Inner {
         let common = Rc::new(RefCell::new(Common { heart, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
         let again = || {
-            let wire = config.spec().wire.clone();
-            Box::new(move |name: &str| ports::open(&wire, name))
+            let spec = config.spec().clone();
+            Box::new(move |name: &str| ports::open(&spec, name))
         };
         let live =
             |port, name: &str| {
@@ -269,7 +269,8 @@ type GuardPipes = (OwnedFd, OwnedFd);
 /// Starts the guard, where the link is to fail open.
 fn start_guard(config: &Config, options: &Options) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
     let spec = config.spec();
-    if spec.safety.on_failure != OnFailure::Open {
+    // On a router the kernel forwards by itself when the gateway's tables are gone.
+    if spec.safety.on_failure != OnFailure::Open || spec.wire.backend == BackendChoice::Router {
         return Ok(None);
     }
     let mut child = guard::start(&Charge {
