@@ -105,7 +105,10 @@ impl Home {
         let socket = self.folder.path().join("socket");
         let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
         let text = text.replace("name = \"home\"", &format!("name = \"{}\"", self.name));
-        self.write("home.toml", &format!("{}\n[telemetry]\nsocket = \"{}\"\n", change(text), socket.display()))
+        self.write(
+            "home.toml",
+            &format!("{}\n[telemetry]\nsocket = \"{}\"\n", change(text), socket.display()),
+        )
     }
 
     /// What `make` makes at `place`.
@@ -135,7 +138,8 @@ impl Home {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
-        let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains("forwards between")).collect();
+        let said: Vec<String> =
+            lines.by_ref().take_while(|line| !line.contains("forwards between")).collect();
         let rest = Arc::new(Mutex::new(said));
         let gateway = Gateway { child, said: rest.clone() };
         thread::spawn(move || lines.for_each(|line| rest.lock().expect("nobody panics").push(line)));
@@ -145,7 +149,8 @@ impl Home {
     /// A snapshot, as JSON.
     fn status(&self, config: &Path) -> serde_json::Value {
         let output = self.ask(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
     /// Packets that the gateway took in, both ways.
@@ -157,7 +162,8 @@ impl Home {
 
     /// What a gateway adds to the router: devices, and tables.
     fn traces(&self) -> String {
-        let links = Command::new("ip").args(["-n", &self.place("edge"), "-o", "link"]).output().expect("it runs");
+        let links =
+            Command::new("ip").args(["-n", &self.place("edge"), "-o", "link"]).output().expect("it runs");
         let links = String::from_utf8(links.stdout).expect("UTF-8");
         let devices = links.lines().filter(|line| line.contains(": fw")).count();
         let passage = Passage {
@@ -465,6 +471,7 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     let output = home.ask(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // IPv6 alone is enough to be refused.
+    let config = bump("");
     ip(&format!("-n {} address del {ROUTER}/24 dev lan0", home.place("edge"))).expect("it is there");
     let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(2));

@@ -88,9 +88,7 @@ impl Document {
 
     fn direction(&self, way: &str, link: Link) -> String {
         let Link { mbps, discipline, buffer, delay_ms } = link;
-        let mut text = format!(
-            "[{way}]\nrate = \"{mbps} Mbit/s\"\nbuffer = \"{buffer}\"\nseed = 1\n"
-        );
+        let mut text = format!("[{way}]\nrate = \"{mbps} Mbit/s\"\nbuffer = \"{buffer}\"\nseed = 1\n");
         if !discipline.is_empty() {
             let _ = writeln!(text, "discipline = \"{discipline}\"");
         }

@@ -162,7 +162,8 @@ impl Row {
             }
             // Nothing but the delay: the kernel shapes.
             Sharing::Htb(_) => {
-                let wide = |link: Link| Link { mbps: 1000, discipline: "tail-drop", buffer: "100 ms", ..link };
+                let wide =
+                    |link: Link| Link { mbps: 1000, discipline: "tail-drop", buffer: "100 ms", ..link };
                 let (download, upload) = (plain.download.map(wide), plain.upload.map(wide));
                 Document { download, upload, outside: "m1", ..plain }
             }
@@ -200,23 +201,26 @@ fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
-/// Round trips of the pings of `group`: of those sent both ways at the same time, how long both took together.
+/// Round trips of the pings of `group`: of those of one number, which are to be sent both ways at the same time, how long both took together.
 fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
-    let (from, to) = (case.warm_up * 1_000_000_000, case.seconds * 1_000_000_000);
-    let mut trips: BTreeMap<u64, (u32, u64)> = BTreeMap::new();
+    let number = |seconds: u64| (seconds * 1_000_000_000 / PING_NS) as u32;
+    let (from, to) = (number(case.warm_up), number(case.seconds));
+    let mut trips: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
     for (_, seen) in traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group) {
-        for (at, took) in seen.delays_ns.iter().filter(|(at, _)| (from..to).contains(at)) {
-            let trip = trips.entry((at + PING_NS / 2) / PING_NS).or_default();
+        let numbered = seen.numbers.iter().zip(&seen.delays_ns);
+        for (number, (_, took)) in numbered.filter(|(number, _)| (from..to).contains(*number)) {
+            let trip = trips.entry(*number).or_default();
             (trip.0, trip.1) = (trip.0 + 1, trip.1 + took);
         }
     }
-    let mut whole: Vec<u64> = trips.into_values().filter(|(ways, _)| *ways == 2).map(|(_, took)| took).collect();
+    let mut whole: Vec<u64> =
+        trips.into_values().filter(|(ways, _)| *ways == 2).map(|(_, took)| took).collect();
     whole.sort_unstable();
     let part = |hundredths: usize| {
         let at = (whole.len() * hundredths / 100).min(whole.len().saturating_sub(1));
         whole.get(at).map_or(f64::NAN, |ns| *ns as f64 / 1e6)
     };
-    let sent = ((to - from) / PING_NS) as f64;
+    let sent = f64::from(to - from);
     Pings { p50_ms: part(50), p95_ms: part(95), loss: (1.0 - whole.len() as f64 / sent).max(0.0) }
 }
 
@@ -226,13 +230,19 @@ fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
     for ((host, off), mbps) in ["A", "B"].into_iter().zip(cell.off).zip(cell.mbps) {
         // Written so that what is not a number does not hold.
         if cell.trouble != "idle" && !(off.abs() <= SHARE) {
-            broken.push(format!("{host} has {mbps:.2} Mbit/s, {:.1} % off its share (at most 2 %)", off * 100.0));
+            broken.push(format!(
+                "{host} has {mbps:.2} Mbit/s, {:.1} % off its share (at most 2 %)",
+                off * 100.0
+            ));
         }
     }
     for (whose, pings, idle) in [("quiet host", cell.quiet, idle.quiet), ("heavy host", cell.own, idle.own)] {
         let most = idle.p95_ms + ABOVE_IDLE_MS;
         if !(pings.p95_ms <= most) {
-            broken.push(format!("95 of 100 pings of the {whose} take {:.1} ms (at most {most:.1})", pings.p95_ms));
+            broken.push(format!(
+                "95 of 100 pings of the {whose} take {:.1} ms (at most {most:.1})",
+                pings.p95_ms
+            ));
         }
     }
     // One of 800 may be on its way at the end.
@@ -270,7 +280,9 @@ pub fn line(cell: &Cell) -> String {
 /// The table in Markdown, as `docs/gateway/measured.md` has it.
 pub fn markdown(cells: &[Cell]) -> String {
     let mut text = String::from("| |");
-    TROUBLES.iter().for_each(|trouble| drop(write!(text, " {} |", trouble.title)));
+    for trouble in TROUBLES {
+        let _ = write!(text, " {} |", trouble.title);
+    }
     text += "\n|---|";
     text += &"---|".repeat(TROUBLES.len());
     text.push('\n');
@@ -281,7 +293,9 @@ pub fn markdown(cells: &[Cell]) -> String {
         }
         let _ = write!(text, "| {} |", row.title);
         for cell in own {
-            let form = |pings: Pings| format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0);
+            let form = |pings: Pings| {
+                format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0)
+            };
             let rates = match cell.trouble.as_str() {
                 "idle" => String::new(),
                 _ => format!("{:.1}, {:.1}; ", cell.mbps[0], cell.mbps[1]),
@@ -350,10 +364,8 @@ mod tests {
         let traffic = case.traffic();
         let ms = 1_000_000;
         let seen = |flow: &crate::traffic::Flow| FlowSeen {
-            delays_ns: (0..300)
-                .filter(|n| flow.way == Way::Download || n % 4 > 0)
-                .map(|n| (n * PING_NS + 1000, 12 * ms))
-                .collect(),
+            delays_ns: vec![(0, 12 * ms); 300],
+            numbers: (0..300).map(|n| if flow.way == Way::Upload && n % 4 == 0 { 1000 } else { n }).collect(),
             ..FlowSeen::default()
         };
         let seen = Seen { flows: traffic.flows.iter().map(seen).collect(), ..Seen::default() };

@@ -195,7 +195,7 @@ impl Arguments {
     fn home(&self) -> Fallible<bool> {
         let rows: Vec<_> = home::ROWS.iter().filter(|row| self.is_named(row.name)).collect();
         let bar = report::bar(rows.len() * fairwire_field::contest::home::TROUBLES.len());
-        let mut cells = Vec::new();
+        let (mut cells, mut is_whole) = (Vec::new(), true);
         for row in rows {
             if let Some(why) = row.needs() {
                 eprintln!("SKIPPED: {}: {why}", row.title);
@@ -205,7 +205,13 @@ impl Arguments {
                 bar.suspend(|| print!("{}", home::line(cell)));
                 bar.inc(1);
             });
-            cells.extend(held?);
+            match held {
+                Ok(held) => cells.extend(held),
+                Err(error) => {
+                    is_whole = false;
+                    bar.suspend(|| eprintln!("{error}"));
+                }
+            }
         }
         bar.finish_and_clear();
         report::write(&self.out, "home.json", &cells)?;
@@ -213,7 +219,7 @@ impl Arguments {
         std::fs::write(self.out.join("home.md"), home::markdown(&cells))?;
         print!("{}", home::markdown(&cells));
         println!("written to {}", self.out.join("home.md").display());
-        Ok(cells.iter().all(|cell| cell.broken.is_empty()))
+        Ok(is_whole && cells.iter().all(|cell| cell.broken.is_empty()))
     }
 
     fn peers(&self) -> Fallible<bool> {

@@ -126,6 +126,7 @@ impl Seen {
             sum(&mut own.back_bytes, other.back_bytes);
             sum(&mut own.payload_bytes, other.payload_bytes);
             own.delays_ns.extend(other.delays_ns);
+            own.numbers.extend(other.numbers);
             own.sent += other.sent;
             own.refused += other.refused;
         }

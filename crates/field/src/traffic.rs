@@ -80,7 +80,7 @@ pub const UDP_PORT: u16 = 5001;
 const FIRST_PORT: u16 = 6000;
 /// Counts are kept in slots of this length.
 pub const SLOT: Duration = Duration::from_ms(100);
-/// Payload of a ping, and of the head of every datagram: flow, number, time.
+/// Payload of a ping, and of the head of every datagram: flow, time, number.
 pub const HEAD_BYTES: usize = 20;
 
 /// The port from which flow `flow` comes.
@@ -157,6 +157,8 @@ pub struct FlowSeen {
     /// One-way delays of its pings, in the order of arrival: when they were sent, nanoseconds after the start, and how
     /// long they took.
     pub delays_ns: Vec<(u64, u64)>,
+    /// Which of its pings they were, counted from 0.
+    pub numbers: Vec<u32>,
     /// Datagrams or frames that it sent.
     pub sent: u64,
     /// What its sender was refused, and how often it was.

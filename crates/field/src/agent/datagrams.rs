@@ -22,8 +22,8 @@ pub(super) struct Catcher {
 pub(super) struct Caught {
     /// By flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; when it was sent, nanoseconds after the start; nanoseconds on the way.
-    pub delays: Vec<(usize, u64, u64)>,
+    /// Flow; number of the ping; when it was sent, nanoseconds after the start, and nanoseconds on the way.
+    pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
 impl Catcher {
@@ -73,13 +73,16 @@ impl Catcher {
     fn take(&self, datagram: &[u8], caught: &mut Caught) {
         let flows = &self.stage.traffic.flows;
         let now = clock::now();
-        let Some((flow, sent_ns)) = head(datagram).filter(|(flow, _)| *flow < flows.len()) else { return };
+        let Some(Head { flow, sent_ns, number }) = head(datagram).filter(|head| head.flow < flows.len())
+        else {
+            return;
+        };
         if let Some(slot) = self.stage.slot(now) {
             caught.payload[flow][slot] += datagram.len() as u64;
         }
         if matches!(flows[flow].sends, Sends::Ping { .. }) {
             let at_ns = sent_ns.saturating_sub(self.stage.start().ns());
-            caught.delays.push((flow, at_ns, now.ns().saturating_sub(sent_ns)));
+            caught.delays.push((flow, number, (at_ns, now.ns().saturating_sub(sent_ns))));
         }
     }
 }
@@ -109,20 +112,32 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Marks datagrams as ours.
 const MAGIC: u32 = 0xfa1e_f1e1;
 
-/// Writes the head of a datagram of `flow`, sent at `now_ns`.
-pub(super) fn write_head(payload: &mut [u8], flow: usize, now_ns: u64) {
-    payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
-    payload[4..8].copy_from_slice(&(flow as u32).to_be_bytes());
-    payload[8..16].copy_from_slice(&now_ns.to_be_bytes());
-    payload[16..HEAD_BYTES].fill(0);
+/// What the head of a datagram says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub flow: usize,
+    /// When it was sent.
+    pub sent_ns: u64,
+    /// Which of its flow it is, counted from 0.
+    pub number: u32,
 }
 
-/// Flow and time of a datagram of ours.
-fn head(payload: &[u8]) -> Option<(usize, u64)> {
-    let magic = u32::from_be_bytes(*payload.first_chunk()?);
-    let flow = u32::from_be_bytes(*payload.get(4..)?.first_chunk()?);
-    let at_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);
-    (magic == MAGIC).then_some((flow as usize, at_ns))
+impl Head {
+    /// Writes it to the beginning of `payload`.
+    pub fn write(self, payload: &mut [u8]) {
+        payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
+        payload[4..8].copy_from_slice(&(self.flow as u32).to_be_bytes());
+        payload[8..16].copy_from_slice(&self.sent_ns.to_be_bytes());
+        payload[16..HEAD_BYTES].copy_from_slice(&self.number.to_be_bytes());
+    }
+}
+
+/// The head of a datagram of ours.
+fn head(payload: &[u8]) -> Option<Head> {
+    let u32_at = |at: usize| Some(u32::from_be_bytes(*payload.get(at..)?.first_chunk()?));
+    let sent_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);
+    let head = Head { flow: u32_at(4)? as usize, sent_ns, number: u32_at(16)? };
+    (u32_at(0)? == MAGIC).then_some(head)
 }
 
 #[cfg(test)]
@@ -130,11 +145,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_datagram_tells_its_flow_and_when_it_was_sent_and_others_tell_nothing() {
+    fn a_datagram_has_its_flow_its_time_and_its_number_and_others_have_nothing() {
         let mut payload = [7; HEAD_BYTES];
         assert_eq!(head(&payload), None);
-        write_head(&mut payload, 12, 345);
-        assert_eq!(head(&payload), Some((12, 345)));
-        assert_eq!(head(&payload[..15]), None);
+        let own = Head { flow: 12, sent_ns: 345, number: 6 };
+        own.write(&mut payload);
+        assert_eq!(head(&payload), Some(own));
+        assert_eq!(head(&payload[..19]), None);
     }
 }

@@ -144,8 +144,9 @@ fn gathered(
             ..FlowSeen::default()
         });
     }
-    for (flow, at_ns, took_ns) in caught.delays {
-        flows[flow].delays_ns.push((at_ns, took_ns));
+    for (flow, number, delay) in caught.delays {
+        flows[flow].delays_ns.push(delay);
+        flows[flow].numbers.push(number);
     }
     for sent in sent {
         (flows[sent.flow].sent, flows[sent.flow].refused) = (sent.sent, sent.refused);

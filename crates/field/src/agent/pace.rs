@@ -1,7 +1,7 @@
 //! What is sent by the clock: datagrams, pings, raw frames.
 
 use super::Stage;
-use super::datagrams::{shared, write_head};
+use super::datagrams::{Head, shared};
 use super::raw::Forge;
 use crate::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
@@ -105,7 +105,8 @@ impl Source {
     fn send(&mut self) {
         let is_sent = match &mut self.outlet {
             Outlet::Socket(socket, payload) => {
-                write_head(payload, self.flow, clock::now().ns());
+                let number = (self.sent + self.refused) as u32;
+                Head { flow: self.flow, sent_ns: clock::now().ns(), number }.write(payload);
                 socket.send(payload).is_ok()
             }
             Outlet::Frames(forge) => {

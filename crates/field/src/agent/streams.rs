@@ -59,8 +59,7 @@ impl Reader {
         let connections = (0..flows).map(|_| None).collect();
         let counts = vec![stage.empty(); flows];
         let (opened_for_us, opened) = channel();
-        let reader =
-            Reader { opened_for_us, stage: Arc::clone(stage), epoll, listener, connections, counts };
+        let reader = Reader { opened_for_us, stage: Arc::clone(stage), epoll, listener, connections, counts };
         Ok((reader, opened))
     }
 
@@ -147,7 +146,10 @@ pub(super) fn connect_all(stage: &Stage, way: Way) -> Fallible<Vec<Connection>> 
                 scope.spawn(move || own.into_iter().map(connected).collect::<Fallible<Vec<_>>>())
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().expect("connecting does not panic")).collect::<Vec<_>>()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("connecting does not panic"))
+            .collect::<Vec<_>>()
     });
     Ok(made.into_iter().collect::<Fallible<Vec<_>>>()?.into_iter().flatten().collect())
 }

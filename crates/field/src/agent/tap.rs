@@ -89,7 +89,8 @@ impl Tapped {
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
         // A flow is known by the port of who opened it: the other host, or this one.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.way));
-        let here = of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.way));
+        let here =
+            of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.way));
         let count = match there.or(here) {
             Some(flow) if flows[flow].way != stage.way => &mut self.link[flow],
             Some(flow) => &mut self.back[flow],

@@ -378,7 +378,8 @@ mod tests {
     #[test]
     fn a_batch_is_framed_and_its_messages_are_of_the_packet_filter() {
         let hook = Hook { chain: "c", kind: "filter", number: 2, priority: -1, device: Some("lan0") };
-        let batch = Batch::of(Family::Netdev, "t").renew(Fate::Goes).chain(hook).rule("c", &[Expression::Accept]);
+        let batch =
+            Batch::of(Family::Netdev, "t").renew(Fate::Goes).chain(hook).rule("c", &[Expression::Accept]);
         let bytes = batch.finish();
         let (mut at, mut kinds) = (0, Vec::new());
         while at < bytes.len() {

@@ -14,7 +14,9 @@
 //! link fails [open or closed](Failing).
 
 use super::link::{self, About};
-use super::nftables::{Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route};
+use super::nftables::{
+    Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route,
+};
 use super::tun::Tun;
 use super::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::clock;
@@ -79,7 +81,12 @@ impl Passage {
     /// The names of the TAP devices: that which receives uploads, and that which receives downloads.
     pub fn taps(&self) -> [String; 2] {
         // An interface's name has 15 bytes at most, and names differ at their ends.
-        let from = self.inside.char_indices().rev().map(|(at, _)| at).take_while(|at| self.inside.len() - at <= MOST_OF_NAME);
+        let from = self
+            .inside
+            .char_indices()
+            .rev()
+            .map(|(at, _)| at)
+            .take_while(|at| self.inside.len() - at <= MOST_OF_NAME);
         let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
         ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
     }
@@ -103,7 +110,8 @@ impl Passage {
     /// Are there tables of a gateway of this name?
     pub fn has_tables(&self) -> io::Result<bool> {
         let nftables = Nftables::open()?;
-        Ok(nftables.has_table(Family::Netdev, &self.table())? || nftables.has_table(Family::Inet, &self.table())?)
+        Ok(nftables.has_table(Family::Netdev, &self.table())?
+            || nftables.has_table(Family::Inet, &self.table())?)
     }
 
     /// Deletes the tables of a gateway of this name that are left.

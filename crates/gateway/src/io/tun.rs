@@ -40,6 +40,8 @@ pub struct Tun {
 
 /// Packets read at once: bounded, so that the other direction has its turn.
 const MOST_AT_ONCE: usize = 32;
+/// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes waits there, before it is shared.
+const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
 
@@ -74,13 +76,25 @@ impl Tun {
         let mut ethernet_address = [0; 6];
         if kind == LinkKind::Ethernet {
             ethernet_address = about(index).map_err(fail("looking at it"))?.ethernet_address;
-            let _ = Netlink::open_plain().and_then(|netlink| silence(&netlink, index));
+            let netlink = Netlink::open_plain().map_err(fail("opening a netlink socket"))?;
+            let _ = silence(&netlink, index);
+            netlink.set_queue(index, TAP_QUEUE).map_err(fail("setting the length of the queue"))?;
         }
         let mut up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
         control(socket.as_fd(), libc::SIOCSIFFLAGS as c_ulong, &mut up).map_err(fail("bringing up"))?;
         let packet = vec![0; PACKET_BYTES].into();
         let (name, health) = (name.to_owned(), PortHealth::default());
-        let tun = Tun { device, name, kind, index, ethernet_address, readdress: None, packet, health, is_down: false };
+        let tun = Tun {
+            device,
+            name,
+            kind,
+            index,
+            ethernet_address,
+            readdress: None,
+            packet,
+            health,
+            is_down: false,
+        };
         Ok(tun)
     }
 
@@ -97,8 +111,7 @@ impl Tun {
 
     /// Is the frame in the buffer the kernel's own, such as a report of the groups that it listens to?
     fn is_own(&self) -> bool {
-        self.kind == LinkKind::Ethernet
-            && self.packet[vnet::LEN + 6..vnet::LEN + 12] == self.ethernet_address
+        self.kind == LinkKind::Ethernet && self.packet[vnet::LEN + 6..vnet::LEN + 12] == self.ethernet_address
     }
 
     /// The device's name.

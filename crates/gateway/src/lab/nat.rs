@@ -6,8 +6,13 @@ use crate::io::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook,
 /// Gives what this thread's network namespace sends by the interface `outside` the address of that interface (`masquerade`), in a table
 /// `ip nat`.
 pub fn masquerade(outside: &str) -> Result<(), Trouble> {
-    let hook =
-        Hook { chain: "leaving", kind: "nat", number: hook::INET_POSTROUTING, priority: SOURCE_NAT, device: None };
+    let hook = Hook {
+        chain: "leaving",
+        kind: "nat",
+        number: hook::INET_POSTROUTING,
+        priority: SOURCE_NAT,
+        device: None,
+    };
     let name = interface_name(outside);
     let rule = [Expression::Meta(meta::OUTPUT), Expression::Is(&name), Expression::Masquerade];
     let batch = Batch::of(Family::Ipv4, "nat").renew(Fate::StaysOpenToAll).chain(hook).rule("leaving", &rule);

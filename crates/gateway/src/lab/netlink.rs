@@ -153,6 +153,14 @@ impl Netlink {
         self.ask(request).during("changing an interface's MTU")
     }
 
+    /// Gives an interface room for this many packets that wait to be sent.
+    pub(crate) fn set_queue(&self, index: u32, packets: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_TXQLEN, packets);
+        self.ask(request)
+    }
+
     /// Gives an interface an Ethernet address.
     pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> Result<(), Trouble> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);

@@ -104,7 +104,9 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
         return Ok(());
     }
     let passage = passage(spec);
-    let fail = |error| ServiceError::system(format!("deleting the tables `{}` that were left", passage.table()), error);
+    let fail = |error| {
+        ServiceError::system(format!("deleting the tables `{}` that were left", passage.table()), error)
+    };
     passage.remove_left().map_err(fail)
 }
 

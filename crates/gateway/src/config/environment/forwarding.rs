@@ -2,11 +2,11 @@
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
+use crate::config::spec::{OnFailure, Spec};
 use crate::io::interface::ipv4_address;
 use crate::io::link;
 use crate::io::nftables::{Family, Nftables};
 use crate::io::router::{Failing, Passage};
-use crate::config::spec::{OnFailure, Spec};
 use fairwire_document::DocumentError;
 use std::fs;
 use std::io::ErrorKind;
@@ -71,7 +71,13 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
     let Some(outside) = outside else { return Err(missing(config, "outside", &there)) };
     if link::about(outside).is_ok_and(|about| about.is_loopback) {
         let why = "that is the machine's loopback, which leads nowhere".to_owned();
-        return Err(refused(config, "wire.outside", &wire.outside, why, "the interface to which the default route leads".into()));
+        return Err(refused(
+            config,
+            "wire.outside",
+            &wire.outside,
+            why,
+            "the interface to which the default route leads".into(),
+        ));
     }
     let tables = Nftables::open().and_then(|nftables| nftables.has_table(Family::Netdev, "fairwire"));
     // A missing right is reported elsewhere.
@@ -80,9 +86,13 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
         let allowed = "a kernel with CONFIG_NF_TABLES_NETDEV (Linux 5.18 or later); `af-packet` on a machine of its own".to_owned();
         return Err(refused(config, "wire.backend", "router", why, allowed));
     }
-    let families = [("IPv4", "ipv4", "net.ipv4.ip_forward"), ("IPv6", "ipv6", "net.ipv6.conf.all.forwarding")];
+    let families =
+        [("IPv4", "ipv4", "net.ipv4.ip_forward"), ("IPv6", "ipv6", "net.ipv6.conf.all.forwarding")];
     for (called, _, setting) in families.into_iter().filter(|(_, family, _)| !forwards(family, names)) {
-        notes.push(Note(format!("this machine does not forward {called} between `{}` and `{}` ({setting})", names[0], names[1])));
+        notes.push(Note(format!(
+            "this machine does not forward {called} between `{}` and `{}` ({setting})",
+            names[0], names[1]
+        )));
     }
     let (table, [up, down]) = (passage(config.spec()).table(), passage(config.spec()).taps());
     notes.push(Note(format!(
