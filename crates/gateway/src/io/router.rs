@@ -62,6 +62,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const MOST_OF_NAME: usize = 10;
 /// The bit of a packet's mark that says that it came from the outside, from the forwarding to the sending of it.
 const MARK: u32 = 0x4000_0000;
+/// The type of packets that are for this host by their Ethernet address (`linux/if_packet.h`).
+const PACKET_HOST: &[u8] = &[0];
 /// Before all others that look at what arrives, and after all others that look at what is forwarded.
 const FIRST: i32 = -450;
 const LAST: i32 = 450;
@@ -195,16 +197,17 @@ fn take_out(
     down_address: [u8; 6],
     fate: Fate,
 ) -> io::Result<()> {
+    nftables.commit(taking(passage, places, down_address, fate))?;
+    nftables.commit(marking(passage, fate))
+}
+
+/// What comes from the outside and leaves by the inside is marked.
+fn marking(passage: &Passage, fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
-    let table = passage.table();
-    let chain = |chain, number, priority, device| Hook { chain, kind: "filter", number, priority, device };
-    let device = Some(passage.inside.as_str());
-    const TO_HOST: &[u8] = &[0];
-    // RTN_UNICAST: to another host.
-    let unicast = 1_u32.to_ne_bytes();
-    let forwarding = Batch::of(Family::Inet, &table)
+    let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
+    Batch::of(Family::Inet, &passage.table())
         .renew(fate)
-        .chain(chain("forward", hook::INET_FORWARD, LAST, None))
+        .chain(Hook { chain: "forward", kind, number, priority, device: None })
         .rule(
             "forward",
             &[
@@ -216,54 +219,42 @@ fn take_out(
                 E::Bits { mask: !MARK, xor: MARK },
                 E::SetMeta(meta::MARK),
             ],
-        );
-    let taking = Batch::of(Family::Netdev, &table)
+        )
+}
+
+/// What has a route to the outside is taken at the ingress of the inside, and what is marked at its egress.
+fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) -> Batch {
+    let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
+    let device = Some(passage.inside.as_str());
+    let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
+    // RTN_UNICAST: to another host.
+    let unicast = 1_u32.to_ne_bytes();
+    let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
+    let to_up = [E::Number(places.up), E::Send];
+    let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
+    // Of a packet that still has the socket of its sender, as from a container on this machine, the kernel may give the interface by
+    // which it came instead of its route.
+    let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
+    let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
+    let by_mark = [
+        E::Meta(meta::MARK),
+        E::Bits { mask: MARK, xor: 0 },
+        E::IsNot(&[0; 4]),
+        E::Meta(meta::MARK),
+        E::Bits { mask: !MARK, xor: 0 },
+        E::SetMeta(meta::MARK),
+        E::Number(places.down),
+        E::Send,
+    ];
+    Batch::of(Family::Netdev, &passage.table())
         .renew(fate)
-        .chain(chain("upload", hook::NETDEV_INGRESS, FIRST, device))
-        .chain(chain("download", hook::NETDEV_EGRESS, LAST, device))
+        .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
+        .chain(chain("download", hook::NETDEV_EGRESS, LAST))
         // What the gateway gives back.
         .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept])
-        .rule(
-            "upload",
-            &[
-                E::Meta(meta::PACKET_TYPE),
-                E::Is(TO_HOST),
-                E::RouteOfDestination(route::OUTPUT),
-                E::Is(&outside),
-                E::Number(places.up),
-                E::Send,
-            ],
-        )
-        // Of a packet that still has the socket of its sender, as from a container on this machine, the kernel may give the interface by
-        // which it came instead of its route.
-        .rule(
-            "upload",
-            &[
-                E::Meta(meta::PACKET_TYPE),
-                E::Is(TO_HOST),
-                E::RouteOfDestination(route::OUTPUT),
-                E::Is(&inside),
-                E::RouteOfDestination(route::KIND),
-                E::Is(&unicast),
-                E::Number(places.up),
-                E::Send,
-            ],
-        )
-        .rule(
-            "download",
-            &[
-                E::Meta(meta::MARK),
-                E::Bits { mask: MARK, xor: 0 },
-                E::IsNot(&0_u32.to_ne_bytes()),
-                E::Meta(meta::MARK),
-                E::Bits { mask: !MARK, xor: 0 },
-                E::SetMeta(meta::MARK),
-                E::Number(places.down),
-                E::Send,
-            ],
-        );
-    nftables.commit(taking)?;
-    nftables.commit(forwarding)
+        .rule("upload", &by_route)
+        .rule("upload", &by_kind)
+        .rule("download", &by_mark)
 }
 
 /// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by it, uploads arrive at it. Traffic
