@@ -90,15 +90,16 @@ pub struct DirectionSpec {
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline. Default: `faba`, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
+    /// The discipline. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
     pub discipline: Option<String>,
     /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
     /// there are many classes.
     pub leaf: Option<String>,
     /// How much may wait. Default: 50 ms.
     pub buffer: Option<Quantity<Amount>>,
-    /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`; always `5-tuple` with `classful`,
-    /// where subscribers have queues of their own.
+    /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then the flows of each. Default:
+    /// `subscriber` where there are subscribers, `5-tuple` with classes in `classful`, which have queues of their own, and
+    /// otherwise `["inside", "5-tuple"]`, or `inside` where there are classes or the discipline knows no two levels.
     pub flows: Option<FlowsSpec>,
     /// For labs: constant delay after the link. Default: none.
     pub delay: Option<Quantity<Duration>>,
@@ -123,11 +124,13 @@ pub struct FramingSpec {
 }
 
 /// What a flow is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowsSpec {
     /// A word.
     Named(FlowsChoice),
+    /// Two levels: who shares first, and `5-tuple`.
+    Levels(Vec<FlowsSpec>),
     /// The network of the inside host: so many leading bits of its address.
     Prefix {
         /// Leading bits of an IPv4 address, 1 to 32.
@@ -148,8 +151,10 @@ pub enum FlowsChoice {
     Source,
     /// The host that receives.
     Destination,
-    /// The host inside: it receives downloads and sends uploads.
+    /// The host inside, by its address: it receives downloads and sends uploads.
     Inside,
+    /// The host inside, by its Ethernet address: one host, whatever number of addresses it has. Behind a router all hosts are one.
+    Mac,
     /// The host outside.
     Outside,
     /// The subscriber; where none claims a packet, its inside host.
