@@ -103,6 +103,11 @@ field: rust ## hold the gateway against its promises in real networks: contests,
 	@cargo build --release --locked -p fairwire -p fairwire-field --bins
 	@$(target)/release/fairwire-field $(ARGS)
 
+.PHONY: field-home
+field-home: rust ## the table of a home: who gets what and how long pings take, under HTB and ours, bump and NAT router (root; ten minutes)
+	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@$(target)/release/fairwire-field home $(ARGS)
+
 .PHONY: field-peers
 field-peers: rust ## the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
 	@cargo build --release --locked -p fairwire -p fairwire-field -p fairwire-oracle --bins --examples

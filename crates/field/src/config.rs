@@ -11,7 +11,7 @@ pub const SUBSCRIBERS: &str = "subscribers.csv";
 pub struct Link {
     /// The rate, Mbit/s.
     pub mbps: u64,
-    /// The discipline's name in the catalogue.
+    /// The discipline's name in the catalogue; empty for the gateway's default.
     pub discipline: &'static str,
     /// How much may wait, as typed.
     pub buffer: &'static str,
@@ -49,6 +49,10 @@ pub struct Document {
     pub safety: String,
     /// The text of the file with subscribers.
     pub subscribers: Option<String>,
+    /// Does it shape what a router forwards, rather than being a wire?
+    pub is_router: bool,
+    /// The interface towards the outside, where it is another than [`OUTSIDE`].
+    pub outside: &'static str,
 }
 
 impl Document {
@@ -60,7 +64,9 @@ impl Document {
             text.push('\n');
         };
         say("format = 1\nname = \"field\"\n".into());
-        say(format!("[wire]\noutside = \"{}\"\ninside = \"{}\"\n", OUTSIDE.name, INSIDE.name));
+        let outside = if self.outside.is_empty() { OUTSIDE.name } else { self.outside };
+        let backend = if self.is_router { "backend = \"router\"\n" } else { "" };
+        say(format!("[wire]\n{backend}outside = \"{outside}\"\ninside = \"{}\"\n", INSIDE.name));
         say(format!("[telemetry]\nsocket = \"{socket}\"\ninterval = \"10 ms\"\n"));
         if !self.safety.is_empty() {
             say(format!("[safety]\n{}\n", self.safety));
@@ -82,11 +88,15 @@ impl Document {
 
     fn direction(&self, way: &str, link: Link) -> String {
         let Link { mbps, discipline, buffer, delay_ms } = link;
-        let mut text = format!(
-            "[{way}]\nrate = \"{mbps} Mbit/s\"\ndiscipline = \"{discipline}\"\nbuffer = \"{buffer}\"\nseed = 1\n"
-        );
+        let mut text = format!("[{way}]\nrate = \"{mbps} Mbit/s\"\nbuffer = \"{buffer}\"\nseed = 1\n");
+        if !discipline.is_empty() {
+            let _ = writeln!(text, "discipline = \"{discipline}\"");
+        }
         if let Some(flows) = self.flows {
-            let _ = writeln!(text, "flows = \"{flows}\"");
+            let _ = match flows.starts_with('[') {
+                true => writeln!(text, "flows = {flows}"),
+                false => writeln!(text, "flows = \"{flows}\""),
+            };
         }
         if delay_ms > 0 {
             let _ = writeln!(text, "delay = \"{delay_ms} ms\"");
@@ -123,6 +133,7 @@ mod tests {
             more: "[discipline.hfaba]\ncap = false\n".into(),
             safety: "on_failure = \"open\"".into(),
             subscribers: Some("name,addresses\n".into()),
+            ..Document::default()
         };
         let spec: Spec =
             toml::from_str(&document.text("/run/field.sock")).expect("it is TOML and has no unknown keys");

@@ -15,6 +15,7 @@ pub mod config;
 pub mod contest;
 pub mod fault;
 pub mod gateway;
+pub mod home;
 pub mod peers;
 pub mod pen;
 pub mod report;

@@ -1,11 +1,11 @@
-//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make field`, `make soak` and
-//! `make field-peers`.
+//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make field`, `make field-home`,
+//! `make soak` and `make field-peers`.
 #![forbid(unsafe_code)]
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::pen::{self, NoPen};
-use fairwire_field::{Fallible, agent, peers, report, scale, soak};
+use fairwire_field::{Fallible, agent, home, peers, report, scale, soak};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,13 +20,16 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   faults [NAME]...    what was promised, what happened, the counters
   scale               20 000 subscribers: memory, start, reload
   soak                full load and reloads for minutes
+  home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
+                      names contain a NAME
   peers               the same traffic through the kernel's HTB; needs iproute2
   list                lists contests and faults
 
   --out FOLDER     where results go (default: out/field)
   --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
   --minutes N      of a soak (default: 10)
-  --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four or twelve times as long
+  --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four or twelve times as long.
+                   Of `home` the first third is not measured (default there: 12)
 
 The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
 
@@ -62,7 +65,7 @@ struct Arguments {
     out: PathBuf,
     uml: PathBuf,
     minutes: f64,
-    seconds: u64,
+    seconds: Option<u64>,
     command: Command,
     names: Vec<String>,
 }
@@ -74,6 +77,7 @@ enum Command {
     Faults,
     Scale,
     Soak,
+    Home,
     Peers,
     List,
 }
@@ -84,7 +88,7 @@ impl Arguments {
             out: PathBuf::from("out/field"),
             uml: PathBuf::from("out/oracle-linux/guest"),
             minutes: 10.0,
-            seconds: 20,
+            seconds: None,
             command: Command::All,
             names: Vec::new(),
         };
@@ -95,7 +99,7 @@ impl Arguments {
                 "--out" => read.out = value()?.into(),
                 "--uml" => read.uml = value()?.into(),
                 "--minutes" => read.minutes = within(&value()?, "--minutes", 0.5, 1440.0)?,
-                "--seconds" => read.seconds = within(&value()?, "--seconds", 4.0, 600.0)? as u64,
+                "--seconds" => read.seconds = Some(within(&value()?, "--seconds", 4.0, 600.0)? as u64),
                 "--help" | "-h" => read.command = Command::List,
                 option if option.starts_with('-') => return Err(format!("there is no option {option}")),
                 name if is_chosen => read.names.push(name.to_owned()),
@@ -115,6 +119,7 @@ impl Arguments {
             Command::Faults => self.faults(),
             Command::Scale => self.tell("scale.json", scale::twenty_thousand()),
             Command::Soak => self.soak(),
+            Command::Home => self.home(),
             Command::Peers => self.peers(),
             Command::List => Ok(list()),
         };
@@ -140,7 +145,7 @@ impl Arguments {
 
     fn contests(&self) -> Fallible<bool> {
         let cases = contest::all().into_iter().filter(|case| self.is_named(&case.name));
-        let cases: Vec<Case> = cases.map(|case| case.beside(self.seconds)).collect();
+        let cases: Vec<Case> = cases.map(|case| case.beside(self.seconds.unwrap_or(20))).collect();
         let bar = report::bar(cases.len());
         let mut all: Vec<Judged> = Vec::new();
         println!("{}", report::HEADING);
@@ -187,6 +192,36 @@ impl Arguments {
         self.tell("soak.json", vec![happened])
     }
 
+    fn home(&self) -> Fallible<bool> {
+        let rows: Vec<_> = home::ROWS.iter().filter(|row| self.is_named(row.name)).collect();
+        let bar = report::bar(rows.len() * fairwire_field::contest::home::TROUBLES.len());
+        let (mut cells, mut is_whole) = (Vec::new(), true);
+        for row in rows {
+            if let Some(why) = row.needs() {
+                eprintln!("SKIPPED: {}: {why}", row.title);
+                continue;
+            }
+            let held = row.hold(self.seconds.unwrap_or(12), &mut |cell| {
+                bar.suspend(|| print!("{}", home::line(cell)));
+                bar.inc(1);
+            });
+            match held {
+                Ok(held) => cells.extend(held),
+                Err(error) => {
+                    is_whole = false;
+                    bar.suspend(|| eprintln!("{error}"));
+                }
+            }
+        }
+        bar.finish_and_clear();
+        report::write(&self.out, "home.json", &cells)?;
+        std::fs::write(self.out.join("home.csv"), home::csv(&cells))?;
+        std::fs::write(self.out.join("home.md"), home::markdown(&cells))?;
+        print!("{}", home::markdown(&cells));
+        println!("written to {}", self.out.join("home.md").display());
+        Ok(is_whole && cells.iter().all(|cell| cell.broken.is_empty()))
+    }
+
     fn peers(&self) -> Fallible<bool> {
         if let Err(why) = peers::check() {
             eprintln!("SKIPPED: the kernel's HTB: {why}");
@@ -197,7 +232,7 @@ impl Arguments {
         println!("{}", report::HEADING);
         for name in peers::CASES {
             let case = contest::find(name).ok_or("a contest of the peers is missing")?;
-            let case = case.beside(self.seconds);
+            let case = case.beside(self.seconds.unwrap_or(20));
             for judged in [case.hold()?, peers::through_htb(&case)?] {
                 bar.suspend(|| print!("{}", report::rows(&judged)));
                 all.push(judged);
@@ -239,6 +274,7 @@ fn command(name: &str) -> Option<Command> {
         "faults" => Command::Faults,
         "scale" => Command::Scale,
         "soak" => Command::Soak,
+        "home" => Command::Home,
         "peers" => Command::Peers,
         "list" => Command::List,
         _ => return None,

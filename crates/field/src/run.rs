@@ -6,7 +6,7 @@ use crate::config::Document;
 use crate::gateway::Gateway;
 use crate::pen::SCRATCH;
 use crate::traffic::{Seen, Traffic};
-use crate::world::{Wiring, World};
+use crate::world::{HOST, Wiring, World};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::clock;
@@ -19,6 +19,8 @@ pub enum Middle<'a> {
     Gateway(&'a Document),
     /// The kernel, set up by these commands.
     Kernel(&'a [String]),
+    /// The kernel, set up by these commands, and the gateway; hosts send no super-packets, so that the kernel's queues hold single ones.
+    Both(&'a [String], &'a Document),
 }
 
 /// A run under way.
@@ -49,6 +51,15 @@ impl Run {
                 world.gateway.enter()?;
                 commands.iter().try_for_each(|line| command(line))?;
                 None
+            }
+            Middle::Both(commands, document) => {
+                for way in Way::ALL {
+                    world.sender(way).enter()?;
+                    command(&format!("ip link set dev {} gso_max_segs 1", HOST.name))?;
+                }
+                world.gateway.enter()?;
+                commands.iter().try_for_each(|line| command(line))?;
+                Some(Gateway::start(&world, document)?)
             }
         };
         let file = format!("{SCRATCH}/traffic-{}.json", clock::now().ns());
@@ -115,6 +126,7 @@ impl Seen {
             sum(&mut own.back_bytes, other.back_bytes);
             sum(&mut own.payload_bytes, other.payload_bytes);
             own.delays_ns.extend(other.delays_ns);
+            own.numbers.extend(other.numbers);
             own.sent += other.sent;
             own.refused += other.refused;
         }

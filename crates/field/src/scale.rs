@@ -86,6 +86,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
         destination: address(number * (SUBSCRIBERS / AT_WORK)).into(),
         start_ns: 0,
         stop_ns: duration_ns,
+        is_opened_by_receiver: false,
     });
     let traffic = Traffic { flows: flows.collect(), duration_ns };
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(discipline, 0)), traffic)?;

@@ -39,7 +39,16 @@ fn traffic(seconds: u64) -> Traffic {
         let (outside, inside) = (server(number, false), subscriber(1, number, false));
         let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
         let sends = Sends::Tcp("cubic".into());
-        Flow { group: way.name().into(), sends, way, source, destination, start_ns: 0, stop_ns }
+        Flow {
+            group: way.name().into(),
+            sends,
+            way,
+            source,
+            destination,
+            start_ns: 0,
+            stop_ns,
+            is_opened_by_receiver: false,
+        }
     };
     let flows = Way::ALL.into_iter().flat_map(|way| (0..FLOWS).map(move |number| flow(way, number)));
     Traffic { flows: flows.collect(), duration_ns: stop_ns }

@@ -31,6 +31,9 @@ pub struct Flow {
     pub start_ns: u64,
     /// When it ends.
     pub stop_ns: u64,
+    /// Does the receiver open it, as who is behind NAT must? Then its port is the receiver's.
+    #[serde(default)]
+    pub is_opened_by_receiver: bool,
 }
 
 /// What a flow does.
@@ -82,7 +85,7 @@ pub const UDP_PORT: u16 = 5001;
 const FIRST_PORT: u16 = 6000;
 /// Counts are kept in slots of this length.
 pub const SLOT: Duration = Duration::from_ms(100);
-/// Payload of a ping, and of the head of every datagram: flow, number, time.
+/// Payload of a ping, and of the head of every datagram: flow, time, number.
 pub const HEAD_BYTES: usize = 20;
 
 /// The port from which flow `flow` comes.
@@ -116,6 +119,11 @@ impl Flow {
             }
             _ => None,
         }
+    }
+
+    /// Does who sends what goes `way` open it?
+    pub fn is_opened_by(&self, way: Way) -> bool {
+        (self.way == way) != self.is_opened_by_receiver
     }
 
     /// Does it send frames without asking the kernel for a connection or a socket of its own?
@@ -154,6 +162,8 @@ pub struct FlowSeen {
     /// One-way delays of its pings, in the order of arrival: when they were sent, nanoseconds after the start, and how
     /// long they took.
     pub delays_ns: Vec<(u64, u64)>,
+    /// Which of its pings they were, counted from 0.
+    pub numbers: Vec<u32>,
     /// Datagrams or frames that it sent.
     pub sent: u64,
     /// What its sender was refused, and how often it was.

@@ -4,6 +4,7 @@ use crate::Fallible;
 use crate::run::command;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::lab::namespace::Namespace;
+use fairwire_gateway::lab::nat::masquerade;
 use fairwire_gateway::lab::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -29,6 +30,8 @@ pub struct Wiring {
     pub vlan: Option<u16>,
     /// The VXLAN tunnel in which they speak; none for plain frames.
     pub vxlan: Option<Vxlan>,
+    /// Is the gateway's host a router with source NAT, rather than a wire?
+    pub is_router: bool,
 }
 
 /// A VXLAN tunnel (RFC 7348).
@@ -40,7 +43,7 @@ pub struct Vxlan {
 
 impl Default for Wiring {
     fn default() -> Self {
-        Wiring { mtu: 1500, vlan: None, vxlan: None }
+        Wiring { mtu: 1500, vlan: None, vxlan: None, is_router: false }
     }
 }
 
@@ -49,7 +52,7 @@ impl Default for Wiring {
 pub struct World {
     /// The rest of the world.
     pub outside: Host,
-    /// Where the gateway's process runs: two interfaces without an address.
+    /// Where the gateway's process runs: two interfaces, without an address but on a router.
     pub gateway: Host,
     /// The subscribers.
     pub inside: Host,
@@ -75,6 +78,9 @@ impl World {
             world.join(wiring, side)?;
         }
         world.gateway.enter()?;
+        if wiring.is_router {
+            world.gateway.route()?;
+        }
         Ok(world)
     }
 
@@ -148,12 +154,33 @@ impl Host {
                 VLAN.index
             }
         };
+        if wiring.is_router {
+            // Behind NAT there is nothing to be found: only the inside knows the way.
+            let [own, _] = router_link(side);
+            netlink.add_address(device, Address { ip: own, prefix_bits: 24 })?;
+            if side == Way::Upload {
+                let [_, router] = router_link(side);
+                netlink.add_route(network(other, false), Route::Via(router))?;
+            }
+            return Ok(());
+        }
         for is_ipv6 in [false, true] {
             let prefix_bits = if is_ipv6 { 64 } else { 24 };
             netlink.add_address(device, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
             netlink.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
         }
         Ok(())
+    }
+
+    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding, and source NAT as at home.
+    fn route(&self) -> Fallible<()> {
+        for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
+            let [host, router] = router_link(side);
+            self.netlink.add_address(end.index, Address { ip: router, prefix_bits: 24 })?;
+            self.netlink.add_route(network(side, false), Route::Via(host))?;
+        }
+        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
+        Ok(masquerade(OUTSIDE.name)?)
     }
 }
 
@@ -192,6 +219,17 @@ fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
         false => Ipv4Addr::new(192, 0, 2, host as u8).into(),
         true => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host).into(),
     }
+}
+
+/// The addresses on the wire between the router and the host that sends what goes `way`: the host's, and the router's.
+fn router_link(way: Way) -> [IpAddr; 2] {
+    let third = if way == Way::Download { 2 } else { 3 };
+    [1, 254].map(|last| Ipv4Addr::new(192, 0, third, last).into())
+}
+
+/// The address that a router with NAT has outside, and all that comes from inside it.
+pub fn public_address() -> IpAddr {
+    router_link(Way::Download)[1]
 }
 
 /// Its network: 198.18.0.0/15 (RFC 2544) and 2001:db8:2::/48 outside, 10.0.0.0/8 and 2001:db8:1::/48 inside.

@@ -32,6 +32,8 @@ pub struct Opened {
     pub vlan: u16,
     /// Its differentiated-services codepoint.
     pub dscp: u8,
+    /// The Ethernet address of the host inside; zero without.
+    pub mac: [u8; 6],
 }
 
 /// The account of one flow: a cache line.
@@ -80,7 +82,7 @@ pub struct Accounts {
 }
 
 /// The account of all flows that found the table full; that of the flow at place n is n + 1, and above that the place's uses.
-const OTHERS: u32 = 0;
+pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that tell the place.
 const PLACE_BITS: u32 = 21;
 /// The most accounts: what a configuration may ask for.
@@ -93,6 +95,9 @@ const LOOKS: usize = 4;
 pub const SILENT: Duration = Duration::from_secs(3);
 /// The same for a flow of a single packet, as made-up senders are.
 pub const SILENT_ONCE: Duration = Duration::from_ms(500);
+
+/// Packets by which a host is known: more than a scan or a flood from random addresses sends by each.
+const FIRST: u64 = 8;
 
 /// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52 days.
 const fn ticks(ns: u64) -> u32 {
@@ -193,6 +198,16 @@ impl Accounts {
             Some(own) if own.uses << PLACE_BITS == account & !((1 << PLACE_BITS) - 1) => &mut own.count,
             _ => &mut self.others,
         }
+    }
+
+    /// The number of the host whose account `account` is, for a discipline that shares between hosts: from 1 on. Hosts without an account
+    /// of their own are 0 together, and so is each host until [`FIRST`] packets of it have come: made-up senders have one host's part
+    /// among them.
+    #[inline]
+    pub fn host(&self, account: u32) -> u32 {
+        let place = account & ((1 << PLACE_BITS) - 1);
+        let known = self.accounts.get((place as usize).wrapping_sub(1));
+        known.filter(|account| account.count.packets_in > FIRST).map_or(0, |_| place)
     }
 
     /// What `flow` got; zeros when it has no account of its own.
@@ -299,7 +314,7 @@ mod tests {
 
     fn first() -> Opened {
         let key = FlowKey::Other { ethertype: 0x0806, source: [0; 6], destination: [0; 6] };
-        Opened { key, class: 0, vlan: 0, dscp: 0 }
+        Opened { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
     }
 
     /// A packet of `flow` comes at `ms`.

@@ -7,9 +7,9 @@ mod replace;
 
 pub use replace::{HandedOver, Measure, Replacement, Retired};
 
-use crate::account::{Accounts, ClassCounts, Opened};
-use crate::class_book::UNCLAIMED;
-use crate::classify::{Classifier, Facts};
+use crate::account::{Accounts, ClassCounts, OTHERS, Opened};
+use crate::class_book::{UNCLAIMED, Way};
+use crate::classify::{Classifier, Facts, InsideMac};
 use crate::delay_line::DelayLine;
 use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
@@ -19,7 +19,8 @@ use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use crate::telemetry::capture::{Event, Fate, Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, Packet, Probe, Rate, Server, Service, Signals, Time, Transmitter,
+    Backlog, Cause, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Signals, Time,
+    Transmitter,
 };
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
@@ -137,9 +138,9 @@ impl Direction {
         // One pass, one flow and one account for all parts of a super-packet: they differ in nothing that is asked here.
         let headers = kind.parse(frame);
         let facts = self.classifier.facts(frame, &headers, 0);
-        let account = self.accounts.open(facts.flow, now, || opened(&headers, frame, &facts));
+        let account = self.account(&headers, frame, &facts, now);
         let seam = if vnet.is_gso() { Seam::of(&headers) } else { None };
-        let note = Note { len: 0, account, ecn: facts.ecn, kind, seam };
+        let note = Note { len: 0, account, class: facts.class, ecn: facts.ecn, kind, seam };
         if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind, now) {
             return self.lose_unshaped(frame, account, kind, now);
         }
@@ -272,6 +273,25 @@ impl Direction {
         inside == self.pool.in_use() && self.totals.is_balanced(inside)
     }
 
+    /// The account of a frame's flow.
+    #[inline]
+    fn account(&mut self, headers: &Headers, frame: &[u8], facts: &Facts, now: Time) -> u32 {
+        if facts.is_of_nobody {
+            return OTHERS; // a group is no host
+        }
+        let way = self.classifier.way();
+        self.accounts.open(facts.flow, now, || opened(headers, frame, facts, way))
+    }
+
+    /// The class and the flow that a discipline knows a packet by: where conversations are told apart, its host and its conversation.
+    #[inline]
+    fn names(&self, facts: &Facts, account: u32) -> (u32, FlowHash) {
+        match facts.within {
+            None => (facts.class, facts.flow),
+            Some(conversation) => (self.accounts.host(account), conversation),
+        }
+    }
+
     /// A wire-size packet arrives; `facts` are its own but for its length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: Note, now: Time) {
         self.totals.packets_in += 1;
@@ -296,6 +316,7 @@ impl Direction {
     }
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {
+        let (class, flow) = self.names(facts, self.pool.note(id).account);
         let Some(Link { server, meter, .. }) = self.link.as_mut().filter(|_| facts.is_ip) else {
             if let Some(Link { server, .. }) = &mut self.link {
                 server.charge(facts.len, now); // it leaves at once, and what waits has so much less of the link
@@ -307,12 +328,8 @@ impl Direction {
             let class = facts.is_ip.then_some(facts.class);
             return self.count_out(self.pool.note(id).account, class, facts.len);
         };
-        let packet = Packet {
-            class: facts.class,
-            ecn: facts.ecn,
-            dscp: facts.dscp,
-            ..Packet::new(id, facts.len, facts.flow, now)
-        };
+        let packet =
+            Packet { class, ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, flow, now) };
         if let Some(meter) = meter {
             meter.offered();
         }
@@ -343,17 +360,17 @@ impl Direction {
         }
         let Some(Service { packet, sent }) = service else { return };
         self.sojourns.record(now, now.since(packet.arrived));
-        if self.is_lost_on_the_way(packet.frame, packet.class, now) {
+        let note = self.pool.note(packet.frame);
+        if self.is_lost_on_the_way(packet.frame, note.class, now) {
             return;
         }
         self.shaped.push(packet.frame, sent);
-        let note = self.pool.note(packet.frame);
         if note.ecn != packet.ecn {
             let bytes = self.pool.bytes_mut(packet.frame);
             let headers = note.kind.parse(bytes);
             set_ecn(bytes, &headers, packet.ecn);
         }
-        self.count_out(note.account, Some(packet.class), packet.len);
+        self.count_out(note.account, Some(note.class), packet.len);
     }
 
     /// A packet of so many bytes on the link began to be sent.
@@ -443,7 +460,7 @@ struct Ledger<'a> {
 impl Ledger<'_> {
     fn record(&mut self, packet: &Packet, fate: Fate) {
         let waited = self.now.since(packet.arrived);
-        let event = Event { at: self.now, fate, class: packet.class, waited };
+        let event = Event { at: self.now, fate, class: self.pool.note(packet.frame).class, waited };
         self.recorder.record(event, self.pool.bytes(packet.frame));
     }
 }
@@ -454,8 +471,9 @@ impl Signals for Ledger<'_> {
             meter.dropped(cause);
         }
         self.totals.dropped[cause as usize] += 1;
-        self.accounts.entry(self.pool.note(packet.frame).account).dropped += 1;
-        self.classes.entry(packet.class).dropped += 1;
+        let note = self.pool.note(packet.frame);
+        self.accounts.entry(note.account).dropped += 1;
+        self.classes.entry(note.class).dropped += 1;
         self.record(&packet, Fate::Dropped(cause));
         self.pool.release(packet.frame);
     }
@@ -465,8 +483,9 @@ impl Signals for Ledger<'_> {
             meter.marked(cause);
         }
         self.totals.marked[cause as usize] += 1;
-        self.accounts.entry(self.pool.note(packet.frame).account).marked += 1;
-        self.classes.entry(packet.class).marked += 1;
+        let note = self.pool.note(packet.frame);
+        self.accounts.entry(note.account).marked += 1;
+        self.classes.entry(note.class).marked += 1;
         self.record(packet, Fate::Marked(cause));
     }
 }
@@ -478,9 +497,10 @@ fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
 
 /// What the first packet of a flow tells of it.
 #[cold]
-fn opened(headers: &Headers, frame: &[u8], facts: &Facts) -> Opened {
+fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> Opened {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));
-    Opened { key, class: facts.class, vlan, dscp: facts.dscp }
+    let mac = headers.mac(frame, way).unwrap_or_default();
+    Opened { key, class: facts.class, vlan, dscp: facts.dscp, mac }
 }
 
 fn no_room(reason: NoRoom) -> Loss {

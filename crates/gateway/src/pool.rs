@@ -27,6 +27,8 @@ pub struct Note {
     pub len: u32,
     /// The account of its flow.
     pub account: u32,
+    /// The number of its class in the book.
+    pub class: u32,
     /// The ECN field that it came with.
     pub ecn: Ecn,
     /// How it begins.

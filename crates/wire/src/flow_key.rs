@@ -109,6 +109,8 @@ pub enum Number {
     Vlan(u16),
     /// A differentiated-services codepoint.
     Dscp(u8),
+    /// An Ethernet address.
+    Mac([u8; 6]),
 }
 
 /// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's hash.
@@ -143,6 +145,7 @@ impl FlowHasher {
             Number::Class(class) => (8, class),
             Number::Vlan(vlan) => (9, vlan.into()),
             Number::Dscp(dscp) => (10, dscp.into()),
+            Number::Mac([a, b, c, d, e, f]) => return FlowHash(self.sip.hash(&[11, a, b, c, d, e, f])),
         };
         let [a, b, c, d] = value.to_be_bytes();
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
@@ -266,7 +269,9 @@ fn protocol_name(protocol: u8) -> Option<&'static str> {
     })
 }
 
-struct Mac([u8; 6]);
+/// An Ethernet address, as it is written: `02:00:00:00:00:01`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mac(pub [u8; 6]);
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

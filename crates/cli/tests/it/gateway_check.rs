@@ -13,7 +13,7 @@ fn example(name: &str) -> String {
 
 #[test]
 fn the_examples_pass_offline_and_are_told() {
-    for name in ["home.toml", "wisp.toml"] {
+    for name in ["home.toml", "bump.toml", "wisp.toml"] {
         let output = run(&["gateway", "check", &example(name), "--offline"]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         assert!(stdout(&output).contains("download: "), "{}", stdout(&output));

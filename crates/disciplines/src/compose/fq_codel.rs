@@ -18,9 +18,14 @@
 //! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
 //! - `arithmetic` (choice; `exact`): whether CoDel's times and square roots are exact, or as coarse as in `linux`.
 //! - `rules` (choice; `rfc`): whether queues come, go and are signalled as in RFC 8290, or as in `linux`: see *Where we differ*.
-//! - `queues` (queues; 1024): flows that meet in one share it. RFC 8290, section 5.2.5.
+//! - `queues` (queues; 1024, or 8192 with `hosts`): flows that meet in one share it. RFC 8290, section 5.2.5.
 //! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
 //!   8290, section 5.2.4.
+//! - `round` (time; none): where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to
+//!   64 KiB: trains of packets, which a gateway joins again.
+//! - `hosts` (true or false; false): whether classes share equally first, and then the flows of each: see
+//!   [hosts](crate::scheduler::hosts). Flows have a queue each then; where there are more flows than queues, the queue that was silent
+//!   longest is given on. The longest queue of the [fattest host](crate::dropper::fattest_host) makes room, a packet at a time.
 //! - `batch` (packets; 64): the most that one overflow drops. RFC 8290, section 4.1.
 //!
 //! # State and cost
@@ -55,8 +60,11 @@ use crate::catalogue::{About, Family};
 use crate::compose::per_flow::PerFlow;
 use crate::dropper::codel::{self, Arithmetic, Codel, Rules};
 use crate::dropper::fattest::Fattest;
+use crate::dropper::fattest_host::FattestHost;
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::scheduler::hosts::{self, Hosts};
+use crate::scheduler::quantum::{self, Quantum};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
@@ -104,13 +112,19 @@ pub struct Spec {
     /// Whether queues come, go and are signalled as in RFC 8290 or as in Linux. Default: `rfc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
-    /// Into how many queues flows are hashed, from 1 to 65536. Default: 1024.
+    /// How many queues there are, from 1 to 65536. Default: 1024, or 8192 with `hosts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
     /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Quantity<Size>>,
-    /// The most packets that one overflow drops, from 1. Default: 64.
+    /// The time that a round takes where few flows are backlogged, from 1 us to 1 s: their quanta are as much longer. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<Quantity<Duration>>,
+    /// Whether classes share equally first, and then the flows of each. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<bool>,
+    /// The most packets that one overflow drops, from 1; always 1 with `hosts`. Default: 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
 }
@@ -128,6 +142,8 @@ pub struct Config {
     pub quantum: u32,
     /// The most packets that one overflow drops.
     pub batch: u32,
+    /// Where a round is to take a certain time: the quantum by the number of flows.
+    pub filling: Option<Quantum>,
 }
 
 /// FQ-CoDel as built: each part is an algorithm of its own.
@@ -145,18 +161,39 @@ impl Spec {
             arithmetic: self.arithmetic,
             ..codel::Spec::default()
         };
+        quantum::check_round(parameter("round"), self.round)?;
+        self.check_hosts()?;
+        let queues = if self.hosts == Some(true) { hosts::QUEUES } else { 1024 };
+        let bytes = quantum(parameter("quantum"), self.quantum, site)?;
+        let filling = |Quantity(round)| Quantum::fixed(bytes).filling(Some(round), site.rate);
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
             terms: codel::Terms { rules: self.rules.unwrap_or_default(), ..codel.terms(NAME, site)? },
-            queues: parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?,
-            quantum: quantum(parameter("quantum"), self.quantum, site)?,
+            queues: parameter("queues").count(self.queues.unwrap_or(queues), MOST_QUEUES)?,
+            quantum: bytes,
             batch: parameter("batch").count(self.batch.unwrap_or(64), u32::MAX)?,
+            filling: self.round.map(filling),
         })
+    }
+
+    /// Refuses what has no meaning where hosts share.
+    fn check_hosts(&self) -> Result<(), BadParameter> {
+        let foreign = [("batch", self.batch.is_some()), ("rules", self.rules == Some(Rules::Linux))];
+        match foreign.into_iter().find(|(_, is_typed)| *is_typed && self.hosts == Some(true)) {
+            Some((name, _)) => Err(parameter(name).refuse(
+                "a value",
+                "nothing with `hosts = true`: one packet at a time makes room, and rules are the RFC's",
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
+        if self.hosts == Some(true) {
+            return Ok(Box::new(config.queue_of_hosts()));
+        }
         Ok(Box::new(config.queue(site.rng(NAME).next_u64())))
     }
 }
@@ -165,11 +202,23 @@ impl Config {
     /// The discipline; `salt` decides which flows meet.
     pub fn queue(&self, salt: u64) -> FqCodel {
         let mut scheduler = DrrPlusPlus::new(self.queues, self.quantum);
+        if let Some(quantum) = self.filling {
+            scheduler = scheduler.filling(quantum);
+        }
         let mut dropper = PerFlow::new(self.queues, self.terms, Fattest::new(self.queues, self.batch));
         if self.terms.rules == Rules::Linux {
             (scheduler, dropper) = (scheduler.letting_go(), dropper.seeing_all());
         }
         let queues = Queues::hashed(self.queues, salt);
+        Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
+    }
+
+    /// The discipline where classes share first, and then the flows of each.
+    pub fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
+        let quantum = self.filling.unwrap_or(Quantum::fixed(self.quantum));
+        let dropper = PerFlow::new(self.queues, self.terms, FattestHost::new(self.queues));
+        let queues = Queues::least_recently_used(self.queues);
+        let scheduler = Hosts::new(self.queues, quantum);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::catalogue::Parameters;
 use crate::scheduler::any::Kind;
+use crate::scheduler::hosts::QUEUES;
 use crate::scheduler::service::Service;
 
 /// Bytes of a slot of a buffer, with its links and its place in the flow index.
@@ -9,6 +10,8 @@ pub(super) const SLOT: u64 = 150;
 
 /// Bytes of a queue with a law of its own, and its place in the round: the most that one of the catalogue takes.
 const LAW: u64 = 130;
+/// Bytes of the host that there may be for each queue, of the scheduler and of whoever makes room.
+const HOST: u64 = 220;
 /// Bytes of a queue that flows are given from a bounded table.
 const QUEUE: u64 = 64;
 /// Bytes of a bucket, and of a sample, with its flow and its place in the index.
@@ -27,7 +30,15 @@ fn table_bytes(name: &str, typed: &Parameters, packets: u64) -> u64 {
     let count = |typed: Option<u32>, default: u64| typed.map_or(default, u64::from);
     let of_flows = (4 * packets).max(4096);
     match name {
-        "fq-codel" => count(typed.fq_codel.as_ref().and_then(|spec| spec.queues), 1024) * LAW,
+        "fq-codel" => {
+            let spec = typed.fq_codel.as_ref();
+            let has_hosts = spec.is_some_and(|spec| spec.hosts == Some(true));
+            let (queues, each) = if has_hosts { (QUEUES.into(), LAW + HOST) } else { (1024, LAW) };
+            count(spec.and_then(|spec| spec.queues), queues) * each
+        }
+        "drr" if typed.drr.as_ref().is_some_and(|spec| spec.hosts == Some(true)) => {
+            count(typed.drr.as_ref().and_then(|spec| spec.queues), QUEUES.into()) * (LAW + HOST)
+        }
         "fq-pie" => count(typed.fq_pie.as_ref().and_then(|spec| spec.queues), 1024) * LAW,
         "cake-like" => count(typed.cake_like.as_ref().and_then(|spec| spec.queues), 1024) * LAW,
         "sfed" => count(typed.sfed.as_ref().and_then(|spec| spec.max_flows), of_flows) * BUCKET,

@@ -115,7 +115,7 @@ impl Dropper for Fattest {
 /// All paths have one length. A number that rises goes up the first levels without a test: whether it is the greatest of a few is
 /// not to be foreseen, and a wrong guess of the processor's takes longer than a level. Among many it hardly ever is.
 #[derive(Debug)]
-struct Maxima {
+pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers stand in the lowest level.
     nodes: Box<[u64]>,
     /// The first node of the lowest level.
@@ -130,7 +130,7 @@ const CHILDREN: usize = 4;
 const UNTESTED: u32 = 2;
 
 impl Maxima {
-    fn new(numbers: usize) -> Self {
+    pub(super) fn new(numbers: usize) -> Self {
         let (mut level, mut lowest, mut depth) = (1, 0, 0);
         while level < numbers {
             (lowest, level, depth) = (lowest + level, CHILDREN * level, depth + 1);
@@ -139,7 +139,7 @@ impl Maxima {
     }
 
     #[inline]
-    fn raise(&mut self, place: usize, number: u64) {
+    pub(super) fn raise(&mut self, place: usize, number: u64) {
         let mut at = self.lowest + place;
         self.nodes[at] = number.max(self.nodes[at]);
         for level in 1..=self.depth {
@@ -152,7 +152,7 @@ impl Maxima {
         }
     }
 
-    fn set(&mut self, place: usize, number: u64) {
+    pub(super) fn set(&mut self, place: usize, number: u64) {
         let mut at = self.lowest + place;
         self.nodes[at] = number;
         for _ in 0..self.depth {
@@ -163,7 +163,7 @@ impl Maxima {
     }
 
     /// The first place of the greatest number, and that number.
-    fn greatest(&self) -> (usize, u64) {
+    pub(super) fn greatest(&self) -> (usize, u64) {
         let (mut at, most) = (0, self.nodes[0]);
         for _ in 0..self.depth {
             let [a, b, c, _] = self.children(at);

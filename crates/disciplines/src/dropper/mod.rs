@@ -10,6 +10,7 @@ pub mod codel;
 pub mod drop_front;
 pub mod faba;
 pub mod fattest;
+pub mod fattest_host;
 pub mod fred;
 pub mod half_free;
 pub mod hfaba;

@@ -13,6 +13,10 @@
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
 //! - `quantum` (size; 1514 B, or the typical packet if that is longer): what a flow of weight 1 may send per round; at least
 //!   the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
+//! - `round` (time; none): where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to
+//!   64 KiB: trains of packets, which a gateway joins again.
+//! - `hosts` (true or false; false): whether classes share equally first, and then the flows of each: see
+//!   [hosts](crate::scheduler::hosts). The longest queue of the [fattest host](crate::dropper::fattest_host) makes room.
 //! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class. The product is at
 //!   least 1/1024 B.
 //! - `per` (choice; `flow`): whether each flow or each class has a queue.
@@ -47,16 +51,19 @@
 
 use super::entry::{Checked, MakesRoom, Typed};
 use crate::catalogue::{About, Family};
+use crate::dropper::fattest_host::FattestHost;
 use crate::dropper::half_free::HalfFree;
 use crate::dropper::tail_drop::TailDrop;
-use crate::error::{BadParameter, BuildError};
+use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::any::{Kind, Terms};
+use crate::scheduler::hosts::{Hosts, QUEUES};
+use crate::scheduler::quantum::{self, Quantum};
 use crate::scheduler::service::{LEAST_PER_ROUND, Per, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
-    Buffer, Discipline, Dropper, Key, Needs, NotReweighed, Packet, Queue, Scheduler, Weight,
+    Buffer, Discipline, Dropper, Duration, Key, Needs, NotReweighed, Packet, Queue, Queues, Scheduler, Weight,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +93,13 @@ pub struct Spec {
     /// What a flow of weight 1 may send per round. Default: 1514 B, or the typical packet if that is longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Quantity<Size>>,
+    /// The time that a round takes where few flows are backlogged, from 1 us to 1 s: their quanta are as much longer. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<Quantity<Duration>>,
+    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of which the one that was silent longest
+    /// is given on, by default 8192. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<bool>,
     /// The weights of classes. Default: 1 for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
@@ -116,6 +130,20 @@ impl Spec {
             sharing: self.sharing,
             dropper: self.dropper,
         };
+        let parameter = |name| Parameter { discipline: NAME, name };
+        quantum::check_round(parameter("round"), self.round)?;
+        if self.hosts == Some(true) {
+            let hosts = [
+                ("weights", self.weights.is_some()),
+                ("per", self.per.is_some()),
+                ("sharing", self.sharing.is_some()),
+                ("dropper", self.dropper.is_some_and(|dropper| dropper != MakesRoom::Lqd)),
+            ];
+            if let Some((name, _)) = hosts.into_iter().find(|(_, is_typed)| *is_typed) {
+                return Err(parameter(name)
+                    .refuse("a value", "nothing with `hosts = true`, where hosts have equal parts"));
+            }
+        }
         typed.check(NAME, Kind::Drr, site)
     }
 
@@ -123,17 +151,31 @@ impl Spec {
     /// a test at each of its calls.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let checked = self.check(site)?;
+        let filled =
+            Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
+        if self.hosts == Some(true) {
+            let (queues, limit) = (self.queues.unwrap_or(QUEUES), checked.limit);
+            let (scheduler, dropper) = (Hosts::new(queues, filled), FattestHost::new(queues));
+            let queues = Queues::least_recently_used(queues);
+            let queue = Queue::with_queues(limit, queues, scheduler, dropper);
+            return Ok(Box::new(queue.with_ecn(checked.ecn.into())));
+        }
+        let filled = self.round.map(|_| filled);
         Ok(match checked.dropper {
-            MakesRoom::Lqd => queue(&checked, checked.lqd(site.rng(NAME))),
-            MakesRoom::TailDrop => queue(&checked, TailDrop),
-            MakesRoom::HalfFree => queue(&checked, HalfFree),
+            MakesRoom::Lqd => queue(&checked, filled, checked.lqd(site.rng(NAME))),
+            MakesRoom::TailDrop => queue(&checked, filled, TailDrop),
+            MakesRoom::HalfFree => queue(&checked, filled, HalfFree),
         })
     }
 }
 
-fn queue<D: Dropper + 'static>(checked: &Checked, dropper: D) -> Box<dyn Discipline> {
+fn queue<D: Dropper + 'static>(
+    checked: &Checked,
+    filled: Option<Quantum>,
+    dropper: D,
+) -> Box<dyn Discipline> {
     let Checked { limit, ecn, ref service, .. } = *checked;
-    let drr = Drr::new(&service.terms(limit));
+    let drr = Drr::new(&service.terms(limit)).filling(filled);
     Box::new(Queue::with_queues(limit, service.queues(), drr, dropper).with_ecn(ecn.into()))
 }
 
@@ -158,6 +200,8 @@ pub struct Drr {
     /// Whose turn it is.
     current: u32,
     quantum: u64,
+    /// Where the quantum hangs on how many queues are backlogged.
+    filling: Option<Quantum>,
     /// `None` where all have the weight 1.
     weights: Option<WeightOf>,
     sent: Option<Sent>,
@@ -178,8 +222,23 @@ impl Drr {
             turns: vec![turn; terms.limit.max_packets() as usize].into(),
             current: NONE,
             quantum: u64::from(terms.quantum) << FRACTION_BITS,
+            filling: None,
             weights: (!terms.weights.is_equal()).then(|| terms.weights.clone()),
             sent: None,
+        }
+    }
+
+    /// The same, with the quantum that fills a round of so many queues as are backlogged.
+    #[must_use]
+    pub fn filling(self, quantum: Option<Quantum>) -> Self {
+        Drr { filling: quantum, ..self }
+    }
+
+    /// Follows the number of backlogged queues, where the quantum hangs on it.
+    #[inline]
+    fn follow(&mut self, buffer: &Buffer) {
+        if let Some(quantum) = &self.filling {
+            self.quantum = (quantum.of(buffer.backlogged_flows()) as u64) << FRACTION_BITS;
         }
     }
 
@@ -265,6 +324,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        self.follow(buffer);
         let flow = buffer.changed_flow();
         if buffer.flow_backlog(flow).packets == 1 {
             self.enter(flow.index() as u32, self.quantum(buffer.packet(key)));
@@ -284,6 +344,7 @@ impl Scheduler for Drr {
         if self.current == NONE {
             return None;
         }
+        self.follow(buffer);
         let mut visits = 0;
         loop {
             let flow = self.current;

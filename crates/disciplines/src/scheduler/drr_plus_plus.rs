@@ -14,7 +14,7 @@
 //! others nearly nothing. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
-//! - `quantum` (bytes): the credit of one round.
+//! - `quantum` (bytes): the credit of one round; where a round is to take a certain [time](super::quantum), as much more as fills it.
 //!
 //! # State and cost
 //! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as queues. O(1) per packet where
@@ -38,6 +38,7 @@
 //! quantum = "300 B"
 //! ```
 
+use crate::scheduler::quantum::Quantum;
 use fairwire_core::{Buffer, FlowHash, FlowKey, FlowTable, Key, Needs, Packet, Probe, Scheduler, Unit};
 
 /// Credit per byte.
@@ -107,6 +108,8 @@ pub struct DrrPlusPlus {
     new: List,
     old: List,
     quantum: i64,
+    /// Where the quantum hangs on how many queues are backlogged.
+    filling: Option<Quantum>,
     /// Bulky queues by host, where hosts share.
     hosts: Option<FlowTable<u32>>,
     lets_go: bool,
@@ -137,6 +140,7 @@ impl DrrPlusPlus {
             new: List::EMPTY,
             old: List::EMPTY,
             quantum: i64::from(quantum.max(1)) * BYTE,
+            filling: None,
             hosts: None,
             lets_go: false,
             served: 0,
@@ -144,6 +148,11 @@ impl DrrPlusPlus {
             just_emptied: NONE,
             passed_over: 0,
         }
+    }
+
+    /// The same, with the quantum that fills a round of so many queues as are backlogged.
+    pub fn filling(self, quantum: Quantum) -> Self {
+        DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
     /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within its part.
@@ -185,6 +194,14 @@ impl DrrPlusPlus {
             queue = self.turns[queue as usize].next;
         }
         queues
+    }
+
+    /// Follows the number of backlogged queues, where the quantum hangs on it.
+    #[inline]
+    fn follow(&mut self, buffer: &Buffer) {
+        if let Some(quantum) = &self.filling {
+            self.quantum = quantum.of(buffer.backlogged_flows()) * BYTE;
+        }
     }
 
     /// The credit that a queue gets per round.
@@ -259,6 +276,7 @@ impl Scheduler for DrrPlusPlus {
 
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        self.follow(buffer);
         let flow = buffer.changed_flow();
         let queue = buffer.flow_hash(flow).0 as u32;
         let turn = &mut self.turns[queue as usize];
@@ -281,6 +299,7 @@ impl Scheduler for DrrPlusPlus {
 
     #[inline]
     fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+        self.follow(buffer);
         // Where the round of old queues began that nobody has sent in yet.
         let mut round = NONE;
         self.passed_over = 0;

@@ -242,6 +242,11 @@ impl CheckedService {
         }
     }
 
+    /// Bytes that a flow of weight 1 may send per round.
+    pub fn quantum(&self) -> u32 {
+        self.quantum
+    }
+
     /// What the scheduler is built from.
     pub fn terms(&self, limit: Limit) -> Terms {
         let weights = self.weights.clone();

@@ -2,37 +2,53 @@
 
 use super::{Slots, Stage};
 use crate::Fallible;
-use crate::traffic::{HEAD_BYTES, Sends, UDP_PORT};
+use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
 use fairwire_gateway::clock;
-use rustix::net::sockopt;
-use std::net::{Ipv6Addr, UdpSocket};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::time::Duration as StdDuration;
 
 /// What may wait for this thread: at 100 Mbit/s a third of a second.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
     stage: Arc<Stage>,
-    socket: UdpSocket,
+    /// The one to which all send, and one for each flow that this host opens to receive it.
+    sockets: Vec<UdpSocket>,
 }
 
 /// What was received.
 pub(super) struct Caught {
     /// By flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; when it was sent, nanoseconds after the start; nanoseconds on the way.
-    pub delays: Vec<(usize, u64, u64)>,
+    /// Flow; number of the ping; when it was sent, nanoseconds after the start, and nanoseconds on the way.
+    pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
 impl Catcher {
     pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<Catcher> {
-        let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, UDP_PORT))?;
-        if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
-            let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+        let mut sockets = vec![socket(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), UDP_PORT))?];
+        for (number, flow) in Self::opened_here(stage) {
+            let socket = socket(SocketAddr::new(flow.destination, port_of(number)))?;
+            socket.connect(SocketAddr::new(flow.source, UDP_PORT))?;
+            sockets.push(socket);
         }
-        socket.set_read_timeout(Some(StdDuration::from_millis(20)))?;
-        Ok(Catcher { stage: Arc::clone(stage), socket })
+        Ok(Catcher { stage: Arc::clone(stage), sockets })
+    }
+
+    /// Datagrams that this host receives and opens.
+    fn opened_here(stage: &Stage) -> impl Iterator<Item = (usize, &Flow)> {
+        let flows = stage.traffic.flows.iter().enumerate();
+        let way = stage.way;
+        flows.filter(move |(_, flow)| {
+            flow.way != way && flow.is_opened_by(way) && !matches!(flow.sends, Sends::Tcp(_))
+        })
+    }
+
+    /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers belong.
+    pub(super) fn open(&self) -> Fallible<()> {
+        self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop)).map_err(Into::into)
     }
 
     /// Until the run is over.
@@ -41,40 +57,87 @@ impl Catcher {
         let mut caught = Caught { payload: vec![self.stage.empty(); flows.len()], delays: Vec::new() };
         let mut data = vec![0; 1 << 16];
         while !self.stage.is_over() {
-            let Ok(bytes) = self.socket.recv(&mut data) else { continue };
-            let now = clock::now();
-            let Some((flow, sent_ns)) = head(&data[..bytes]).filter(|(flow, _)| *flow < flows.len()) else {
-                continue;
-            };
-            if let Some(slot) = self.stage.slot(now) {
-                caught.payload[flow][slot] += bytes as u64;
-            }
-            if matches!(flows[flow].sends, Sends::Ping { .. }) {
-                let at_ns = sent_ns.saturating_sub(self.stage.start().ns());
-                caught.delays.push((flow, at_ns, now.ns().saturating_sub(sent_ns)));
+            let mut events: Vec<PollFd<'_>> =
+                self.sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
+            // A signal or a time-out: either way the sockets are read.
+            let _ = poll(&mut events, Some(&TICK));
+            for socket in &self.sockets {
+                while let Ok(bytes) = socket.recv(&mut data) {
+                    self.take(&data[..bytes], &mut caught);
+                }
             }
         }
         caught
     }
+
+    fn take(&self, datagram: &[u8], caught: &mut Caught) {
+        let flows = &self.stage.traffic.flows;
+        let now = clock::now();
+        let Some(Head { flow, sent_ns, number }) = head(datagram).filter(|head| head.flow < flows.len())
+        else {
+            return;
+        };
+        if let Some(slot) = self.stage.slot(now) {
+            caught.payload[flow][slot] += datagram.len() as u64;
+        }
+        if matches!(flows[flow].sends, Sends::Ping { .. }) {
+            let at_ns = sent_ns.saturating_sub(self.stage.start().ns());
+            caught.delays.push((flow, number, (at_ns, now.ns().saturating_sub(sent_ns))));
+        }
+    }
 }
+
+/// A socket that does not block, at an address that others may have too, where they are connected.
+fn socket(address: SocketAddr) -> Fallible<UdpSocket> {
+    let socket = shared(address)?;
+    if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
+    }
+    Ok(socket)
+}
+
+/// A socket that does not block, at an address that others may have too.
+pub(super) fn shared(address: SocketAddr) -> Fallible<UdpSocket> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    let socket = UdpSocket::from(socket);
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Marks datagrams as ours.
 const MAGIC: u32 = 0xfa1e_f1e1;
 
-/// Writes the head of a datagram of `flow`, sent at `now_ns`.
-pub(super) fn write_head(payload: &mut [u8], flow: usize, now_ns: u64) {
-    payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
-    payload[4..8].copy_from_slice(&(flow as u32).to_be_bytes());
-    payload[8..16].copy_from_slice(&now_ns.to_be_bytes());
-    payload[16..HEAD_BYTES].fill(0);
+/// What the head of a datagram says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub flow: usize,
+    /// When it was sent.
+    pub sent_ns: u64,
+    /// Which of its flow it is, counted from 0.
+    pub number: u32,
 }
 
-/// Flow and time of a datagram of ours.
-fn head(payload: &[u8]) -> Option<(usize, u64)> {
-    let magic = u32::from_be_bytes(*payload.first_chunk()?);
-    let flow = u32::from_be_bytes(*payload.get(4..)?.first_chunk()?);
-    let at_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);
-    (magic == MAGIC).then_some((flow as usize, at_ns))
+impl Head {
+    /// Writes it to the beginning of `payload`.
+    pub fn write(self, payload: &mut [u8]) {
+        payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
+        payload[4..8].copy_from_slice(&(self.flow as u32).to_be_bytes());
+        payload[8..16].copy_from_slice(&self.sent_ns.to_be_bytes());
+        payload[16..HEAD_BYTES].copy_from_slice(&self.number.to_be_bytes());
+    }
+}
+
+/// The head of a datagram of ours.
+fn head(payload: &[u8]) -> Option<Head> {
+    let u32_at = |at: usize| Some(u32::from_be_bytes(*payload.get(at..)?.first_chunk()?));
+    let sent_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);
+    let head = Head { flow: u32_at(4)? as usize, sent_ns, number: u32_at(16)? };
+    (u32_at(0)? == MAGIC).then_some(head)
 }
 
 #[cfg(test)]
@@ -82,11 +145,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_datagram_tells_its_flow_and_when_it_was_sent_and_others_tell_nothing() {
+    fn a_datagram_has_its_flow_its_time_and_its_number_and_others_have_nothing() {
         let mut payload = [7; HEAD_BYTES];
         assert_eq!(head(&payload), None);
-        write_head(&mut payload, 12, 345);
-        assert_eq!(head(&payload), Some((12, 345)));
-        assert_eq!(head(&payload[..15]), None);
+        let own = Head { flow: 12, sent_ns: 345, number: 6 };
+        own.write(&mut payload);
+        assert_eq!(head(&payload), Some(own));
+        assert_eq!(head(&payload[..19]), None);
     }
 }

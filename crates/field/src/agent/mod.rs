@@ -94,17 +94,20 @@ fn act(arguments: &[String]) -> Fallible<()> {
     open_many_files();
     let stage =
         Arc::new(Stage { traffic, way, start_ns: AtomicU64::new(0), is_over: AtomicBool::new(false) });
-    let reader = streams::Reader::listen(&stage)?;
+    let (mut reader, opened) = streams::Reader::listen(&stage)?;
     let catcher = datagrams::Catcher::listen(&stage)?;
     let tap = tap::Tap::open(&stage, HOST.name)?;
     say("listening");
     expect("connect")?;
+    catcher.open()?;
+    let other = if way == Way::Download { Way::Upload } else { Way::Download };
+    reader.add(streams::connect_all(&stage, other)?)?;
     let (read, caught, seen) = (
         thread::spawn(move || reader.run()),
         thread::spawn(move || catcher.run()),
         thread::spawn(move || tap.run()),
     );
-    let writer = streams::Writer::connect(&stage)?;
+    let writer = streams::Writer::new(&stage, streams::connect_all(&stage, way)?, opened);
     let pacer = pace::Pacer::open(&stage)?;
     say("connected");
     let start: u64 = expect("start")?.parse()?;
@@ -141,8 +144,9 @@ fn gathered(
             ..FlowSeen::default()
         });
     }
-    for (flow, at_ns, took_ns) in caught.delays {
-        flows[flow].delays_ns.push((at_ns, took_ns));
+    for (flow, number, delay) in caught.delays {
+        flows[flow].delays_ns.push(delay);
+        flows[flow].numbers.push(number);
     }
     for sent in sent {
         (flows[sent.flow].sent, flows[sent.flow].refused) = (sent.sent, sent.refused);

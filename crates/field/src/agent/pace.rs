@@ -1,16 +1,17 @@
 //! What is sent by the clock: datagrams, pings, raw frames.
 
 use super::Stage;
-use super::datagrams::write_head;
+use super::datagrams::{Head, shared};
 use super::raw::Forge;
 use crate::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
+use crate::world::public_address;
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::clock;
 use fairwire_gateway::io::Port;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -107,7 +108,8 @@ impl Source {
     fn send(&mut self) {
         let is_sent = match &mut self.outlet {
             Outlet::Socket(socket, payload) => {
-                write_head(payload, self.flow, clock::now().ns());
+                let number = (self.sent + self.refused) as u32;
+                Head { flow: self.flow, sent_ns: clock::now().ns(), number }.write(payload);
                 socket.send(payload).is_ok()
             }
             Outlet::Frames(forge) => {
@@ -120,9 +122,13 @@ impl Source {
     }
 }
 
+/// Behind NAT is who opened the flow: it is reached at the router's address, and hears only the port that it opened.
 fn socket(number: usize, flow: &Flow, payload: usize) -> Fallible<Outlet> {
-    let socket = UdpSocket::bind(SocketAddr::new(flow.source, port_of(number)))?;
-    socket.set_nonblocking(true)?;
-    socket.connect(SocketAddr::new(flow.destination, UDP_PORT))?;
+    let (own, peer) = match flow.is_opened_by_receiver {
+        false => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),
+        true => ((flow.source, UDP_PORT), (public_address(), port_of(number))),
+    };
+    let socket = shared(own.into())?;
+    socket.connect(peer)?;
     Ok(Outlet::Socket(socket, vec![0; payload.max(HEAD_BYTES)]))
 }

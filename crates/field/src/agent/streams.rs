@@ -4,6 +4,7 @@ use super::{Slots, Stage};
 use crate::Fallible;
 use crate::traffic::{Flow, Sends, TCP_PORT, flow_of, port_of};
 use fairwire_core::{Duration, Time};
+use fairwire_gateway::class_book::Way;
 use fairwire_gateway::clock;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -14,6 +15,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 /// Events fetched at once.
@@ -32,8 +34,9 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> Fallible<Vec<u64>> {
     }
 }
 
-/// Takes connections and reads them.
+/// Takes connections, and reads those by which something comes here. Others, that were opened by who receives, go to the [`Writer`].
 pub(super) struct Reader {
+    opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
     epoll: OwnedFd,
     listener: TcpListener,
@@ -46,7 +49,8 @@ pub(super) struct Reader {
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
-    pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<Reader> {
+    /// And the connections that others open for this host to write.
+    pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, TCP_PORT))?;
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
@@ -54,7 +58,20 @@ impl Reader {
         let flows = stage.traffic.flows.len();
         let connections = (0..flows).map(|_| None).collect();
         let counts = vec![stage.empty(); flows];
-        Ok(Reader { stage: Arc::clone(stage), epoll, listener, connections, counts })
+        let (opened_for_us, opened) = channel();
+        let reader = Reader { opened_for_us, stage: Arc::clone(stage), epoll, listener, connections, counts };
+        Ok((reader, opened))
+    }
+
+    /// Connections that this host opened, of flows that it receives.
+    pub(super) fn add(&mut self, opened: Vec<Connection>) -> Fallible<()> {
+        opened.into_iter().try_for_each(|(flow, stream)| self.read_from(flow, stream))
+    }
+
+    fn read_from(&mut self, flow: usize, stream: TcpStream) -> Fallible<()> {
+        epoll::add(&self.epoll, &stream, EventData::new_u64(flow as u64), EventFlags::IN)?;
+        self.connections[flow] = Some(stream);
+        Ok(())
     }
 
     /// Until the run is over: payload by flow and slot.
@@ -75,8 +92,15 @@ impl Reader {
         while let Ok((stream, peer)) = self.listener.accept() {
             let Some(flow) = flow_of(peer.port(), self.connections.len()) else { continue };
             stream.set_nonblocking(true)?;
-            epoll::add(&self.epoll, &stream, EventData::new_u64(flow as u64), EventFlags::IN)?;
-            self.connections[flow] = Some(stream);
+            if self.stage.traffic.flows[flow].way == self.stage.way {
+                if let Sends::Tcp(control) = &self.stage.traffic.flows[flow].sends {
+                    sockopt::set_tcp_congestion(&stream, control)?;
+                }
+                // A closed channel means that the run is over.
+                let _ = self.opened_for_us.send((flow, stream));
+            } else {
+                self.read_from(flow, stream)?;
+            }
         }
         Ok(())
     }
@@ -97,47 +121,54 @@ impl Reader {
     }
 }
 
-/// Writes endless data into connections.
-pub(super) struct Writer {
-    stage: Arc<Stage>,
-    /// By flow; none where this host does not send it, or it is over.
-    connections: Vec<Option<TcpStream>>,
-}
+/// A flow's number and its connection.
+pub(super) type Connection = (usize, TcpStream);
 
 /// Connections made at once: each thread makes one after another.
 const CONNECTORS: usize = 16;
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-impl Writer {
-    /// Makes the connections of all flows that this host sends.
-    pub(super) fn connect(stage: &Arc<Stage>) -> Fallible<Writer> {
-        let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
-        let all: Vec<(usize, &Flow, &str)> = stage
-            .sent()
-            .filter_map(|(number, flow)| match &flow.sends {
-                Sends::Tcp(control) => Some((number, flow, control.as_str())),
-                _ => None,
+/// Opens the connections of all flows that this host is to open and that go `way`.
+pub(super) fn connect_all(stage: &Stage, way: Way) -> Fallible<Vec<Connection>> {
+    let flows = stage.traffic.flows.iter().enumerate();
+    let flows = flows.filter(|(_, flow)| flow.way == way && flow.is_opened_by(stage.way));
+    let all: Vec<(usize, &Flow, &str)> = flows
+        .filter_map(|(number, flow)| match &flow.sends {
+            Sends::Tcp(control) => Some((number, flow, control.as_str())),
+            _ => None,
+        })
+        .collect();
+    let made = thread::scope(|scope| {
+        let threads: Vec<_> = (0..CONNECTORS)
+            .map(|first| {
+                let own: Vec<_> = all.iter().skip(first).step_by(CONNECTORS).copied().collect();
+                scope.spawn(move || own.into_iter().map(connected).collect::<Fallible<Vec<_>>>())
             })
             .collect();
-        let made = thread::scope(|scope| {
-            let threads: Vec<_> = (0..CONNECTORS)
-                .map(|first| {
-                    let own: Vec<_> = all.iter().skip(first).step_by(CONNECTORS).copied().collect();
-                    scope.spawn(move || own.into_iter().map(connected).collect::<Fallible<Vec<_>>>())
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("connecting does not panic"))
-                .collect::<Vec<_>>()
-        });
-        for part in made {
-            for (flow, stream) in part? {
-                connections[flow] = Some(stream);
-            }
-        }
-        Ok(Writer { stage: Arc::clone(stage), connections })
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("connecting does not panic"))
+            .collect::<Vec<_>>()
+    });
+    Ok(made.into_iter().collect::<Fallible<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Writes endless data into connections.
+pub(super) struct Writer {
+    stage: Arc<Stage>,
+    /// By flow; none where this host does not send it, or it is over.
+    connections: Vec<Option<TcpStream>>,
+    /// Connections that others opened for us to write.
+    opened: Receiver<Connection>,
+}
+
+impl Writer {
+    /// With the connections that this host opened, and those to come.
+    pub(super) fn new(stage: &Arc<Stage>, own: Vec<Connection>, opened: Receiver<Connection>) -> Writer {
+        let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
+        own.into_iter().for_each(|(flow, stream)| connections[flow] = Some(stream));
+        Writer { stage: Arc::clone(stage), connections, opened }
     }
 
     /// Until the run is over.
@@ -153,6 +184,11 @@ impl Writer {
             self.stage.traffic.flows.iter().map(|flow| start + Duration::from_ns(flow.stop_ns)).collect();
         let data = vec![0; CHUNK];
         while !self.stage.is_over() {
+            for (flow, stream) in self.opened.try_iter() {
+                self.connections[flow] = Some(stream);
+                waiting.push((start + Duration::from_ns(self.stage.traffic.flows[flow].start_ns), flow));
+                waiting.sort_unstable_by(|a, b| b.cmp(a));
+            }
             let now = clock::now();
             while let Some((_, flow)) = waiting.pop_if(|(begin, _)| *begin <= now) {
                 if let Some(stream) = &self.connections[flow] {
@@ -199,14 +235,19 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Fallible<(usize, 
     }
 }
 
-/// The congestion control is chosen before the connection stands: BBR, a common default, would leave its pacing behind.
+/// The congestion control is chosen before the connection stands: BBR, a common default, would leave its pacing behind. It is that of who sends:
+/// a listener's connections have its own.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> std::io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     sockopt::set_tcp_congestion(&socket, control)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
-    bind(&socket, &SocketAddr::new(flow.source, port_of(number)))?;
-    connect(&socket, &SocketAddr::new(flow.destination, TCP_PORT))?;
+    let (own, peer) = match flow.is_opened_by_receiver {
+        false => (flow.source, flow.destination),
+        true => (flow.destination, flow.source),
+    };
+    bind(&socket, &SocketAddr::new(own, port_of(number)))?;
+    connect(&socket, &SocketAddr::new(peer, TCP_PORT))?;
     let stream = TcpStream::from(socket);
     stream.set_nonblocking(true)?;
     Ok(stream)

@@ -87,12 +87,14 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        let comes = of(ports.map(|ports| ports.source)).filter(|flow| flows[*flow].way != stage.way);
-        let back = of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].way == stage.way);
-        let count = match (comes, back) {
-            (Some(flow), _) => &mut self.link[flow],
-            (None, Some(flow)) => &mut self.back[flow],
-            (None, None) => &mut self.strange,
+        // A flow is known by the port of who opened it: the other host, or this one.
+        let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.way));
+        let here =
+            of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.way));
+        let count = match there.or(here) {
+            Some(flow) if flows[flow].way != stage.way => &mut self.link[flow],
+            Some(flow) => &mut self.back[flow],
+            None => &mut self.strange,
         };
         let payload = headers.transport.and_then(|transport| transport.payload).unwrap_or(frame.len());
         count[slot] += wire_bytes(frame.len(), payload, segment);

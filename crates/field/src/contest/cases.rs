@@ -33,7 +33,7 @@ pub struct Case {
     /// The length of the run, warm-up included, seconds.
     pub seconds: u64,
     /// What 95 of 100 pings take at most, milliseconds, besides [`SLACK_MS`].
-    ping_ms: f64,
+    pub(super) ping_ms: f64,
     /// How many times as long as the others it is.
     pub times: u64,
     /// Is it one of those that are tests?
@@ -84,7 +84,7 @@ const SETUPS: &[Setup] = &[
 /// Disciplines that draw nothing at random.
 const EXACT: &[&str] = &["drr", "classful"];
 
-const fn tcp(name: &'static str, control: &'static str, flows: u16) -> Group {
+pub(super) const fn tcp(name: &'static str, control: &'static str, flows: u16) -> Group {
     Group {
         name,
         flows,
@@ -96,7 +96,7 @@ const fn tcp(name: &'static str, control: &'static str, flows: u16) -> Group {
     }
 }
 
-const fn udp(name: &'static str, kbps: u64) -> Group {
+pub(super) const fn udp(name: &'static str, kbps: u64) -> Group {
     Group {
         name,
         flows: 1,
@@ -113,11 +113,11 @@ const fn of_class(class: u8, group: Group) -> Group {
 }
 
 /// All of one inside host.
-const fn of_host(class: u8, group: Group) -> Group {
+pub(super) const fn of_host(class: u8, group: Group) -> Group {
     Group { class, subscribers: 1, ..group }
 }
 
-const fn up(group: Group) -> Group {
+pub(super) const fn up(group: Group) -> Group {
     Group { way: Way::Upload, ..group }
 }
 

@@ -1,6 +1,7 @@
 //! Contests: traffic against a discipline, held against the max-min oracle.
 
 pub mod cases;
+pub mod home;
 mod judge;
 mod tree;
 pub mod tries;
@@ -51,7 +52,7 @@ pub const NOBODY: u8 = 99;
 /// Payload of a full UDP packet, of either version of IP.
 const UDP_PAYLOAD: u32 = 1400;
 /// Between two pings.
-const PING_NS: u64 = 10_000_000;
+pub(crate) const PING_NS: u64 = 10_000_000;
 /// TCP flows begin one after another within the first half second.
 const SPREAD_NS: u64 = 500_000_000;
 
@@ -128,7 +129,7 @@ impl Case {
 }
 
 /// What is wrong if not every packet of `way` has its place.
-fn unbalanced(way: &WaySnapshot) -> Option<String> {
+pub(crate) fn unbalanced(way: &WaySnapshot) -> Option<String> {
     let (came, placed) = way.totals.balance();
     (came != placed).then(|| format!("{}: {came} packets in, {placed} out, dropped, lost or inside", way.way))
 }
@@ -150,7 +151,17 @@ impl Group {
             Kind::Udp(kbps) => Sends::Udp { bps: kbps * 1000, payload: UDP_PAYLOAD },
             Kind::Ping => Sends::Ping { every_ns: PING_NS },
         };
-        Flow { group: self.name.to_owned(), sends, way: self.way, source, destination, start_ns, stop_ns }
+        let group = self.name.to_owned();
+        Flow {
+            group,
+            sends,
+            way: self.way,
+            source,
+            destination,
+            start_ns,
+            stop_ns,
+            is_opened_by_receiver: false,
+        }
     }
 }
 

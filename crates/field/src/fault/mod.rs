@@ -108,7 +108,16 @@ const DOWNLOADS: u16 = 4;
 fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
     let (outside, inside) = (server(number, false), subscriber(1, number, false));
     let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
-    Flow { group: group.into(), sends, way, source, destination, start_ns: 0, stop_ns }
+    Flow {
+        group: group.into(),
+        sends,
+        way,
+        source,
+        destination,
+        start_ns: 0,
+        stop_ns,
+        is_opened_by_receiver: false,
+    }
 }
 
 fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {

@@ -5,8 +5,9 @@ use super::stage::{Core, Way, pin, run};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
 use fairwire_disciplines::{Parameters, Site, build};
-use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES, LinkKind};
 use fairwire_gateway::clock;
+use fairwire_gateway::config::{Config, Made};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::driver::{self, Next};
@@ -38,6 +39,8 @@ pub enum Kind {
     KernelHtbOnItsOwnCore,
     /// We carry frames through a discipline, or only carry them.
     Ours { back_end: BackEnd, discipline: Option<&'static str> },
+    /// We are the bottleneck: the gateway as an operator configures it, at [`BOTTLENECK`], with these keys of each way.
+    Bottleneck { keys: &'static str },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,13 @@ const fn ours(name: &'static str, back_end: BackEnd, discipline: Option<&'static
     Contestant { name, kind: Kind::Ours { back_end, discipline } }
 }
 
+const fn bottleneck(name: &'static str, keys: &'static str) -> Contestant {
+    Contestant { name, kind: Kind::Bottleneck { keys } }
+}
+
+/// The rate of a link that the gateway fills.
+const BOTTLENECK: &str = "2.5 Gbit/s";
+
 /// All of them; the first is what the others are compared with.
 pub const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
@@ -65,6 +75,11 @@ pub const ALL: &[Contestant] = &[
     ours("af-packet-queue, faba", BackEnd::AfPacketQueue, Some("faba")),
     ours("one by one, faba", BackEnd::OneByOne, Some("faba")),
     ours("tun, faba", BackEnd::Tun, Some("faba")),
+    bottleneck("2.5 Gbit/s, faba", "discipline = \"faba\"\nflows = \"5-tuple\""),
+    bottleneck("2.5 Gbit/s, drr", "discipline = \"drr\"\nflows = \"5-tuple\""),
+    bottleneck("2.5 Gbit/s, fq-codel", "discipline = \"fq-codel\"\nflows = \"5-tuple\""),
+    bottleneck("2.5 Gbit/s, classful", "discipline = \"classful\"\nflows = \"5-tuple\""),
+    bottleneck("2.5 Gbit/s, default", ""),
 ];
 
 /// Faster than anything that is offered: what is measured is the work, not the shaping.
@@ -75,14 +90,20 @@ impl Contestant {
         match self.kind {
             Kind::Ours {
                 back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, ..
-            } => Way::Bridged,
+            }
+            | Kind::Bottleneck { .. } => Way::Bridged,
             _ => Way::Routed,
         }
     }
 
     /// Is it ours, rather than the kernel's?
     pub fn is_ours(&self) -> bool {
-        matches!(self.kind, Kind::Ours { .. })
+        matches!(self.kind, Kind::Ours { .. } | Kind::Bottleneck { .. })
+    }
+
+    /// Is the link the bottleneck?
+    pub fn is_bottleneck(&self) -> bool {
+        matches!(self.kind, Kind::Bottleneck { .. })
     }
 
     /// Has what it does a processor of its own?
@@ -129,22 +150,29 @@ impl Contestant {
     /// Runs our gateway until `watch` is told to stop; returns at once where the kernel does the work. This thread is at the
     /// gateway.
     pub fn run(&self, watch: &Watch) -> Result<(), Failure> {
+        if let Kind::Bottleneck { keys } = self.kind {
+            pin(Core::Gateway);
+            return carry(Side::BOTH.map(|side| AfPacket::open(side.name())), configured(keys)?, watch);
+        }
         let Kind::Ours { back_end, discipline } = self.kind else { return Ok(()) };
         pin(Core::Gateway);
         match back_end {
             BackEnd::OneByOne => {
                 let open = |side: Side| AfPacket::open_without_ring(side.name()).map(OneByOne);
-                carry(Side::BOTH.map(open), discipline, watch)
+                carry(Side::BOTH.map(open), datapath(discipline)?, watch)
             }
             BackEnd::Tun => {
                 let ports = [INSIDE, OUTSIDE].map(|name| Tun::create(name, 1500));
                 route_through()?;
-                carry(ports, discipline, watch)
+                carry(ports, datapath(discipline)?, watch)
             }
             BackEnd::AfPacketQueue => {
-                carry(Side::BOTH.map(|side| AfPacket::open_without_ring(side.name())), discipline, watch)
+                let open = |side: Side| AfPacket::open_without_ring(side.name());
+                carry(Side::BOTH.map(open), datapath(discipline)?, watch)
             }
-            BackEnd::AfPacket => carry(Side::BOTH.map(|side| AfPacket::open(side.name())), discipline, watch),
+            BackEnd::AfPacket => {
+                carry(Side::BOTH.map(|side| AfPacket::open(side.name())), datapath(discipline)?, watch)
+            }
         }
     }
 }
@@ -213,12 +241,11 @@ pub struct Watch {
 
 fn carry<P: Port + AsFd, E: Into<Failure>>(
     ports: [Result<P, E>; 2],
-    discipline: Option<&str>,
+    mut datapath: Datapath,
     watch: &Watch,
 ) -> Result<(), Failure> {
     let [left, right] = ports;
     let mut wire = Wire { left: left.map_err(Into::into)?, right: right.map_err(Into::into)? };
-    let mut datapath = datapath(discipline)?;
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
         watch.cpu_ns.store(clock::thread().ns(), Ordering::Relaxed);
         watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
@@ -228,6 +255,17 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
     });
     assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet is nobody's");
     Ok(outcome?)
+}
+
+/// The datapath of a configuration file with `keys` in both ways.
+fn configured(keys: &str) -> Result<Datapath, Failure> {
+    let way = format!("rate = \"{BOTTLENECK}\"\n{keys}\n");
+    let text = format!(
+        "format = 1\nname = \"bench\"\n[wire]\ninside = \"i\"\noutside = \"o\"\n[download]\n{way}[upload]\n{way}"
+    );
+    let config = Config::parse("bench.toml", &text, None)?;
+    let made = Made { secret: [1; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
+    Ok(Datapath::new(config.plan(&made)?, clock::now()).without_meters())
 }
 
 fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {

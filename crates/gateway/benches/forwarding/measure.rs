@@ -39,9 +39,14 @@ pub const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Can `contestant` answer it? Without a processor of its own the kernel works in whoever's time.
+    /// Can `contestant` answer it? Without a processor of its own the kernel works in whoever's time. A link that is the bottleneck is
+    /// asked for what TCP gets of it, and what a frame costs.
     pub fn suits(self, contestant: &Contestant) -> bool {
-        self != Question::Cpu || contestant.has_own_core()
+        match self {
+            Question::Cpu => contestant.has_own_core(),
+            Question::Tcp => true,
+            Question::Small | Question::Large | Question::Idle => !contestant.is_bottleneck(),
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Classifier {
     link: LinkKind,
     way: Way,
     claims: Arc<Claims>,
+    /// Names conversations, where they are told apart within each flow.
+    within: Option<FlowHasher>,
 }
 
 /// What a classifier is made of.
@@ -60,8 +62,10 @@ pub enum FlowKind {
     Source,
     /// The host that receives.
     Destination,
-    /// The host inside.
+    /// The host inside, by its address.
     Inside,
+    /// The host inside, by its Ethernet address.
+    Mac,
     /// The host outside.
     Outside,
     /// The network of the host inside.
@@ -89,7 +93,7 @@ impl FlowKind {
             }
             (FlowKind::Prefix(bits), Download) => KeyKind::DestinationNetwork(bits),
             (FlowKind::Prefix(bits), Upload) => KeyKind::SourceNetwork(bits),
-            (FlowKind::FiveTuple | FlowKind::Vlan | FlowKind::Dscp, _) => KeyKind::FiveTuple,
+            (FlowKind::FiveTuple | FlowKind::Vlan | FlowKind::Dscp | FlowKind::Mac, _) => KeyKind::FiveTuple,
         }
     }
 }
@@ -99,6 +103,10 @@ impl FlowKind {
 pub struct Facts {
     /// The frame's flow.
     pub flow: FlowHash,
+    /// Its conversation, where these are told apart [within](Classifier::with_conversations) each flow.
+    pub within: Option<FlowHash>,
+    /// Is it of no single host inside, where a flow is one? So is what goes to a group, and what comes from nowhere as yet.
+    pub is_of_nobody: bool,
     /// The number of its class in the [book](crate::class_book).
     pub class: u32,
     /// Bytes on the shaped link, its overhead included.
@@ -122,6 +130,7 @@ impl Classifier {
             link: LinkKind::Ethernet,
             way: Way::Download,
             claims: Arc::default(),
+            within: None,
         }
     }
 
@@ -129,7 +138,23 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        Classifier { hasher, flows, framing, link, way, claims }
+        Classifier { hasher, flows, framing, link, way, claims, within: None }
+    }
+
+    /// The same, with conversations told apart within each flow, so that a discipline can share between both.
+    #[must_use]
+    pub fn with_conversations(self) -> Self {
+        Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
+    }
+
+    /// Are conversations told apart within each flow?
+    pub fn has_conversations(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// Which end is inside.
+    pub(crate) fn way(&self) -> Way {
+        self.way
     }
 
     /// The hash of the flow `key`, where flows are told from keys.
@@ -142,8 +167,8 @@ impl Classifier {
         // Where flows are subscribers, they hang on who they are. One hash of 64 bits tells keys apart.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
         self.flows != FlowKind::Subscriber
-            && (self.flows, self.framing, self.link, self.way)
-                == (other.flows, other.framing, other.link, other.way)
+            && (self.flows, self.framing, self.link, self.way, self.within.is_some())
+                == (other.flows, other.framing, other.link, other.way, other.within.is_some())
             && probe(self) == probe(other)
     }
 
@@ -168,7 +193,9 @@ impl Classifier {
         let subscriber = looks.as_ref().and_then(|looks| self.claims.subscriber(looks));
         let matched = || self.claims.matched(looks.as_ref()?);
         Facts {
-            flow: self.flow_of(&key, looks.as_ref(), subscriber),
+            flow: self.flow_of(frame, headers, &key, looks.as_ref(), subscriber),
+            within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
+            is_of_nobody: self.is_of_nobody(frame, headers, looks.as_ref()),
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
             len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
@@ -199,8 +226,16 @@ impl Classifier {
     }
 
     #[inline]
-    fn flow_of(&self, key: &FlowKey, looks: Option<&Looks>, subscriber: Option<u32>) -> FlowHash {
+    fn flow_of(
+        &self,
+        frame: &[u8],
+        headers: &Headers,
+        key: &FlowKey,
+        looks: Option<&Looks>,
+        subscriber: Option<u32>,
+    ) -> FlowHash {
         let number = looks.and_then(|looks| match self.flows {
+            FlowKind::Mac => headers.mac(frame, self.way).map(Number::Mac),
             FlowKind::Subscriber => subscriber.map(Number::Class),
             FlowKind::Vlan => Some(Number::Vlan(looks.vlan.unwrap_or(0))),
             FlowKind::Dscp => Some(Number::Dscp(looks.dscp)),
@@ -210,5 +245,40 @@ impl Classifier {
             Some(number) => self.hasher.hash_number(number),
             None => self.hasher.hash(key),
         }
+    }
+    /// Has it no host inside of its own, where a flow is one?
+    #[inline]
+    fn is_of_nobody(&self, frame: &[u8], headers: &Headers, looks: Option<&Looks>) -> bool {
+        let is_host = match (self.flows, self.way) {
+            (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _) => true,
+            (FlowKind::Destination, Way::Download) | (FlowKind::Source, Way::Upload) => true,
+            _ => false,
+        };
+        let Some(looks) = looks.filter(|_| is_host) else { return false };
+        is_group(looks.inside) || headers.mac(frame, self.way).is_some_and(|mac| mac[0] & 1 == 1)
+    }
+}
+
+/// Is that no address of one host?
+#[inline]
+fn is_group(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    address.is_multicast() || address.is_unspecified() || is_broadcast
+}
+
+/// Where the Ethernet address of the host inside stands.
+pub(crate) trait InsideMac {
+    /// The Ethernet address of the host inside: who receives downloads and sends uploads. `None` without an Ethernet header.
+    fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
+}
+
+impl InsideMac for Headers {
+    #[inline]
+    fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]> {
+        let at = match way {
+            Way::Download => 0,
+            Way::Upload => 6,
+        };
+        frame.get(at..at + 6).filter(|_| self.has_ethernet)?.try_into().ok()
     }
 }

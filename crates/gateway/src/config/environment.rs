@@ -1,5 +1,9 @@
 //! Can this machine do what a configuration asks? Only looks; it changes nothing. What is run is looked at here as well.
 
+mod forwarding;
+
+pub(crate) use forwarding::passage;
+
 use super::Config;
 use super::spec::{BackendChoice, OnFailure};
 use super::user::{self, User};
@@ -38,14 +42,19 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
                 notes.extend(name_notes(config, key, name));
             }
             notes.extend(mtu_note(&wire.inside, &wire.outside));
+            forwarding::refuse_beside(config)?;
             packet_socket(config)?;
+        }
+        BackendChoice::Router => {
+            notes.extend(forwarding::check_router(config)?);
+            tun(config, "router")?;
         }
         BackendChoice::Tun => {
             let there = interfaces();
             for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
                 is_free(config, key, name, &there)?;
             }
-            tun(config)?;
+            tun(config, "tun")?;
         }
     }
     if config.spec().safety.on_failure == OnFailure::Open {
@@ -117,7 +126,7 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
             false => "its frames have no Ethernet header, as those of VPNs and PPP",
         };
         let allowed = "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
-                       `backend = \"tun\"` for what is routed";
+                       what is routed is shaped with `backend = \"router\"`, whose inside is Ethernet and whose outside is any";
         return Err(refused(config, &path, name, why.into(), allowed.into()));
     }
     match about.master {
@@ -241,13 +250,17 @@ fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
 fn has_addresses(name: &str) -> bool {
     let routes = fs::read_to_string("/proc/self/net/route").unwrap_or_default();
     let is_routed = routes.lines().skip(1).any(|line| line.split_whitespace().next() == Some(name));
+    is_routed || has_global_ipv6(name)
+}
+
+fn has_global_ipv6(name: &str) -> bool {
     let v6 = fs::read_to_string("/proc/self/net/if_inet6").unwrap_or_default();
     // Scope 20 is link-local, which every interface has that is up.
     let is_global = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         fields.last() == Some(&name) && fields.get(3).is_some_and(|scope| *scope != "20")
     };
-    is_routed || v6.lines().any(is_global)
+    v6.lines().any(is_global)
 }
 
 /// Opens a packet socket that hears nothing, and closes it.
@@ -270,13 +283,13 @@ fn packet_socket(config: &Config) -> Result<(), DocumentError> {
     }
 }
 
-fn tun(config: &Config) -> Result<(), DocumentError> {
+fn tun(config: &Config, given: &str) -> Result<(), DocumentError> {
     if !Path::new("/dev/net/tun").exists() {
         let why = "there is no /dev/net/tun".to_owned();
         let allowed = "`af-packet`, or a kernel with CONFIG_TUN (`modprobe tun`)".to_owned();
-        return Err(refused(config, "wire.backend", "tun", why, allowed));
+        return Err(refused(config, "wire.backend", given, why, allowed));
     }
-    needs(config, "wire.backend", "tun", CAP_NET_ADMIN, "CAP_NET_ADMIN")
+    needs(config, "wire.backend", given, CAP_NET_ADMIN, "CAP_NET_ADMIN")
 }
 
 fn needs(

@@ -86,6 +86,8 @@ const MOST_TOKEN_BYTES: u64 = 4096;
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// Flows that are counted one by one, unless told otherwise.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
+/// Hosts that a discipline knows which shares between them, however few are counted otherwise.
+const LEAST_HOSTS: usize = 1024;
 /// The schema's version.
 const FORMAT: u32 = 1;
 
@@ -231,12 +233,14 @@ impl Config {
             way,
             claims: Arc::clone(&self.claims),
         });
+        let shares_twice = shaping.is_some_and(|shaping| shaping.within);
+        let classifier = if shares_twice { classifier.with_conversations() } else { classifier };
         Ok(DirectionPlan {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
             classifier,
             pool: PoolSize::with_room(self.frames(way, made.frame_bytes), made.frame_bytes),
-            flows: self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize,
+            flows: self.accounts(way),
             classes: self.book.len(),
             loss: shaping.and_then(|shaping| self.loss(shaping, way, made.seed)),
         })
@@ -247,6 +251,13 @@ impl Config {
         let seed = shaping.seed.map_or(seed, Seed);
         let loss = RandomLoss::new(shaping.loss, seed, &format!("{}/loss", way.name()));
         (shaping.loss > 0.0).then(|| loss.expect("the probability was checked"))
+    }
+
+    /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these are the hosts that it knows.
+    pub fn accounts(&self, way: Way) -> usize {
+        let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
+        let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
+        if shares_twice { typed.max(LEAST_HOSTS) } else { typed }
     }
 
     /// Frames that may be inside at once: as typed, or enough for the buffer and the delay.

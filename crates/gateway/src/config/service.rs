@@ -50,6 +50,10 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         let why = "that is the interface of the other side too";
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
+    if wire.allow_forwarding && wire.backend != BackendChoice::AfPacket {
+        let why = "only packet sockets can be passed by";
+        return Err(texts.refuse("wire.allow_forwarding", true, why, "with `backend = \"af-packet\"` only"));
+    }
     match wire.mtu {
         Some(mtu) if wire.backend != BackendChoice::Tun => Err(texts.refuse(
             "wire.mtu",

@@ -6,7 +6,7 @@ use super::promises;
 use super::spec::{DirectionSpec, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
 use crate::class_book::Way;
-use crate::classify::{FlowKind, Framing};
+use crate::classify::{FlowKind, Framing, LinkKind};
 use crate::not_ip::default_rate;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
@@ -23,8 +23,10 @@ pub struct Shaping {
     pub rate: Rate,
     /// How much may wait.
     pub buffer: Amount,
-    /// What a flow is.
+    /// What a flow is: what is counted and told of.
     pub flows: FlowKind,
+    /// Are these hosts, that share first, and then the conversations of each?
+    pub within: bool,
     /// What a frame counts as.
     pub framing: Framing,
     /// The rate at which what is not IP passes by the discipline.
@@ -75,10 +77,13 @@ pub(super) fn check(
     let Some(typed) = typed else { return Ok(None) };
     let path = way.name();
     let has_bounds = promises::first(tree, way);
+    let has_classes = tree.book.len() > 1;
+    let wants_levels = matches!(typed.flows, None | Some(FlowsSpec::Levels(_)));
     let discipline = match &typed.discipline {
         Some(name) => named(name, &format!("{path}.discipline"), texts)?,
         None if has_bounds.is_some() => "classful",
-        None if tree.book.len() > 1 => "hfaba",
+        None if has_classes => "hfaba",
+        None if wants_levels => "fq-codel",
         None => "faba",
     };
     if let Some((origin, key)) = has_bounds.filter(|_| discipline != "classful") {
@@ -106,11 +111,13 @@ pub(super) fn check(
         Some(leaf) => discipline::leaf(leaf, &format!("{path}.leaf"), texts)?,
         None => "fq-codel",
     };
+    let Flows { kind, within } = flows(spec, typed, discipline, has_classes, path, texts)?;
     Ok(Some(Shaping {
         discipline,
         rate: typed.rate.0,
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
-        flows: flows(spec, typed, discipline, path, texts)?,
+        flows: kind,
+        within,
         framing: framing(&typed.framing, path, texts)?,
         not_ip: not_ip(typed, path, texts)?,
         delay,
@@ -196,36 +203,99 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
+/// What a flow is, and whether conversations share within each.
+struct Flows {
+    kind: FlowKind,
+    within: bool,
+}
+
 fn flows(
     spec: &Spec,
     typed: &DirectionSpec,
     discipline: &str,
+    has_classes: bool,
+    path: &str,
+    texts: &Texts<'_>,
+) -> Result<Flows, DocumentError> {
+    let path = format!("{path}.flows");
+    let knows_hosts = || discipline::share_between_hosts(discipline, &mut spec.discipline.clone());
+    let one = |kind| Ok(Flows { kind, within: false });
+    match &typed.flows {
+        None if !has_classes && knows_hosts() => Ok(Flows { kind: FlowKind::Inside, within: true }),
+        None if has_classes && discipline == "classful" => one(FlowKind::FiveTuple),
+        None if spec.subscribers.is_some() => one(FlowKind::Subscriber),
+        None => one(FlowKind::Inside),
+        Some(FlowsSpec::Levels(levels)) => {
+            let given = levels_as_typed(levels);
+            let [hosts, FlowsSpec::Named(FlowsChoice::FiveTuple)] = levels.as_slice() else {
+                return Err(texts.refuse(&path, given, "these are not two levels that share", TWO_LEVELS));
+            };
+            let kind = flow_kind(spec, hosts, &path, texts)?;
+            if matches!(kind, FlowKind::FiveTuple | FlowKind::Dscp | FlowKind::Subscriber) {
+                return Err(texts.refuse(&path, given, "the first level is no host", TWO_LEVELS));
+            }
+            if has_classes {
+                let why = "here classes and subscribers share first";
+                let allowed = "one level, such as `inside`; or the discipline `classful`, whose leaves share between flows by themselves";
+                return Err(texts.refuse(&path, given, why, allowed));
+            }
+            if !knows_hosts() {
+                let why = format!("`{discipline}`, as it is set here, knows one level only");
+                return Err(texts.refuse(
+                    &path,
+                    given,
+                    why,
+                    "with `fq-codel`, `drr` or `cake-like`; or one level, such as `inside`",
+                ));
+            }
+            Ok(Flows { kind, within: true })
+        }
+        Some(typed) => one(flow_kind(spec, typed, &path, texts)?),
+    }
+}
+
+/// What two levels may be.
+const TWO_LEVELS: &str = "`inside`, `mac`, `outside`, `source`, `destination`, `vlan` or a prefix, and then `5-tuple`, as in [\"inside\", \"5-tuple\"]";
+
+fn levels_as_typed(levels: &[FlowsSpec]) -> String {
+    serde_json::to_string(levels).expect("what was read can be written")
+}
+
+fn flow_kind(
+    spec: &Spec,
+    typed: &FlowsSpec,
     path: &str,
     texts: &Texts<'_>,
 ) -> Result<FlowKind, DocumentError> {
-    let path = format!("{path}.flows");
-    Ok(match typed.flows {
-        None if spec.subscribers.is_some() && discipline != "classful" => FlowKind::Subscriber,
-        None => FlowKind::FiveTuple,
-        Some(FlowsSpec::Prefix { ipv4, ipv6 }) => {
-            if !(1..=32).contains(&ipv4) || !(1..=128).contains(&ipv6) {
+    Ok(match typed {
+        FlowsSpec::Prefix { ipv4, ipv6 } => {
+            if !(1..=32).contains(ipv4) || !(1..=128).contains(ipv6) {
                 let given = format_args!("{{ ipv4 = {ipv4}, ipv6 = {ipv6} }}");
                 let allowed = "`ipv4` from 1 to 32 and `ipv6` from 1 to 128";
-                return Err(texts.refuse(&path, given, "these are no lengths of prefixes", allowed));
+                return Err(texts.refuse(path, given, "these are no lengths of prefixes", allowed));
             }
-            FlowKind::Prefix(NetworkBits { ipv4, ipv6 })
+            FlowKind::Prefix(NetworkBits { ipv4: *ipv4, ipv6: *ipv6 })
         }
-        Some(FlowsSpec::Named(choice)) => match choice {
+        FlowsSpec::Levels(levels) => {
+            let given = levels_as_typed(levels);
+            return Err(texts.refuse(path, given, "a level is a word or a prefix", TWO_LEVELS));
+        }
+        FlowsSpec::Named(choice) => match choice {
             FlowsChoice::FiveTuple => FlowKind::FiveTuple,
             FlowsChoice::Source => FlowKind::Source,
             FlowsChoice::Destination => FlowKind::Destination,
             FlowsChoice::Inside => FlowKind::Inside,
+            FlowsChoice::Mac if spec.wire.backend.link_kind() != LinkKind::Ethernet => {
+                let why = "the packets of this back end have no Ethernet header";
+                return Err(texts.refuse(path, "`mac`", why, "`inside` for each address"));
+            }
+            FlowsChoice::Mac => FlowKind::Mac,
             FlowsChoice::Outside => FlowKind::Outside,
             FlowsChoice::Vlan => FlowKind::Vlan,
             FlowsChoice::Dscp => FlowKind::Dscp,
             FlowsChoice::Subscriber if spec.subscribers.is_none() => {
                 let allowed = "`inside` for each host, or a table [subscribers]";
-                return Err(texts.refuse(&path, "`subscriber`", "there are no subscribers", allowed));
+                return Err(texts.refuse(path, "`subscriber`", "there are no subscribers", allowed));
             }
             FlowsChoice::Subscriber => FlowKind::Subscriber,
         },

@@ -52,6 +52,10 @@ pub struct WireSpec {
     pub outside: String,
     /// The MTU of TUN devices, in bytes, from 576 to 65535. Default: 1500. Other back ends take it from the interfaces.
     pub mtu: Option<u32>,
+    /// With `af-packet`: start although this machine forwards between the two interfaces by itself, so that packets pass the gateway by.
+    /// Default: false, that is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_forwarding: bool,
 }
 
 /// What carries the frames.
@@ -63,15 +67,22 @@ pub enum BackendChoice {
     AfPacket,
     /// Two TUN devices that the gateway makes and the operator routes through.
     Tun,
+    /// On a router, with NAT or without: what the kernel forwards between two interfaces that exist, by their inside addresses.
+    Router,
 }
 
 impl BackendChoice {
     /// Which header its frames begin with.
     pub fn link_kind(self) -> LinkKind {
         match self {
-            BackendChoice::AfPacket => LinkKind::Ethernet,
+            BackendChoice::AfPacket | BackendChoice::Router => LinkKind::Ethernet,
             BackendChoice::Tun => LinkKind::Ip,
         }
+    }
+
+    /// Does the gateway attach to interfaces that exist without it?
+    pub fn attaches(self) -> bool {
+        self != BackendChoice::Tun
     }
 }
 
@@ -84,7 +95,7 @@ pub struct DirectionSpec {
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline. Default: `faba`, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
+    /// The discipline. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
     pub discipline: Option<String>,
     /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
     /// there are many classes.
@@ -94,8 +105,9 @@ pub struct DirectionSpec {
     /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec) passes by the discipline; what is more is
     /// lost as `not-ip`. It is a part of `rate`. Default: a hundredth of it, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
-    /// What a flow is. Default: `subscriber` where there are subscribers, else `5-tuple`; always `5-tuple` with `classful`,
-    /// where subscribers have queues of their own.
+    /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then the flows of each. Default:
+    /// `subscriber` where there are subscribers, `5-tuple` with classes in `classful`, which have queues of their own, and
+    /// otherwise `["inside", "5-tuple"]`, or `inside` where there are classes or the discipline knows no two levels.
     pub flows: Option<FlowsSpec>,
     /// For labs: constant delay after the link. Default: none.
     pub delay: Option<Quantity<Duration>>,
@@ -120,11 +132,13 @@ pub struct FramingSpec {
 }
 
 /// What a flow is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowsSpec {
     /// A word.
     Named(FlowsChoice),
+    /// Two levels: who shares first, and `5-tuple`.
+    Levels(Vec<FlowsSpec>),
     /// The network of the inside host: so many leading bits of its address.
     Prefix {
         /// Leading bits of an IPv4 address, 1 to 32.
@@ -145,8 +159,10 @@ pub enum FlowsChoice {
     Source,
     /// The host that receives.
     Destination,
-    /// The host inside: it receives downloads and sends uploads.
+    /// The host inside, by its address: it receives downloads and sends uploads.
     Inside,
+    /// The host inside, by its Ethernet address: one host, whatever number of addresses it has. Behind a router all hosts are one.
+    Mac,
     /// The host outside.
     Outside,
     /// The subscriber; where none claims a packet, its inside host.
@@ -277,6 +293,7 @@ pub enum OnFailure {
     /// Nothing passes until the gateway is back: what no watchdog at all gives.
     #[default]
     Closed,
-    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back.
+    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On a router the kernel forwards by
+    /// itself, unshaped, once the process is dead.
     Open,
 }

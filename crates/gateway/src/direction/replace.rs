@@ -5,7 +5,7 @@
 //! served out of order.
 
 use super::{Direction, DirectionPlan, Link, opened};
-use crate::account::{Accounts, ClassCounts};
+use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
 use crate::delay_line::DelayLine;
@@ -201,7 +201,8 @@ impl Direction {
     fn release_unshaped(&mut self, waiting: Vec<Packet>, now: Time) {
         self.unshaped.append(&mut self.shaped);
         for packet in waiting {
-            self.count_out(self.pool.note(packet.frame).account, Some(packet.class), packet.len);
+            let note = self.pool.note(packet.frame);
+            self.count_out(note.account, Some(note.class), packet.len);
             self.unshaped.push(packet.frame, now);
         }
     }
@@ -232,21 +233,30 @@ impl Direction {
         if let Some(names) = &renaming.names {
             packet.frame = names[packet.frame as usize];
         }
-        let class = renaming.class_map.get(packet.class as usize).copied().unwrap_or(UNCLAIMED);
+        let was = self.pool.note(packet.frame).class;
+        let class = renaming.class_map.get(was as usize).copied().unwrap_or(UNCLAIMED);
+        self.pool.note_mut(packet.frame).class = class;
         if renaming.keeps_flows && !renaming.reopens {
+            let class = if self.classifier.has_conversations() { packet.class } else { class };
             return Packet { class, ..packet };
         }
         let facts = self.classifier.classify(self.pool.bytes(packet.frame));
         if renaming.reopens {
             let frame = self.pool.bytes(packet.frame);
-            let account = self
-                .accounts
-                .open(facts.flow, renaming.now, || opened(&self.classifier.headers(frame), frame, &facts));
+            let headers = self.classifier.headers(frame);
+            let account = match facts.is_of_nobody {
+                true => OTHERS,
+                false => self.accounts.open(facts.flow, renaming.now, || {
+                    opened(&headers, frame, &facts, self.classifier.way())
+                }),
+            };
             self.accounts.entry(account).packets_in += 1;
             self.accounts.entry(account).bytes_in += u64::from(facts.len);
             self.pool.note_mut(packet.frame).account = account;
         }
-        Packet { class, flow: facts.flow, len: facts.len, ..packet }
+        let facts = crate::classify::Facts { class, ..facts };
+        let (class, flow) = self.names(&facts, self.pool.note(packet.frame).account);
+        Packet { class, flow, len: facts.len, ..packet }
     }
 }
 

@@ -5,6 +5,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::ffi::{c_char, c_int, c_ulong};
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// The MTU in bytes of the interface `name` of this network namespace.
@@ -20,6 +21,23 @@ pub fn mtu(name: &str) -> Result<u32, PortError> {
         Ok(()) => Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32),
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Err(gone()),
         Err(error) => Err(system(error)),
+    }
+}
+
+/// The first IPv4 address of the interface `name`; `None` where it has none.
+pub(crate) fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    let mut request = request(name).ok_or(io::ErrorKind::InvalidInput)?;
+    match control(socket.as_fd(), libc::SIOCGIFADDR as c_ulong, &mut request) {
+        Ok(()) => {
+            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, in which every bit pattern is one.
+            let address = unsafe { request.ifr_ifru.ifru_addr };
+            // struct sockaddr_in: after the family, of two bytes, the port, of two, and the address.
+            let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);
+            Ok(Some(Ipv4Addr::from(octets)))
+        }
+        Err(error) if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -51,7 +69,7 @@ pub(super) fn control(
     operation: c_ulong,
     request: &mut libc::ifreq,
 ) -> io::Result<()> {
-    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or
+    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`, `SIOCGIFADDR`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or
     // write one `ifreq`, which outlives the call.
     let outcome = unsafe { libc::ioctl(descriptor.as_raw_fd(), operation as _, std::ptr::from_mut(request)) };
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -65,6 +83,7 @@ mod tests {
     fn the_mtu_of_an_interface_is_known_and_one_that_is_not_there_is_named() {
         // Every network namespace has a loopback interface, with the MTU that Linux gives it.
         assert_eq!(mtu("lo").expect("it is there"), 65_536);
+        assert!(matches!(ipv4_address("lo"), Ok(None) | Ok(Some(Ipv4Addr::LOCALHOST))));
         for name in ["no-such-one", "", "a-name-of-sixteen"] {
             assert!(matches!(mtu(name), Err(PortError::Gone { name: ref gone }) if gone == name), "{name}");
         }

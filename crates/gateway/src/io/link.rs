@@ -23,6 +23,8 @@ pub(crate) struct About {
     pub is_loopback: bool,
     /// Do its frames begin with an Ethernet header?
     pub is_ethernet: bool,
+    /// Its own Ethernet address; zeros where it has none.
+    pub ethernet_address: [u8; 6],
 }
 
 fn any_socket() -> io::Result<OwnedFd> {
@@ -90,6 +92,22 @@ pub(crate) fn news(mut bytes: &[u8]) -> Vec<News> {
     }
     news
 }
+/// Asks the kernel to give the interface `index` no IPv6 address of its own, so that nothing is heard of it on the link. Refused by a
+/// kernel without IPv6, where there is no need for it.
+pub(crate) fn silence(netlink: &Netlink, index: u32) -> io::Result<()> {
+    let mut request = Request::new(libc::RTM_NEWLINK, 0);
+    request.link(Link::untouched(index));
+    request.nested(libc::IFLA_AF_SPEC, |request| {
+        request.nested(libc::AF_INET6 as u16, |request| {
+            request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);
+        });
+    });
+    netlink.ask(request)
+}
+
+/// Numbers from `linux/if_link.h`.
+const INET6_ADDR_GEN_MODE: u16 = 8;
+const ADDR_GEN_MODE_NONE: u8 = 1;
 
 /// Bytes of struct ifinfomsg.
 const LINK_BYTES: usize = 16;
@@ -117,6 +135,9 @@ fn parse(message: &[u8]) -> Option<About> {
         match kind {
             libc::IFLA_MTU => found.mtu = u32_at(at + 4)?,
             libc::IFLA_MASTER => found.master = u32_at(at + 4),
+            libc::IFLA_ADDRESS if found.is_ethernet => {
+                found.ethernet_address = *message.get(at + 4..)?.first_chunk()?;
+            }
             _ => {}
         }
         at += len.max(4).next_multiple_of(4);

@@ -6,6 +6,8 @@ mod gather;
 pub mod interface;
 pub(crate) mod link;
 pub mod memory;
+pub(crate) mod nftables;
+pub mod router;
 pub mod tun;
 
 use fairwire_wire::headers::{self, Headers};

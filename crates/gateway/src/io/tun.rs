@@ -1,14 +1,18 @@
-//! A port that is an interface of its own: a TUN device (the kernel's `Documentation/networking/tuntap.rst`).
+//! A port that is an interface of its own: a TUN or TAP device (the kernel's `Documentation/networking/tuntap.rst`).
 //!
 //! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a routed gateway: the
 //! operator routes what is to be shaped into the one, and it comes out of the other to be routed on.
+//!
+//! A TAP device carries Ethernet frames; [router mode](super::router) has two.
 //!
 //! A device carries one packet per system call, so it is slower than [a packet socket](super::af_packet) but for TCP, whose
 //! super-packets come and go whole. It needs no second interface and works on a host that is itself an end.
 
 use super::gather::{Gathered, Heads};
 use super::interface::{control, request, with_flags, with_mtu};
+use super::link::{about, index_of, silence};
 use super::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::lab::netlink::Netlink;
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -18,11 +22,17 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A TUN device, which is removed when this is dropped, and when the process ends, however it ends.
+/// A TUN or TAP device, which is removed when this is dropped, and when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Tun {
     device: File,
     name: String,
+    kind: LinkKind,
+    /// The number of the interface, and with Ethernet its own address.
+    index: u32,
+    ethernet_address: [u8; 6],
+    /// With Ethernet: what is received is addressed to this one instead.
+    readdress: Option<[u8; 6]>,
     packet: Box<[u8]>,
     health: PortHealth,
     is_down: bool,
@@ -30,19 +40,31 @@ pub struct Tun {
 
 /// Packets read at once: bounded, so that the other direction has its turn.
 const MOST_AT_ONCE: usize = 32;
-/// The longest IP packet and its virtio-net header.
-const PACKET_BYTES: usize = vnet::LEN + 65_536;
+/// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes waits there, before it is shared.
+const TAP_QUEUE: u32 = 4096;
+/// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
+const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
 
 impl Tun {
-    /// Makes the device `name` in this network namespace and brings it up with `mtu` bytes.
+    /// Makes the TUN device `name` in this network namespace and brings it up with `mtu` bytes.
     pub fn create(name: &str, mtu: u32) -> Result<Self, PortError> {
+        Tun::of_kind(LinkKind::Ip, name, mtu)
+    }
+
+    /// Makes the TAP device `name` in the same way. It has no address of its own, and what the kernel says on it by itself is not received.
+    pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
+        Tun::of_kind(LinkKind::Ethernet, name, mtu)
+    }
+
+    fn of_kind(kind: LinkKind, name: &str, mtu: u32) -> Result<Self, PortError> {
         let fail = |operation| move |source| PortError::System { operation, name: name.to_owned(), source };
         let mut open = OpenOptions::new();
         open.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
         let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
         let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
+        let layer = if kind == LinkKind::Ip { libc::IFF_TUN } else { libc::IFF_TAP };
         // No second queue: the name must be free, or belong to a device that somebody made for us.
-        let flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
+        let flags = (layer | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
         control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
             .map_err(fail("making a TUN device"))?;
         offload(&device).map_err(fail("asking for super-packets"))?;
@@ -50,10 +72,46 @@ impl Tun {
         let socket = socket.map_err(|error| fail("opening a socket")(error.into()))?;
         control(socket.as_fd(), libc::SIOCSIFMTU as c_ulong, &mut with_mtu(request, mtu))
             .map_err(fail("setting the MTU"))?;
+        let index = index_of(name).map_err(fail("looking for it"))?.unwrap_or_default();
+        let mut ethernet_address = [0; 6];
+        if kind == LinkKind::Ethernet {
+            ethernet_address = about(index).map_err(fail("looking at it"))?.ethernet_address;
+            let netlink = Netlink::open_plain().map_err(fail("opening a netlink socket"))?;
+            let _ = silence(&netlink, index);
+            netlink.set_queue(index, TAP_QUEUE).map_err(fail("setting the length of the queue"))?;
+        }
         let mut up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
         control(socket.as_fd(), libc::SIOCSIFFLAGS as c_ulong, &mut up).map_err(fail("bringing up"))?;
         let packet = vec![0; PACKET_BYTES].into();
-        Ok(Tun { device, name: name.to_owned(), packet, health: PortHealth::default(), is_down: false })
+        let (name, health) = (name.to_owned(), PortHealth::default());
+        let tun = Tun {
+            device,
+            name,
+            kind,
+            index,
+            ethernet_address,
+            readdress: None,
+            packet,
+            health,
+            is_down: false,
+        };
+        Ok(tun)
+    }
+
+    /// The same, of which all frames that are received are addressed to `address`.
+    #[must_use]
+    pub(super) fn readdressed(self, address: [u8; 6]) -> Self {
+        Tun { readdress: Some(address), ..self }
+    }
+
+    /// The number of the interface.
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Is the frame in the buffer the kernel's own, such as a report of the groups that it listens to?
+    fn is_own(&self) -> bool {
+        self.kind == LinkKind::Ethernet && self.packet[vnet::LEN + 6..vnet::LEN + 12] == self.ethernet_address
     }
 
     /// The device's name.
@@ -72,6 +130,12 @@ impl Port for Tun {
             match rustix::io::read(&self.device, &mut self.packet[..]) {
                 Ok(count) => {
                     self.is_down = false;
+                    if self.is_own() {
+                        continue;
+                    }
+                    if let Some(address) = self.readdress {
+                        self.packet[vnet::LEN..vnet::LEN + 6].copy_from_slice(&address);
+                    }
                     if let Some(vnet) = VnetHeader::read(&self.packet[..count]) {
                         take(&self.packet[vnet::LEN..count], &vnet);
                     }
@@ -111,7 +175,7 @@ impl Port for Tun {
     }
 
     fn link_kind(&self) -> LinkKind {
-        LinkKind::Ip
+        self.kind
     }
 
     fn check(&mut self) -> Result<(), PortError> {

@@ -19,6 +19,7 @@ pub mod error;
 mod host;
 mod message;
 pub mod namespace;
+pub mod nat;
 pub mod netlink;
 mod plan;
 mod sink;

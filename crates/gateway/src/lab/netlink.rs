@@ -153,6 +153,14 @@ impl Netlink {
         self.ask(request).during("changing an interface's MTU")
     }
 
+    /// Gives an interface room for this many packets that wait to be sent.
+    pub(crate) fn set_queue(&self, index: u32, packets: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_TXQLEN, packets);
+        self.ask(request)
+    }
+
     /// Gives an interface an Ethernet address.
     pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> Result<(), Trouble> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
@@ -257,7 +265,8 @@ impl Request {
         Request(bytes)
     }
 
-    fn raw(&mut self, bytes: &[u8]) {
+    /// Bytes of a fixed part.
+    pub fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
@@ -271,6 +280,11 @@ impl Request {
 
     pub fn number(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_ne_bytes());
+    }
+
+    /// As netfilter wants its numbers: the highest byte first.
+    pub fn number_be(&mut self, kind: u16, value: u32) {
+        self.attribute(kind, &value.to_be_bytes());
     }
 
     /// With the zero at its end that the kernel wants.

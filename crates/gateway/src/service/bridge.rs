@@ -1,7 +1,7 @@
 //! The kernel's bridge between the two interfaces, for the time in which the gateway does not forward.
 
 use super::error::ServiceError;
-use crate::io::link::index_of;
+use crate::io::link::{index_of, silence};
 use crate::lab::netlink::{CREATE, IS_UP, Link, Netlink, Request};
 use std::io;
 
@@ -29,7 +29,7 @@ impl Bridge {
         let index = index.map_err(fail("looking for the bridge"))?;
         let bridge = Bridge { index, name };
         // Refused by a kernel without IPv6, where there is no need for it.
-        let _ = netlink.ask(silent(index));
+        let _ = silence(&netlink, index);
         let joined = [inside, outside]
             .into_iter()
             .try_for_each(|port| netlink.ask(enslave(port, index)))
@@ -61,8 +61,6 @@ impl Bridge {
 const BR_FORWARD_DELAY: u16 = 1;
 const BR_STP_STATE: u16 = 5;
 const BR_MCAST_SNOOPING: u16 = 23;
-const INET6_ADDR_GEN_MODE: u16 = 8;
-const ADDR_GEN_MODE_NONE: u8 = 1;
 
 fn new_bridge(name: &str) -> Request {
     let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
@@ -74,18 +72,6 @@ fn new_bridge(name: &str) -> Request {
             request.number(BR_FORWARD_DELAY, 0);
             request.number(BR_STP_STATE, 0);
             request.attribute(BR_MCAST_SNOOPING, &[0]);
-        });
-    });
-    request
-}
-
-/// No IPv6 address of its own: nothing is to be heard of the bridge on the link.
-fn silent(index: u32) -> Request {
-    let mut request = Request::new(libc::RTM_NEWLINK, 0);
-    request.link(Link::untouched(index));
-    request.nested(libc::IFLA_AF_SPEC, |request| {
-        request.nested(libc::AF_INET6 as u16, |request| {
-            request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);
         });
     });
     request

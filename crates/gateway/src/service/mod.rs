@@ -334,7 +334,8 @@ fn start_guard(
     user: Option<&User>,
 ) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
     let spec = config.spec();
-    if spec.safety.on_failure != OnFailure::Open {
+    // On a router the kernel forwards by itself when the gateway's tables are gone.
+    if spec.safety.on_failure != OnFailure::Open || spec.wire.backend == BackendChoice::Router {
         return Ok(None);
     }
     let watched = |name: &String| -> Result<Watched, ServiceError> {

@@ -5,7 +5,7 @@ use super::error::ServiceError;
 use super::notify::Notifier;
 use super::{guard, ports};
 use crate::clock;
-use crate::config::spec::{BackendChoice, Spec};
+use crate::config::spec::Spec;
 use crate::config::{Config, environment};
 use crate::datapath::Wire;
 use crate::io::device::{DeviceLock, holder};
@@ -38,7 +38,7 @@ pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,
 ) -> Result<Option<Wire<Opened>>, ServiceError> {
-    let Some(waiter) = waiter.filter(|_| config.spec().wire.backend == BackendChoice::AfPacket) else {
+    let Some(waiter) = waiter.filter(|_| config.spec().wire.backend.attaches()) else {
         return open_now(config).map(Some);
     };
     loop {
@@ -56,17 +56,17 @@ pub(super) fn open(
 fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
     let spec = config.spec();
     let mut locks = [None, None];
-    if spec.wire.backend == BackendChoice::AfPacket {
+    if spec.wire.backend.attaches() {
         for (lock, name) in locks.iter_mut().zip([&spec.wire.inside, &spec.wire.outside]) {
             *lock = take(name)?;
         }
     }
     guard::ask_to_leave(&guard::socket_of(&spec.name))?;
-    ports::remove_left_bridge(spec)?;
+    ports::remove_left(spec)?;
     for note in environment::check(config)? {
         say(format_args!("note: {}", note.0));
     }
-    let open = |key, name| ports::open(&spec.wire, name).map_err(|error| ports::refused(config, key, error));
+    let open = |key, name| ports::open(spec, name).map_err(|error| ports::refused(config, key, error));
     let [inside, outside] = locks;
     Ok(Wire {
         left: Opened { port: open("outside", &spec.wire.outside)?, lock: outside },
@@ -142,16 +142,16 @@ impl Waiter<'_> {
 
 /// Opens the port on `name` again, with a lock on the device that has that name now. The lock on the one before goes first.
 pub(super) fn again(spec: &Spec, mut held: Option<DeviceLock>) -> super::port::Open<AnyPort> {
-    let wire = spec.wire.clone();
+    let spec = spec.clone();
     Box::new(move |name| {
         drop(held.take());
-        if wire.backend == BackendChoice::AfPacket {
+        if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
             let index = link::index_of(name).map_err(fail)?;
             let index = index.ok_or_else(|| PortError::Gone { name: name.to_owned() })?;
             let lock = DeviceLock::take(index).map_err(fail)?;
             held = Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?);
         }
-        ports::open(&wire, name)
+        ports::open(&spec, name)
     })
 }

@@ -2,11 +2,13 @@
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
-use crate::config::spec::{BackendChoice, Spec, WireSpec};
+use crate::config::environment::passage;
+use crate::config::spec::{BackendChoice, Spec};
 use crate::config::{Config, environment};
 use crate::io::af_packet::AfPacket;
 use crate::io::interface::mtu;
 use crate::io::link;
+use crate::io::router::RouterPort;
 use crate::io::tun::Tun;
 use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::headers::MAX_LINK_BYTES;
@@ -20,6 +22,8 @@ pub(super) enum AnyPort {
     AfPacket(Box<AfPacket>),
     /// A device of ours.
     Tun(Tun),
+    /// A device of ours, to which what this machine forwards is led.
+    Router(RouterPort),
 }
 
 /// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN tag.
@@ -28,11 +32,13 @@ const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 /// The MTU of TUN devices, unless told otherwise, in bytes.
 const TUN_MTU: u32 = 1500;
 
-/// Opens the port on `name`, as `wire` says.
-pub(super) fn open(wire: &WireSpec, name: &str) -> Result<AnyPort, PortError> {
-    Ok(match wire.backend {
+/// Opens the port on `name`, as `spec` says. The one towards the outside is opened first.
+pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
+    Ok(match spec.wire.backend {
         BackendChoice::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
-        BackendChoice::Tun => AnyPort::Tun(Tun::create(name, wire.mtu.unwrap_or(TUN_MTU))?),
+        BackendChoice::Tun => AnyPort::Tun(Tun::create(name, spec.wire.mtu.unwrap_or(TUN_MTU))?),
+        BackendChoice::Router if name == spec.wire.outside => AnyPort::Router(passage(spec).outside()?),
+        BackendChoice::Router => AnyPort::Router(passage(spec).inside()?),
     })
 }
 
@@ -41,6 +47,7 @@ impl AnyPort {
         match self {
             AnyPort::AfPacket(port) => &mut **port,
             AnyPort::Tun(port) => port,
+            AnyPort::Router(port) => port,
         }
     }
 }
@@ -62,6 +69,7 @@ impl Port for AnyPort {
         match self {
             AnyPort::AfPacket(port) => port.link_kind(),
             AnyPort::Tun(port) => port.link_kind(),
+            AnyPort::Router(port) => port.link_kind(),
         }
     }
 
@@ -79,19 +87,28 @@ impl AsFd for AnyPort {
         match self {
             AnyPort::AfPacket(port) => port.as_fd(),
             AnyPort::Tun(port) => port.as_fd(),
+            AnyPort::Router(port) => port.as_fd(),
         }
     }
 }
 
-/// Removes the bridge that a killed guard left on the inside interface. Whether the interfaces are of use is asked after that, by
+/// Removes the bridge that a killed guard left on the inside interface, and the tables that a router's gateway left. Whether the interfaces are of use is asked after that, by
 /// [`environment::check`](crate::config::environment::check).
-pub(super) fn remove_left_bridge(spec: &Spec) -> Result<(), ServiceError> {
+pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     let inside = &spec.wire.inside;
     let remove = || match link::index_of(inside)? {
         Some(index) => Bridge::left_behind(index)?.map_or(Ok(()), |left| left.remove()),
         None => Ok(()),
     };
-    remove().map_err(|error| ServiceError::system(format!("looking at the interface `{inside}`"), error))
+    remove().map_err(|error| ServiceError::system(format!("looking at the interface `{inside}`"), error))?;
+    if spec.wire.backend != BackendChoice::Router {
+        return Ok(());
+    }
+    let passage = passage(spec);
+    let fail = |error| {
+        ServiceError::system(format!("deleting the tables `{}` that were left", passage.table()), error)
+    };
+    passage.remove_left().map_err(fail)
 }
 
 /// Bytes of the longest frame that the interfaces take.
@@ -99,7 +116,11 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if spec.wire.backend == BackendChoice::Tun {
         return Ok(spec.wire.mtu.unwrap_or(TUN_MTU));
     }
-    let (inside, outside) = (mtu(&spec.wire.inside)?, mtu(&spec.wire.outside)?);
+    let inside = mtu(&spec.wire.inside)?;
+    if spec.wire.backend == BackendChoice::Router {
+        return Ok(inside + HEADER_BYTES);
+    }
+    let outside = mtu(&spec.wire.outside)?;
     Ok(inside.max(outside) + HEADER_BYTES)
 }
 

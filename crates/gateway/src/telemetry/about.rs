@@ -3,8 +3,9 @@
 use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
 use crate::classify::{FlowKind, LinkKind};
-use crate::config::{COUNTED_FLOWS, Config};
+use crate::config::Config;
 use fairwire_wire::FlowKey;
+use fairwire_wire::flow_key::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -45,15 +46,19 @@ impl About {
     /// What telemetry knows of `config`.
     pub fn of(config: &Config) -> Self {
         let spec = config.spec();
-        let accounts = spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let way = |way| match config.shaping(way) {
             Some(shaping) => WayAbout {
                 discipline: shaping.discipline.to_owned(),
                 rate_bps: shaping.rate.bps(),
                 flows: shaping.flows,
-                accounts,
+                accounts: config.accounts(way),
             },
-            None => WayAbout { discipline: String::new(), rate_bps: 0, flows: FlowKind::FiveTuple, accounts },
+            None => WayAbout {
+                discipline: String::new(),
+                rate_bps: 0,
+                flows: FlowKind::FiveTuple,
+                accounts: config.accounts(way),
+            },
         };
         About {
             name: spec.name.clone(),
@@ -73,6 +78,10 @@ impl About {
             FlowKind::Source => host(key, End::Source),
             FlowKind::Destination => host(key, End::Destination),
             FlowKind::Inside => host(key, inside(way)),
+            FlowKind::Mac => match address(key, inside(way)) {
+                Some(address) => format!("{} ({address})", Mac(opened.mac)),
+                None => key.to_string(),
+            },
             FlowKind::Outside => host(key, outside(way)),
             FlowKind::Subscriber => match self.book.class(opened.class) {
                 Some(class) if class.kind == ClassKind::Subscriber => class.name.clone(),
@@ -183,7 +192,7 @@ mod tests {
             protocol: 6,
             ports: Some(Ports { source: 443, destination: 5000 }),
         });
-        Opened { key, class, vlan: 7, dscp: 46 }
+        Opened { key, class, vlan: 7, dscp: 46, mac: [2, 0, 0, 0, 0, 0x1f] }
     }
 
     #[test]

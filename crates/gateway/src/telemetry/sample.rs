@@ -205,7 +205,7 @@ mod tests {
 
     fn opened() -> Opened {
         let key = FlowKey::Other { ethertype: 0, source: [0; 6], destination: [0; 6] };
-        Opened { key, class: 0, vlan: 0, dscp: 0 }
+        Opened { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn file(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn the_examples_make_sense() {
-    for name in ["home.toml", "wisp.toml"] {
+    for name in ["home.toml", "bump.toml", "wisp.toml"] {
         let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
         let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
         assert!(plan.forward.shaper.is_some() && plan.backward.shaper.is_some());
@@ -88,8 +88,8 @@ fn what_is_left_out_has_its_default() {
     let plain = config("[download]\nrate = \"10 Mbit/s\"");
     let shaping = plain.shaping(Way::Download).unwrap();
     assert_eq!(
-        (shaping.discipline, shaping.flows, shaping.sharing),
-        ("faba", FlowKind::FiveTuple, Sharing::Flows)
+        (shaping.discipline, shaping.flows, shaping.within, shaping.sharing),
+        ("fq-codel", FlowKind::Inside, true, Sharing::Flows)
     );
     assert_eq!(shaping.buffer.to_string(), "50 ms");
     assert_eq!(shaping.framing, Framing::ETHERNET);
@@ -117,6 +117,49 @@ fn what_is_not_ip_has_a_hundredth_unless_it_is_said() {
     };
     assert_eq!(of(""), ("500 kbit/s".to_owned(), Some(500_000)));
     assert_eq!(of("not_ip = \"50 Mbit/s\""), ("50 Mbit/s".to_owned(), Some(50_000_000)));
+}
+
+#[test]
+fn nothing_that_is_not_typed_rewards_connections() {
+    let of = |keys: &str| {
+        let config = config(&format!("[download]\nrate = \"10 Mbit/s\"\n{keys}"));
+        let shaping = config.shaping(Way::Download).unwrap();
+        (shaping.discipline, shaping.flows, shaping.within)
+    };
+    assert_eq!(of("discipline = \"drr\""), ("drr", FlowKind::Inside, true));
+    assert_eq!(of("discipline = \"cake-like\""), ("cake-like", FlowKind::Inside, true));
+    assert_eq!(of("discipline = \"faba\""), ("faba", FlowKind::Inside, false));
+    assert_eq!(of("flows = \"inside\""), ("faba", FlowKind::Inside, false));
+    assert_eq!(of("flows = \"5-tuple\""), ("faba", FlowKind::FiveTuple, false));
+    assert_eq!(of("flows = [\"mac\", \"5-tuple\"]"), ("fq-codel", FlowKind::Mac, true));
+    let per_class = "discipline = \"drr\"\n[discipline.drr]\nper = \"class\"";
+    assert_eq!(of(per_class), ("drr", FlowKind::Inside, false));
+    assert_eq!(of("[[class]]\nname = \"a\""), ("hfaba", FlowKind::Inside, false));
+}
+
+#[test]
+fn two_levels_are_refused_where_they_cannot_be() {
+    let way = |keys: &str| refusal(&format!("[download]\nrate = \"10 Mbit/s\"\n{keys}"));
+    assert_eq!(
+        way("discipline = \"red\"\nflows = [\"inside\", \"5-tuple\"]"),
+        "gw.toml:9:9: `download.flows` is [\"inside\",\"5-tuple\"], but `red`, as it is set here, knows one level only; \
+         allowed: with `fq-codel`, `drr` or `cake-like`; or one level, such as `inside`"
+    );
+    for levels in
+        ["\"inside\"", "\"5-tuple\", \"inside\"", "\"dscp\", \"5-tuple\"", "[\"inside\"], \"5-tuple\""]
+    {
+        let message = way(&format!("flows = [{levels}]"));
+        assert!(message.contains("and then `5-tuple`, as in [\"inside\", \"5-tuple\"]"), "{message}");
+    }
+    let classes = way("flows = [\"inside\", \"5-tuple\"]\n[[class]]\nname = \"a\"");
+    assert!(classes.contains("classes and subscribers share first"), "{classes}");
+    let weights =
+        way("discipline = \"drr\"\nflows = [\"inside\", \"5-tuple\"]\n[discipline.drr]\nper = \"class\"");
+    assert!(weights.contains("as it is set here, knows one level only"), "{weights}");
+    let text = "format = 1\nname = \"t\"\n[wire]\nbackend = \"tun\"\ninside = \"a\"\noutside = \"b\"\n\
+                [download]\nrate = \"10 Mbit/s\"\nflows = [\"mac\", \"5-tuple\"]\n";
+    let headless = Config::parse("gw.toml", text, None).unwrap_err().to_string();
+    assert!(headless.contains("no Ethernet header; allowed: `inside`"), "{headless}");
 }
 
 #[test]

@@ -1,0 +1,482 @@
+//! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of them network namespaces: the recipe of
+//! docs/gateway/router.md with the configuration docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
+
+#![allow(clippy::disallowed_methods)] // real processes take real time
+
+use fairwire_gateway::io::router::{Failing, Passage};
+use fairwire_gateway::lab::nat::masquerade;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const HOSTS: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
+const ROUTER: &str = "10.0.0.254";
+const PUBLIC: &str = "203.0.113.2";
+const SERVER: &str = "203.0.113.1";
+const SERVER_V6: &str = "2001:db8:2::1";
+
+/// A home, a router and the world.
+struct Home {
+    name: String,
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    /// `None`, and a loud word, where it cannot be made.
+    fn new(name: &str) -> Option<Self> {
+        let name = format!("fwr-{}-{name}", std::process::id());
+        let home = Home { name, folder: tempfile::tempdir().expect("a folder") };
+        match home.build() {
+            Ok(()) => Some(home),
+            Err(why) => {
+                fairwire_testing::skipped(format_args!("the gateway on a router: {why}"));
+                None
+            }
+        }
+    }
+
+    /// As docs/gateway/router.md has it.
+    fn build(&self) -> Result<(), String> {
+        let (home, edge, world) = (self.place("home"), self.place("edge"), self.place("world"));
+        for place in [&home, &edge, &world] {
+            ip(&format!("netns add {place}"))?;
+            ip(&format!("-n {place} link set lo up"))?;
+        }
+        for (inner, outer) in [(&home, "lan0"), (&world, "wan0")] {
+            ip(&format!("-n {edge} link add {outer} type veth peer name eth0 netns {inner}"))?;
+            ip(&format!("-n {edge} link set {outer} up"))?;
+            ip(&format!("-n {inner} link set eth0 up"))?;
+        }
+        for host in HOSTS {
+            ip(&format!("-n {home} address add {host}/24 dev eth0"))?;
+        }
+        ip(&format!("-n {edge} address add {ROUTER}/24 dev lan0"))?;
+        ip(&format!("-n {edge} address add {PUBLIC}/24 dev wan0"))?;
+        ip(&format!("-n {world} address add {SERVER}/24 dev eth0"))?;
+        ip(&format!("-n {home} route add default via {ROUTER}"))?;
+        ip(&format!("-n {edge} route add default via {SERVER}"))?;
+        for (place, address, device) in [
+            (&home, "2001:db8:1::1", "eth0"),
+            (&edge, "2001:db8:1::fe", "lan0"),
+            (&edge, "2001:db8:2::fe", "wan0"),
+            (&world, SERVER_V6, "eth0"),
+        ] {
+            ip(&format!("-n {place} address add {address}/64 dev {device} nodad"))?;
+        }
+        ip(&format!("-n {home} -6 route add default via 2001:db8:1::fe"))?;
+        ip(&format!("-n {world} -6 route add 2001:db8:1::/64 via 2001:db8:2::fe"))?;
+        let firewall = self.write("nftables.conf", &firewall());
+        self.at("edge", move || {
+            fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| error.to_string())?;
+            fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").map_err(|error| error.to_string())?;
+            match Command::new("nft").arg("-f").arg(&firewall).output() {
+                Ok(output) if output.status.success() => Ok(()),
+                Ok(output) => Err(format!("nft: {}", String::from_utf8_lossy(&output.stderr))),
+                Err(_) => {
+                    fairwire_testing::skipped(format_args!(
+                        "the firewall of docs/gateway/router.md: there is no `nft` (Debian: apt install nftables); NAT alone is tried"
+                    ));
+                    masquerade("wan0").map_err(|trouble| trouble.to_string())
+                }
+            }
+        })
+    }
+
+    fn place(&self, place: &str) -> String {
+        format!("{}-{place}", self.name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("the folder is ours");
+        path
+    }
+
+    /// docs/gateway/home.toml, with a name and a socket of its own, and `change` done to it.
+    fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
+        let socket = self.folder.path().join("socket");
+        let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
+        let text = text.replace("name = \"home\"", &format!("name = \"{}\"", self.name));
+        self.write(
+            "home.toml",
+            &format!("{}\n[telemetry]\nsocket = \"{}\"\n", change(text), socket.display()),
+        )
+    }
+
+    /// What `make` makes at `place`.
+    fn at<T: Send + 'static>(&self, place: &str, make: impl FnOnce() -> T + Send + 'static) -> T {
+        let path = format!("/run/netns/{}", self.place(place));
+        let made = thread::spawn(move || {
+            let namespace = fs::File::open(path).expect("`ip` made it");
+            let kind = Some(rustix::thread::LinkNameSpaceType::Network);
+            rustix::thread::move_into_link_name_space(namespace.as_fd(), kind).expect("root may");
+            make()
+        });
+        made.join().expect("it does not panic")
+    }
+
+    fn fairwire(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.place("edge"), env!("CARGO_BIN_EXE_fairwire"), "gateway"]);
+        command.args(arguments);
+        command
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Output {
+        self.fairwire(arguments).output().expect("it runs")
+    }
+
+    fn start(&self, config: &Path) -> Gateway {
+        let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+        let said: Vec<String> =
+            lines.by_ref().take_while(|line| !line.contains("forwards between")).collect();
+        let rest = Arc::new(Mutex::new(said));
+        let gateway = Gateway { child, said: rest.clone() };
+        thread::spawn(move || lines.for_each(|line| rest.lock().expect("nobody panics").push(line)));
+        gateway
+    }
+
+    /// A snapshot, as JSON.
+    fn status(&self, config: &Path) -> serde_json::Value {
+        let output = self.ask(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Packets that the gateway took in, both ways.
+    fn taken(&self, config: &Path) -> u64 {
+        let status = self.status(config);
+        let ways = status["ways"].as_array().expect("there are two");
+        ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
+    }
+
+    /// What a gateway adds to the router: devices, and tables.
+    fn traces(&self) -> String {
+        let links =
+            Command::new("ip").args(["-n", &self.place("edge"), "-o", "link"]).output().expect("it runs");
+        let links = String::from_utf8(links.stdout).expect("UTF-8");
+        let devices = links.lines().filter(|line| line.contains(": fw")).count();
+        let passage = Passage {
+            name: self.name.clone(),
+            inside: "lan0".into(),
+            outside: "wan0".into(),
+            failing: Failing::Closed,
+        };
+        let tables = self.at("edge", move || passage.has_tables().expect("root may ask"));
+        format!("{devices} devices, tables: {tables}")
+    }
+
+    fn wait_for_traces(&self, wanted: &str) {
+        let until = Instant::now() + Duration::from_secs(10);
+        while self.traces() != wanted && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(self.traces(), wanted);
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        for place in ["home", "edge", "world"] {
+            let _ = ip(&format!("netns del {}", self.place(place)));
+        }
+    }
+}
+
+fn common_example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name)
+}
+
+/// The firewall with NAT of docs/gateway/router.md, to the letter.
+fn firewall() -> String {
+    let page = fs::read_to_string(common_example("router.md")).expect("the page is there");
+    let block = page.split("```nft\n").nth(1).and_then(|rest| rest.split("```").next());
+    block.expect("the page has a block of nft").to_owned()
+}
+
+fn ip(arguments: &str) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments.split(' ')).output();
+    let output = output.map_err(|error| format!("there is no `ip`: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("`ip {arguments}`: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+/// A running gateway, killed when it is dropped.
+struct Gateway {
+    child: Child,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Gateway {
+    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        kill_process(Pid::from_raw(self.child.id() as i32).expect("not zero"), signal).expect("it is ours");
+        let status = self.child.wait().expect("it is ours");
+        thread::sleep(Duration::from_millis(50)); // what it said last is read by another thread
+        (status.code(), self.said.lock().expect("nobody panics").join("\n"))
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Answers datagrams at the world with the address that it sees, until this is dropped.
+fn echo(home: &Home) {
+    for address in ["0.0.0.0:7000", "[::]:7001"] {
+        let socket = home.at("world", move || UdpSocket::bind(address).expect("a free port"));
+        thread::spawn(move || {
+            let mut bytes = [0; 2048];
+            while let Ok((_, from)) = socket.recv_from(&mut bytes) {
+                let _ = socket.send_to(from.ip().to_string().as_bytes(), from);
+            }
+        });
+    }
+}
+
+/// A socket of the home at `address`.
+fn socket(home: &Home, address: &'static str) -> UdpSocket {
+    let socket = home.at("home", move || UdpSocket::bind((address, 0)).expect("an address of the home"));
+    socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    socket
+}
+
+/// What the world answers, where it is reached within `patience`.
+fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
+    let until = Instant::now() + patience;
+    let mut bytes = [0; 64];
+    while Instant::now() < until {
+        let _ = socket.send_to(b"who am I?", server);
+        if let Ok(count) = socket.recv(&mut bytes) {
+            return Some(String::from_utf8_lossy(&bytes[..count]).into_owned());
+        }
+    }
+    None
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn world_v4() -> SocketAddr {
+    format!("{SERVER}:7000").parse().expect("an address")
+}
+
+/// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes of each that arrived.
+fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
+    let listener = home.at("world", || TcpListener::bind((SERVER, 0)).expect("a free port"));
+    let server = listener.local_addr().expect("it is bound");
+    let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut ends = Vec::new();
+    for (host, count) in hosts.iter().copied().zip(&counts) {
+        let own = home.at("home", move || connect(host, server));
+        let (peer, _) = listener.accept().expect("it comes");
+        let (from, to) = if is_upload { (own, peer) } else { (peer, own) };
+        for stream in [&from, &to] {
+            stream.set_write_timeout(Some(Duration::from_millis(100))).expect("above zero");
+            stream.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+        }
+        ends.push(thread::spawn(move || send(from, until)));
+        let count = count.clone();
+        ends.push(thread::spawn(move || receive(to, until, &count)));
+    }
+    ends.into_iter().for_each(|end| end.join().expect("it does not panic"));
+    counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+}
+
+fn connect(host: &str, server: SocketAddr) -> TcpStream {
+    let family = rustix::net::AddressFamily::INET;
+    let socket = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
+    rustix::net::bind(&socket, &SocketAddr::new(host.parse().expect("an address"), 0)).expect("of the home");
+    rustix::net::connect(&socket, &server).expect("the world is reached");
+    socket.into()
+}
+
+fn send(mut stream: TcpStream, until: Instant) {
+    let data = vec![0; 1 << 16];
+    while Instant::now() < until {
+        let _ = stream.write(&data);
+    }
+}
+
+fn receive(mut stream: TcpStream, until: Instant, count: &AtomicU64) {
+    let mut data = vec![0; 1 << 16];
+    while Instant::now() < until {
+        if let Ok(bytes) = stream.read(&mut data) {
+            count.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_every_end() {
+    let Some(home) = Home::new("nat") else { return };
+    echo(&home);
+    let config = home.config(|text| text);
+    let check = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
+    let output = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(output.contains("by the addresses inside: uploads before NAT, downloads after it"), "{output}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    let gateway = home.start(&config);
+    assert_eq!(home.traces(), "2 devices, tables: true", "{:?}", gateway.said);
+
+    // NAT works, and so does IPv6 beside it.
+    let (one, v6) = (socket(&home, HOSTS[0]), socket(&home, "2001:db8:1::1"));
+    assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC));
+    let server = format!("[{SERVER_V6}]:7001").parse().expect("an address");
+    assert_eq!(reaches(&v6, server, PATIENCE).as_deref(), Some("2001:db8:1::1"));
+
+    what_is_for_the_router_is_not_taken(&home, &config, &one);
+    shares_are_by_the_hosts_inside(&home, &config);
+
+    let (code, said) = gateway.end(Signal::TERM);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("PACKETS ARE MISSING"), "{said}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC), "the link is open, unshaped");
+}
+
+fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpSocket) {
+    let router = home.at("edge", || UdpSocket::bind((ROUTER, 7000)).expect("a free port"));
+    router.set_read_timeout(Some(PATIENCE)).expect("above zero");
+    let before = home.taken(config);
+    let mut bytes = [0; 64];
+    for to in [ROUTER, ROUTER, ROUTER] {
+        socket.send_to(b"a question", (to, 7000)).expect("it is near");
+        let (_, from) = router.recv_from(&mut bytes).expect("it comes");
+        router.send_to(b"an answer", from).expect("it is near");
+        socket.recv(&mut bytes).expect("it comes back");
+    }
+    // Nor what is for the router's address outside: nobody listens there, and that is said.
+    let _ = socket.send_to(b"a question", (PUBLIC, 9));
+    // The observer looks every 10 ms.
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(home.taken(config), before);
+}
+
+/// One host with a connection, another with three: each has half, by drr and whatever the machine does.
+fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
+    for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
+        let seconds = 3;
+        let hosts = [HOSTS[0], HOSTS[1], HOSTS[1], HOSTS[1]];
+        let got = transfers(home, is_upload, &hosts, seconds);
+        let (one, three) = (got[0], got[1..].iter().sum::<u64>());
+        let rate = (one + three) as f64 * 8.0 / seconds as f64 / 1e6;
+        println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
+        // The buffer of 50 ms and TCP's own are beyond what the link carries in that time.
+        assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
+        assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
+        // Slow start and a busy machine: within a tenth; by connections it would be a quarter.
+        let part = one as f64 / (one + three) as f64;
+        assert!((part - 0.5).abs() < 0.1, "{part}");
+        let status = home.status(config)["ways"][way].to_string();
+        for host in HOSTS {
+            assert!(status.contains(host), "{host} is not in {status}");
+        }
+        assert!(!status.contains(PUBLIC), "what NAT made of it is in {status}");
+    }
+}
+
+#[test]
+fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_it_was_told() {
+    let Some(home) = Home::new("kill") else { return };
+    echo(&home);
+    let one = socket(&home, HOSTS[0]);
+    let open = home.config(|text| text.replace("\"closed\"", "\"open\""));
+    assert!(fs::read_to_string(&open).expect("it is there").contains("on_failure = \"open\""));
+    let gateway = home.start(&open);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+    gateway.end(Signal::KILL);
+    home.wait_for_traces("0 devices, tables: false");
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "it fails open");
+
+    let closed = home.config(|text| text.replace("\"open\"", "\"closed\""));
+    let gateway = home.start(&closed);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+    gateway.end(Signal::KILL);
+    home.wait_for_traces("0 devices, tables: true");
+    assert_eq!(reaches(&one, world_v4(), Duration::from_millis(500)), None, "it fails closed");
+    // The router itself is reached: only what it forwards is thrown away.
+    let gateway = home.start(&closed);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "its successor takes over");
+    let (code, said) = gateway.end(Signal::TERM);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+}
+
+#[test]
+fn an_inside_interface_that_is_made_again_is_shaped_again() {
+    let Some(home) = Home::new("again") else { return };
+    echo(&home);
+    let config = home.config(|text| text);
+    let gateway = home.start(&config);
+    assert!(reaches(&socket(&home, HOSTS[0]), world_v4(), PATIENCE).is_some());
+    let (inner, edge) = (home.place("home"), home.place("edge"));
+    let again = || {
+        ip(&format!("-n {edge} link del lan0"))?;
+        ip(&format!("-n {edge} link add lan0 type veth peer name eth0 netns {inner}"))?;
+        ip(&format!("-n {edge} link set lan0 up"))?;
+        ip(&format!("-n {inner} link set eth0 up"))?;
+        ip(&format!("-n {inner} address add {}/24 dev eth0", HOSTS[0]))?;
+        ip(&format!("-n {edge} address add {ROUTER}/24 dev lan0"))?;
+        ip(&format!("-n {inner} route add default via {ROUTER}"))
+    };
+    again().expect("it went before");
+    let before = home.taken(&config);
+    let socket = socket(&home, HOSTS[0]);
+    let until = Instant::now() + PATIENCE;
+    // Until the gateway has noticed, packets pass it by.
+    while home.taken(&config) == before && Instant::now() < until {
+        reaches(&socket, world_v4(), Duration::from_millis(200));
+    }
+    assert!(home.taken(&config) > before, "{:?}", gateway.said);
+    assert_eq!(home.traces(), "2 devices, tables: true");
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
+}
+
+#[test]
+fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
+    let Some(home) = Home::new("bump") else { return };
+    let bump = |more: &str| {
+        let more = format!("[wire]\n{more}");
+        home.config(|text| text.replace("backend = \"router\"\n", "").replace("[wire]\n", &more))
+    };
+    let config = bump("");
+    for command in ["check", "run"] {
+        let output = home.ask(&[command, config.to_str().expect("UTF-8")]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let message = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        for part in [ROUTER, PUBLIC, "ip_forward", "backend = \"router\"", "allow_forwarding = true"] {
+            assert!(message.contains(part), "no `{part}` in: {message}");
+        }
+    }
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    let allowed = bump("allow_forwarding = true\n");
+    let output = home.ask(&["check", allowed.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // IPv6 alone is enough to be refused.
+    let config = bump("");
+    ip(&format!("-n {} address del {ROUTER}/24 dev lan0", home.place("edge"))).expect("it is there");
+    let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    // A machine with addresses that does not forward is none.
+    home.at("edge", || fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
+    let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,72 @@
+//! What a member of a round may send before it is the next one's turn.
+//!
+//! The classic quantum is one packet: shorter rounds are not possible, longer ones delay. On a fast link that is wasteful: what comes as
+//! one super-packet is served packet by packet between those of others, and every packet is handled alone to the end of the path. So
+//! a quantum may be told by the time that a round shall take: few members then send trains, and many have a packet each, as ever.
+
+use crate::error::{BadParameter, Parameter};
+use crate::spec::Quantity;
+use fairwire_core::{Duration, Rate};
+
+/// Bytes of credit per round. See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantum {
+    least: u32,
+    /// Bytes that a round may take; 0 where the quantum is fixed.
+    round: u32,
+}
+
+/// A longer train would not be joined into one packet: what Linux takes at once.
+pub const LONGEST_TRAIN: u32 = 1 << 16;
+
+impl Quantum {
+    /// The same number of bytes, at least 1, however many there are.
+    pub fn fixed(bytes: u32) -> Self {
+        Quantum { least: bytes.max(1), round: 0 }
+    }
+
+    /// The same, but where few are in the round as much more, up to [`LONGEST_TRAIN`], as fills a round of this time at `rate`.
+    #[must_use]
+    pub fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
+        let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);
+        Quantum { round: bytes.min(f64::from(u32::MAX)) as u32, ..self }
+    }
+
+    /// Bytes for each of `members`.
+    #[inline]
+    pub fn of(&self, members: u32) -> i64 {
+        if self.round <= self.least {
+            return self.least.into();
+        }
+        i64::from((self.round / members.max(1)).min(LONGEST_TRAIN).max(self.least))
+    }
+}
+
+/// Refuses a time of a round that makes no sense.
+pub(crate) fn check_round(
+    parameter: Parameter,
+    typed: Option<Quantity<Duration>>,
+) -> Result<(), BadParameter> {
+    match typed {
+        Some(Quantity(round)) if !(1_000..=1_000_000_000).contains(&round.ns()) => {
+            Err(parameter.refuse(round, "a time from 1 us to 1 s"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_takes_its_time_while_each_has_a_packet_and_a_train_at_most() {
+        let rate = Rate::from_bps(1_000_000_000).unwrap();
+        let quantum = Quantum::fixed(1514).filling(Some(Duration::from_ms(1)), rate); // 125 000 B
+        assert_eq!([1, 2, 10, 80, 1000].map(|n| quantum.of(n)), [65_536, 62_500, 12_500, 1562, 1514]);
+        let slow =
+            Quantum::fixed(1514).filling(Some(Duration::from_ms(1)), Rate::from_bps(10_000_000).unwrap());
+        assert_eq!([1, 9].map(|n| slow.of(n)), [1514, 1514]);
+        assert_eq!(Quantum::fixed(300).of(1), 300);
+    }
+}

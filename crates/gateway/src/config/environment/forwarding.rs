@@ -1,0 +1,105 @@
+//! A machine that forwards by itself: a bump on it shapes nothing, and router mode needs it.
+
+use super::super::Config;
+use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
+use crate::config::spec::{OnFailure, Spec};
+use crate::io::interface::ipv4_address;
+use crate::io::link;
+use crate::io::nftables::{Family, Nftables};
+use crate::io::router::{Failing, Passage};
+use fairwire_document::DocumentError;
+use std::fs;
+use std::io::ErrorKind;
+
+/// Does the kernel forward between the two interfaces, by the settings of `ipv4` or `ipv6`?
+fn forwards(family: &str, names: [&str; 2]) -> bool {
+    names.iter().all(|name| is_on(&format!("{family}/conf/{name}/forwarding")))
+}
+
+/// Is this setting of the network namespace on?
+fn is_on(setting: &str) -> bool {
+    let value = fs::read_to_string(format!("/proc/sys/net/{setting}")).unwrap_or_default();
+    value.trim().parse::<u8>().is_ok_and(|value| value > 0)
+}
+
+/// Refuses a bump between two interfaces between which the kernel forwards as well.
+pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
+    let wire = &config.spec().wire;
+    let names = [wire.inside.as_str(), wire.outside.as_str()];
+    if wire.allow_forwarding {
+        return Ok(());
+    }
+    let ipv4 = names.map(|name| ipv4_address(name).ok().flatten());
+    let found = match ipv4 {
+        [Some(inside), Some(outside)] if forwards("ipv4", names) => {
+            format!("it has the address {inside} and `{}` {outside}, and net.ipv4.ip_forward is on", names[1])
+        }
+        _ if names.iter().all(|name| has_global_ipv6(name)) && forwards("ipv6", names) => {
+            format!("it and `{}` have IPv6 addresses, and net.ipv6.conf.all.forwarding is on", names[1])
+        }
+        _ => return Ok(()),
+    };
+    let why = format!(
+        "{found}: this machine is a router, and its kernel forwards every packet past the gateway, unshaped, \
+         while broadcasts of the inside reach the outside"
+    );
+    let allowed = "`backend = \"router\"` in [wire], which shapes what the kernel forwards, with NAT or without \
+                   (docs/gateway/router.md); or interfaces without addresses; or `allow_forwarding = true` in [wire], where you know better";
+    Err(refused(config, "wire.inside", names[0], why, allowed.into()))
+}
+
+/// Where packets pass through a router.
+pub(crate) fn passage(spec: &Spec) -> Passage {
+    Passage {
+        name: spec.name.clone(),
+        inside: spec.wire.inside.clone(),
+        outside: spec.wire.outside.clone(),
+        failing: match spec.safety.on_failure {
+            OnFailure::Open => Failing::Open,
+            OnFailure::Closed => Failing::Closed,
+        },
+    }
+}
+
+/// What is to be known of a router, or why its interfaces are of no use.
+pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
+    let wire = &config.spec().wire;
+    let there = interfaces();
+    let mut notes: Vec<Note> = fits(config, "inside", &wire.inside, &there)?.into_iter().collect();
+    let names = [wire.inside.as_str(), wire.outside.as_str()];
+    let outside = link::index_of(&wire.outside).ok().flatten();
+    let Some(outside) = outside else { return Err(missing(config, "outside", &there)) };
+    if link::about(outside).is_ok_and(|about| about.is_loopback) {
+        let why = "that is the machine's loopback, which leads nowhere".to_owned();
+        return Err(refused(
+            config,
+            "wire.outside",
+            &wire.outside,
+            why,
+            "the interface to which the default route leads".into(),
+        ));
+    }
+    let tables = Nftables::open().and_then(|nftables| nftables.has_table(Family::Netdev, "fairwire"));
+    // A missing right is reported elsewhere.
+    if let Some(error) = tables.err().filter(|error| error.kind() != ErrorKind::PermissionDenied) {
+        let why = format!("this kernel has no nftables: {error}");
+        let allowed = "a kernel with CONFIG_NF_TABLES_NETDEV (Linux 5.18 or later); `af-packet` on a machine of its own".to_owned();
+        return Err(refused(config, "wire.backend", "router", why, allowed));
+    }
+    let families =
+        [("IPv4", "ipv4", "net.ipv4.ip_forward"), ("IPv6", "ipv6", "net.ipv6.conf.all.forwarding")];
+    for (called, _, setting) in families.into_iter().filter(|(_, family, _)| !forwards(family, names)) {
+        notes.push(Note(format!(
+            "this machine does not forward {called} between `{}` and `{}` ({setting})",
+            names[0], names[1]
+        )));
+    }
+    let (table, [up, down]) = (passage(config.spec()).table(), passage(config.spec()).taps());
+    notes.push(Note(format!(
+        "takes what this machine forwards between `{}` and `{}` at `{}`, by the addresses inside: uploads before NAT, downloads after it. \
+         While it runs there are the devices `{up}` and `{down}`, and the nftables tables `netdev {table}` and `inet {table}`",
+        names[0], names[1], names[0]
+    )));
+    notes.push(Note("what this machine itself sends and receives is not shaped".to_owned()));
+    Ok(notes)
+}

@@ -1,0 +1,394 @@
+//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): the few messages and expressions that
+//! [router mode](super::router) needs, and its tests' NAT.
+
+use crate::lab::netlink::{CREATE, HEADER_BYTES, Request};
+use rustix::io::{Errno, write};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, recv, socket_with};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// A socket of the packet filter. Tables that it owns go with it.
+#[derive(Debug)]
+pub(crate) struct Nftables(OwnedFd);
+
+/// Which packets a table sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// IPv4 and IPv6.
+    Inet = 1,
+    /// IPv4 alone.
+    Ipv4 = 2,
+    /// All frames of an interface.
+    Netdev = 5,
+}
+
+/// Where a chain hangs, and what kind it is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hook<'a> {
+    pub chain: &'a str,
+    /// `filter` or `nat`.
+    pub kind: &'a str,
+    /// Its number in the family.
+    pub number: u32,
+    pub priority: i32,
+    /// The interface, of a chain in a table of the family `netdev`.
+    pub device: Option<&'a str>,
+}
+
+/// What becomes of a table when the socket that made it is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It goes. Nobody else can change it meanwhile.
+    Goes,
+    /// It stays. Nobody else can change it meanwhile.
+    Stays,
+    /// It stays, and everybody may change it: for kernels before 6.9.
+    StaysOpenToAll,
+}
+
+/// `NFT_TABLE_F_OWNER` and `NFT_TABLE_F_PERSIST`.
+const OWNER: u32 = 2;
+const PERSIST: u32 = 4;
+
+impl Fate {
+    fn flags(self) -> u32 {
+        match self {
+            Fate::Goes => OWNER,
+            Fate::Stays => OWNER | PERSIST,
+            Fate::StaysOpenToAll => 0,
+        }
+    }
+}
+
+impl Nftables {
+    /// Opens one in the network namespace of this thread.
+    pub fn open() -> io::Result<Self> {
+        let protocol = Some(netlink::NETFILTER);
+        Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
+    }
+
+    /// Does all of `batch`, or nothing of it.
+    pub fn commit(&self, batch: Batch) -> io::Result<()> {
+        self.exchange(&batch.finish())
+    }
+
+    /// Is there a table of this name?
+    pub fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
+        let mut request = message(GET_TABLE, 0, family as u8, 0);
+        request.text(TABLE_NAME, name);
+        match self.exchange(&request.finish()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends `bytes` and reads all answers, which are there when it is sent: the first error of them.
+    fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
+        write(&self.0, bytes)?;
+        let mut answer = [0; 8192];
+        let mut outcome = Ok(());
+        loop {
+            match recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT) {
+                Ok((_, count)) => outcome = outcome.and_then(|()| errors(&answer[..count.min(8192)])),
+                Err(Errno::AGAIN) => return outcome,
+                Err(Errno::INTR) => {}
+                Err(error) => return outcome.and(Err(error.into())),
+            }
+        }
+    }
+}
+
+/// The first error among the messages of an answer.
+fn errors(mut answer: &[u8]) -> io::Result<()> {
+    let u32_at = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
+    while let Some(len) = u32_at(answer, 0).map(|len| len as usize).filter(|len| *len >= HEADER_BYTES) {
+        let kind = answer.get(4..6).map_or(0, |b| u16::from_ne_bytes([b[0], b[1]]));
+        let code = u32_at(answer, HEADER_BYTES).filter(|_| i32::from(kind) == libc::NLMSG_ERROR).unwrap_or(0);
+        if code != 0 {
+            return Err(io::Error::from_raw_os_error((code as i32).wrapping_neg()));
+        }
+        answer = answer.get(len.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Changes that are made together.
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    family: Family,
+    table: String,
+}
+
+impl Batch {
+    /// Changes to `table`.
+    pub fn of(family: Family, table: &str) -> Self {
+        let bytes = message(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, 0, NFTABLES).finish();
+        Batch { bytes, family, table: table.to_owned() }
+    }
+
+    /// Makes the table anew: what was in one of its name is gone.
+    #[must_use]
+    pub fn renew(self, fate: Fate) -> Self {
+        // What is to be deleted must be there.
+        self.add_table(0).delete().add_table(fate.flags())
+    }
+
+    fn add_table(self, flags: u32) -> Self {
+        self.with(NEW_TABLE, libc::NLM_F_CREATE, TABLE_NAME, |request| request.number_be(TABLE_FLAGS, flags))
+    }
+
+    /// Deletes the table with all in it.
+    #[must_use]
+    pub fn delete(self) -> Self {
+        self.with(DELETE_TABLE, 0, TABLE_NAME, |_| {})
+    }
+
+    /// Hangs a chain into the way of packets.
+    #[must_use]
+    pub fn chain(self, hook: Hook<'_>) -> Self {
+        self.with(NEW_CHAIN, CREATE, CHAIN_TABLE, |request| {
+            request.text(CHAIN_NAME, hook.chain);
+            request.nested(CHAIN_HOOK, |request| {
+                request.number_be(HOOK_NUMBER, hook.number);
+                request.number_be(HOOK_PRIORITY, hook.priority as u32);
+                if let Some(device) = hook.device {
+                    request.text(HOOK_DEVICE, device);
+                }
+            });
+            request.text(CHAIN_TYPE, hook.kind);
+        })
+    }
+
+    /// Adds a rule to the end of a chain: its expressions, one after the other.
+    #[must_use]
+    pub fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
+        self.with(NEW_RULE, libc::NLM_F_CREATE | libc::NLM_F_APPEND, RULE_TABLE, |request| {
+            request.text(RULE_CHAIN, chain);
+            request.nested(RULE_EXPRESSIONS, |request| {
+                for expression in expressions {
+                    request.nested(LIST_ELEMENT, |request| expression.put(request));
+                }
+            });
+        })
+    }
+
+    fn with(mut self, kind: u16, flags: i32, table: u16, rest: impl FnOnce(&mut Request)) -> Self {
+        let mut request = message(kind, flags, self.family as u8, 0);
+        request.text(table, &self.table);
+        rest(&mut request);
+        self.bytes.extend(request.finish());
+        self
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.bytes.extend(message(libc::NFNL_MSG_BATCH_END as u16, 0, 0, NFTABLES).finish());
+        self.bytes
+    }
+}
+
+/// A step of a rule. There is one register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expression<'a> {
+    /// Loads what the kernel knows of the packet, by its key.
+    Meta(u32),
+    /// Sets what the kernel knows of it, by its key, to the register.
+    SetMeta(u32),
+    /// Loads the destination of the Ethernet header.
+    EthernetDestination,
+    /// Loads what the routing table says of the packet's destination: a kind of result.
+    RouteOfDestination(u32),
+    /// The register and `mask`, then `xor`.
+    Bits { mask: u32, xor: u32 },
+    /// Goes on where the register is this.
+    Is(&'a [u8]),
+    /// Goes on where it is not.
+    IsNot(&'a [u8]),
+    /// Loads this number.
+    Number(u32),
+    /// Hands the packet to the interface whose number is in the register, to send it.
+    Send,
+    /// Leaves it alone.
+    Accept,
+    /// Gives it the address of the interface by which it leaves.
+    Masquerade,
+}
+
+impl Expression<'_> {
+    fn put(self, request: &mut Request) {
+        let name = match self {
+            Expression::Meta(_) | Expression::SetMeta(_) => "meta",
+            Expression::EthernetDestination => "payload",
+            Expression::RouteOfDestination(_) => "fib",
+            Expression::Bits { .. } => "bitwise",
+            Expression::Is(_) | Expression::IsNot(_) => "cmp",
+            Expression::Send => "fwd",
+            Expression::Number(_) | Expression::Accept => "immediate",
+            Expression::Masquerade => "masq",
+        };
+        request.text(EXPRESSION_NAME, name);
+        request.nested(EXPRESSION_DATA, |request| self.put_data(request));
+    }
+
+    /// The attributes are numbered by each expression for itself.
+    fn put_data(self, request: &mut Request) {
+        let value = |request: &mut Request, kind: u16, bytes: &[u8]| {
+            request.nested(kind, |request| request.attribute(DATA_VALUE, bytes));
+        };
+        match self {
+            Expression::Meta(key) => numbers(request, &[(1, REGISTER), (2, key)]),
+            Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
+            // Of the link's header, the first six bytes.
+            Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
+            Expression::RouteOfDestination(result) => {
+                numbers(request, &[(1, REGISTER), (2, result), (3, FIB_DESTINATION)]);
+            }
+            Expression::Bits { mask, xor } => {
+                numbers(request, &[(1, REGISTER), (2, REGISTER), (3, 4)]);
+                value(request, 4, &mask.to_ne_bytes());
+                value(request, 5, &xor.to_ne_bytes());
+            }
+            Expression::Is(bytes) => {
+                numbers(request, &[(1, REGISTER), (2, 0)]);
+                value(request, 3, bytes);
+            }
+            Expression::IsNot(bytes) => {
+                numbers(request, &[(1, REGISTER), (2, 1)]);
+                value(request, 3, bytes);
+            }
+            Expression::Number(number) => {
+                numbers(request, &[(1, REGISTER)]);
+                value(request, 2, &number.to_ne_bytes());
+            }
+            Expression::Send => numbers(request, &[(1, REGISTER)]),
+            Expression::Accept => {
+                numbers(request, &[(1, VERDICT)]);
+                request.nested(2, |request| {
+                    request.nested(DATA_VERDICT, |request| request.number_be(1, NF_ACCEPT));
+                });
+            }
+            Expression::Masquerade => {}
+        }
+    }
+}
+
+fn numbers(request: &mut Request, all: &[(u16, u32)]) {
+    all.iter().for_each(|(kind, value)| request.number_be(*kind, *value));
+}
+
+/// The name of an interface as the kernel compares it.
+pub(crate) fn interface_name(name: &str) -> [u8; 16] {
+    let mut padded = [0; 16];
+    let len = name.len().min(15);
+    padded[..len].copy_from_slice(&name.as_bytes()[..len]);
+    padded
+}
+
+/// A message: struct nlmsghdr, struct nfgenmsg.
+fn message(kind: u16, flags: i32, family: u8, resource: u16) -> Request {
+    let subsystem = if resource == NFTABLES { 0 } else { NFTABLES << 8 };
+    let mut request = Request::new(subsystem | kind, flags);
+    request.raw(&[family, 0]);
+    request.raw(&resource.to_be_bytes());
+    request
+}
+
+/// `NFNL_SUBSYS_NFTABLES`.
+const NFTABLES: u16 = 10;
+
+// Numbers of `linux/netfilter/nf_tables.h`.
+const NEW_TABLE: u16 = 0;
+const GET_TABLE: u16 = 1;
+const DELETE_TABLE: u16 = 2;
+const NEW_CHAIN: u16 = 3;
+const NEW_RULE: u16 = 6;
+const TABLE_NAME: u16 = 1;
+const TABLE_FLAGS: u16 = 2;
+const CHAIN_TABLE: u16 = 1;
+const CHAIN_NAME: u16 = 3;
+const CHAIN_HOOK: u16 = 4;
+const CHAIN_TYPE: u16 = 7;
+const HOOK_NUMBER: u16 = 1;
+const HOOK_PRIORITY: u16 = 2;
+const HOOK_DEVICE: u16 = 3;
+const RULE_TABLE: u16 = 1;
+const RULE_CHAIN: u16 = 2;
+const RULE_EXPRESSIONS: u16 = 4;
+const LIST_ELEMENT: u16 = 1;
+const EXPRESSION_NAME: u16 = 1;
+const EXPRESSION_DATA: u16 = 2;
+const DATA_VALUE: u16 = 1;
+const DATA_VERDICT: u16 = 2;
+const VERDICT: u32 = 0;
+const REGISTER: u32 = 1;
+const FIB_DESTINATION: u32 = 2;
+const NF_ACCEPT: u32 = 1;
+
+/// Keys of [`Expression::Meta`].
+pub(crate) mod meta {
+    pub const MARK: u32 = 3;
+    pub const INPUT: u32 = 6;
+    pub const OUTPUT: u32 = 7;
+    pub const PACKET_TYPE: u32 = 19;
+}
+
+/// Results of [`Expression::RouteOfDestination`].
+pub(crate) mod route {
+    pub const OUTPUT: u32 = 2;
+    pub const KIND: u32 = 3;
+}
+
+/// Numbers of hooks (`linux/netfilter.h`).
+pub(crate) mod hook {
+    pub const INET_FORWARD: u32 = 2;
+    pub const INET_POSTROUTING: u32 = 4;
+    pub const NETDEV_INGRESS: u32 = 0;
+    pub const NETDEV_EGRESS: u32 = 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer: an error message with this number.
+    fn answer(error: i32) -> Vec<u8> {
+        let mut bytes = 20_u32.to_ne_bytes().to_vec();
+        bytes.extend((libc::NLMSG_ERROR as u16).to_ne_bytes());
+        bytes.extend([0; 10]);
+        bytes.extend(error.to_ne_bytes());
+        bytes
+    }
+
+    #[test]
+    fn the_first_error_of_several_answers_is_told() {
+        assert!(errors(&[answer(0), answer(0)].concat()).is_ok());
+        let error = errors(&[answer(0), answer(-libc::EPERM), answer(-libc::ENOENT)].concat()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_of_answers_fail() {
+        for len in 0..64 {
+            for fill in [0, 1, 16, 0xff] {
+                let _ = errors(&vec![fill; len]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_is_framed_and_its_messages_are_of_the_packet_filter() {
+        let hook = Hook { chain: "c", kind: "filter", number: 2, priority: -1, device: Some("lan0") };
+        let batch =
+            Batch::of(Family::Netdev, "t").renew(Fate::Goes).chain(hook).rule("c", &[Expression::Accept]);
+        let bytes = batch.finish();
+        let (mut at, mut kinds) = (0, Vec::new());
+        while at < bytes.len() {
+            let len = u32::from_ne_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+            assert_eq!(len % 4, 0);
+            kinds.push(u16::from_ne_bytes([bytes[at + 4], bytes[at + 5]]));
+            at += len;
+        }
+        assert_eq!(kinds, [16, 0xa00, 0xa02, 0xa00, 0xa03, 0xa06, 17]);
+        assert_eq!(&interface_name("lan0")[..5], b"lan0\0");
+    }
+}

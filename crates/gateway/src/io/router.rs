@@ -1,0 +1,390 @@
+//! Router mode: shapes what the kernel forwards between two interfaces, where each packet still, or again, has its inside address.
+//!
+//! ```text
+//!   upload:    inside ─ ingress ──▶ [TAP up] ─▶ gateway ─▶ [TAP down] ──▶ ingress of inside ─▶ firewall, routes, NAT ─▶ outside
+//!   download:  outside ─▶ NAT, routes, firewall ─▶ egress of inside ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
+//! ```
+//!
+//! Uploads are taken before the kernel has looked at them, and given back at the same place; downloads when it is done with them. So
+//! NAT, connection tracking and the firewall see each packet once, on the interfaces on which they would see it without a gateway.
+//! What is for the router, and what it sends itself, is not taken.
+//!
+//! Packets are taken by rules of the packet filter, in tables of our own, and given back by traffic control on the TAP devices. The
+//! devices go with the process. So do the tables, or they stay and throw away what they are to hand to a device that is gone: the
+//! link fails [open or closed](Failing).
+
+use super::link::{self, About};
+use super::nftables::{
+    Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route,
+};
+use super::tun::Tun;
+use super::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::clock;
+use crate::lab::netlink::{CREATE, Netlink, Request};
+use fairwire_core::{Duration, Time};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Between which interfaces packets are shaped, and what becomes of them without a gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The gateway's name, which its tables have too.
+    pub name: String,
+    /// The interface towards those who share.
+    pub inside: String,
+    /// The interface to which the routes lead.
+    pub outside: String,
+    /// What becomes of packets when the process dies.
+    pub failing: Failing,
+}
+
+/// What becomes of packets when the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failing {
+    /// The kernel forwards them, unshaped.
+    Open,
+    /// They are thrown away, until a gateway of the same name starts, or someone deletes its tables.
+    Closed,
+}
+
+/// One of the two ports: towards the inside, with the diversion, or towards the outside.
+#[derive(Debug)]
+pub struct RouterPort {
+    // First, so that nothing is led to a device that is gone.
+    diversion: Option<Diversion>,
+    tap: Tun,
+    look_at: Time,
+}
+
+/// How often we look whether the diversion is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// Bytes of the inside interface's name that are in those of our devices.
+const MOST_OF_NAME: usize = 10;
+/// The bit of a packet's mark that says that it came from the outside, from the forwarding to the sending of it.
+const MARK: u32 = 0x4000_0000;
+/// The type of packets that are for this host by their Ethernet address (`linux/if_packet.h`).
+const PACKET_HOST: &[u8] = &[0];
+/// Before all others that look at what arrives, and after all others that look at what is forwarded.
+const FIRST: i32 = -450;
+const LAST: i32 = 450;
+
+impl Passage {
+    /// The name of the tables.
+    pub fn table(&self) -> String {
+        format!("fairwire-{}", self.name)
+    }
+
+    fn find(&self, name: &str) -> Result<About, PortError> {
+        let fail = |source| PortError::System { operation: "looking", name: name.to_owned(), source };
+        let index = link::index_of(name).map_err(fail)?.ok_or(PortError::Gone { name: name.to_owned() })?;
+        link::about(index).map_err(fail)
+    }
+
+    /// The names of the TAP devices: that which receives uploads, and that which receives downloads.
+    pub fn taps(&self) -> [String; 2] {
+        // An interface's name has 15 bytes at most, and names differ at their ends.
+        let from = self
+            .inside
+            .char_indices()
+            .rev()
+            .map(|(at, _)| at)
+            .take_while(|at| self.inside.len() - at <= MOST_OF_NAME);
+        let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
+        ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
+    }
+
+    /// The port towards the outside, which is to be made first: downloads come from it.
+    pub fn outside(&self) -> Result<RouterPort, PortError> {
+        let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
+        Ok(RouterPort { tap: Tun::create_tap(&down, inside.mtu)?, diversion: None, look_at: Time::ZERO })
+    }
+
+    /// The port towards the inside. When it is there packets come.
+    pub fn inside(&self) -> Result<RouterPort, PortError> {
+        let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
+        let down = self.find(&down)?;
+        let tap = Tun::create_tap(&up, inside.mtu)?.readdressed(down.ethernet_address);
+        let places = Places { inside: inside.index, up: tap.index(), down: down.index };
+        let diversion = Diversion::make(self.clone(), places, down.ethernet_address)?;
+        Ok(RouterPort { tap, diversion: Some(diversion), look_at: clock::now() + LOOK })
+    }
+
+    /// Are there tables of a gateway of this name?
+    pub fn has_tables(&self) -> io::Result<bool> {
+        let nftables = Nftables::open()?;
+        Ok(nftables.has_table(Family::Netdev, &self.table())?
+            || nftables.has_table(Family::Inet, &self.table())?)
+    }
+
+    /// Deletes the tables of a gateway of this name that are left.
+    pub fn remove_left(&self) -> io::Result<()> {
+        remove(&Nftables::open()?, &self.table())
+    }
+}
+
+/// The numbers of the interfaces.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    inside: u32,
+    up: u32,
+    down: u32,
+}
+
+/// What leads packets through the TAP devices, until this is dropped.
+#[derive(Debug)]
+struct Diversion {
+    /// Owns the tables.
+    nftables: Nftables,
+    passage: Passage,
+    places: Places,
+}
+
+impl Diversion {
+    fn make(passage: Passage, places: Places, down_address: [u8; 6]) -> Result<Self, PortError> {
+        let name = passage.inside.clone();
+        let fail = |operation| move |source| PortError::System { operation, name, source };
+        give_back(places).map_err(fail.clone()("leading packets back by traffic control"))?;
+        let nftables = Nftables::open().map_err(fail.clone()("opening a socket of the packet filter"))?;
+        let mut outcome = Ok(());
+        let fates: &[Fate] = match passage.failing {
+            Failing::Open => &[Fate::Goes],
+            Failing::Closed => &[Fate::Stays, Fate::StaysOpenToAll],
+        };
+        for fate in fates {
+            outcome = take_out(&nftables, &passage, places, down_address, *fate);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome.map_err(fail("leading packets here by the packet filter (nftables, Linux 5.18 or later)"))?;
+        Ok(Diversion { nftables, passage, places })
+    }
+
+    /// Is everything as it was made?
+    fn is_whole(&self) -> bool {
+        let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
+        let down = link::name_of(self.places.down).ok().flatten();
+        let table = self.passage.table();
+        is(&self.passage.inside, self.places.inside)
+            && down.is_some()
+            && [Family::Netdev, Family::Inet]
+                .iter()
+                .all(|family| self.nftables.has_table(*family, &table).unwrap_or(true))
+    }
+}
+
+impl Drop for Diversion {
+    fn drop(&mut self) {
+        // Where they are gone already, so much the better.
+        let _ = remove(&self.nftables, &self.passage.table());
+    }
+}
+
+fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
+    for family in [Family::Netdev, Family::Inet] {
+        if nftables.has_table(family, table)? {
+            nftables.commit(Batch::of(family, table).delete())?;
+        }
+    }
+    Ok(())
+}
+
+/// Hangs our chains where packets are to be taken.
+fn take_out(
+    nftables: &Nftables,
+    passage: &Passage,
+    places: Places,
+    down_address: [u8; 6],
+    fate: Fate,
+) -> io::Result<()> {
+    nftables.commit(taking(passage, places, down_address, fate))?;
+    nftables.commit(marking(passage, fate))
+}
+
+/// What comes from the outside and leaves by the inside is marked.
+fn marking(passage: &Passage, fate: Fate) -> Batch {
+    let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
+    let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
+    Batch::of(Family::Inet, &passage.table())
+        .renew(fate)
+        .chain(Hook { chain: "forward", kind, number, priority, device: None })
+        .rule(
+            "forward",
+            &[
+                E::Meta(meta::INPUT),
+                E::Is(&outside),
+                E::Meta(meta::OUTPUT),
+                E::Is(&inside),
+                E::Meta(meta::MARK),
+                E::Bits { mask: !MARK, xor: MARK },
+                E::SetMeta(meta::MARK),
+            ],
+        )
+}
+
+/// What has a route to the outside is taken at the ingress of the inside, and what is marked at its egress.
+fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) -> Batch {
+    let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
+    let device = Some(passage.inside.as_str());
+    let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
+    // RTN_UNICAST: to another host.
+    let unicast = 1_u32.to_ne_bytes();
+    let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
+    let to_up = [E::Number(places.up), E::Send];
+    let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
+    // Of a packet that still has the socket of its sender, as from a container on this machine, the kernel may give the interface by
+    // which it came instead of its route.
+    let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
+    let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
+    let by_mark = [
+        E::Meta(meta::MARK),
+        E::Bits { mask: MARK, xor: 0 },
+        E::IsNot(&[0; 4]),
+        E::Meta(meta::MARK),
+        E::Bits { mask: !MARK, xor: 0 },
+        E::SetMeta(meta::MARK),
+        E::Number(places.down),
+        E::Send,
+    ];
+    Batch::of(Family::Netdev, &passage.table())
+        .renew(fate)
+        .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
+        .chain(chain("download", hook::NETDEV_EGRESS, LAST))
+        // What the gateway gives back.
+        .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept])
+        .rule("upload", &by_route)
+        .rule("upload", &by_kind)
+        .rule("download", &by_mark)
+}
+
+/// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by it, uploads arrive at it. Traffic
+/// control lies below the packet filter, so no chain at the egress sees the downloads again.
+fn give_back(places: Places) -> io::Result<()> {
+    let netlink = Netlink::open_plain()?;
+    for (tap, action) in [(places.up, EGRESS_REDIRECT), (places.down, INGRESS_REDIRECT)] {
+        // One that led to an interface that is no more.
+        let _ = netlink.ask(classifying(libc::RTM_DELQDISC, 0, tap));
+        netlink.ask(classifying(libc::RTM_NEWQDISC, CREATE, tap))?;
+        netlink.ask(redirecting(tap, places.inside, action))?;
+    }
+    Ok(())
+}
+
+/// A place for filters at the interface `index`: to be made or deleted, by `kind`.
+fn classifying(kind: u16, flags: i32, index: u32) -> Request {
+    let mut request = Request::new(kind, flags);
+    traffic_control(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
+    request.text(libc::TCA_KIND, "clsact");
+    request
+}
+
+/// All that arrives at `from` goes to `to`.
+fn redirecting(from: u32, to: u32, action: i32) -> Request {
+    let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
+    let all = u32::from((libc::ETH_P_ALL as u16).to_be());
+    traffic_control(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
+    request.text(libc::TCA_KIND, "u32");
+    request.nested(libc::TCA_OPTIONS, |request| {
+        // struct tc_u32_sel with one key, which everything fits.
+        let mut selector = [0; 32];
+        (selector[0], selector[2]) = (TERMINAL, 1);
+        request.attribute(U32_SELECTOR, &selector);
+        request.nested(U32_ACTION, |request| {
+            request.nested(1, |request| {
+                request.text(ACTION_KIND, "mirred");
+                request.nested(ACTION_OPTIONS, |request| {
+                    // struct tc_mirred: index, capabilities, what then, references, bindings; what to do, where.
+                    let words = [0, 0, STOLEN, 0, 0, action, to as i32];
+                    let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
+                    request.attribute(MIRRED_PARAMETERS, &bytes);
+                });
+            });
+        });
+    });
+    request
+}
+
+/// struct tcmsg: family, and the interface, a handle, a parent and what belongs to the kind.
+fn traffic_control(request: &mut Request, words: [u32; 4]) {
+    request.raw(&[0; 4]);
+    words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
+}
+
+// Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`.
+const CLSACT: u32 = 0xffff_fff1;
+const CLSACT_HANDLE: u32 = 0xffff_0000;
+const CLSACT_INGRESS: u32 = 0xffff_fff2;
+const U32_SELECTOR: u16 = 5;
+const U32_ACTION: u16 = 7;
+const TERMINAL: u8 = 1;
+const ACTION_KIND: u16 = 1;
+const ACTION_OPTIONS: u16 = 2;
+const MIRRED_PARAMETERS: u16 = 2;
+const STOLEN: i32 = 4;
+const EGRESS_REDIRECT: i32 = 1;
+const INGRESS_REDIRECT: i32 = 3;
+
+impl Port for RouterPort {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.tap.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.tap.transmit(frame)
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        self.tap.transmit_all(frames)
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.tap.link_kind()
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.tap.check()?;
+        let now = clock::now();
+        let Some(diversion) = self.diversion.as_ref().filter(|_| now >= self.look_at) else { return Ok(()) };
+        self.look_at = now + LOOK;
+        // Lost with an interface that was made again, or by somebody's hand: it is made anew with the port.
+        match diversion.is_whole() {
+            true => Ok(()),
+            false => Err(PortError::Gone { name: diversion.passage.inside.clone() }),
+        }
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.tap.health()
+    }
+}
+
+impl AsFd for RouterPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.tap.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(inside: &str) -> Passage {
+        Passage { name: "t".into(), inside: inside.into(), outside: "wan0".into(), failing: Failing::Open }
+    }
+
+    #[test]
+    fn devices_have_the_end_of_the_inside_interfaces_name_and_fit() {
+        assert_eq!(passage("lan0").taps(), ["fwup-lan0", "fwdn-lan0"]);
+        assert_eq!(passage("enp0s31f6.1234").taps()[0], "fwup-s31f6.1234");
+        for name in ["a-name-of-15-by", "ääääääää", ""] {
+            assert!(passage(name).taps().iter().all(|tap| tap.len() <= 15), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_inside_that_is_not_there_is_gone_and_nothing_is_made() {
+        let gone = passage("no-such-if").outside().map(|_| ()).expect_err("it is not there");
+        assert!(matches!(gone, PortError::Gone { ref name } if name == "no-such-if"), "{gone}");
+        assert!(link::index_of("fwdn-no-such-if").is_ok_and(|index| index.is_none()));
+    }
+}

@@ -1,0 +1,209 @@
+//! Hosts share first, and then the conversations of each: the gateway as it is configured, on memory ports and virtual time.
+
+use etherparse::PacketBuilder;
+use fairwire_core::{Seed, Time};
+use fairwire_gateway::classify::LinkKind;
+use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::datapath::{Datapath, Wire};
+use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_gateway::telemetry::About;
+use fairwire_wire::vnet::VnetHeader;
+use std::collections::BTreeMap;
+
+const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
+const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+
+fn config(keys: &str) -> Config {
+    let way = format!("rate = \"50 Mbit/s\"\n{keys}\n");
+    let text = format!(
+        "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\n{way}[upload]\n{way}"
+    );
+    Config::parse("t.toml", &text, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn datapath(keys: &str) -> Datapath {
+    Datapath::new(config(keys).plan(&MADE).expect("it was checked"), Time::ZERO)
+}
+
+/// A datagram of `len` bytes of IP from one end to the other.
+fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec<u8> {
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, destination[3]])
+        .ipv4(source, destination, 64)
+        .udp(port, 9);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &vec![0xab; len - 28]).expect("a vector takes everything");
+    frame
+}
+
+/// `frame` every `gap`, from `from` until `until`, in nanoseconds.
+fn every(gap: u64, [from, until]: [u64; 2], frame: &[u8]) -> impl Iterator<Item = Arrival> {
+    let times = (from..until).step_by(gap as usize);
+    times.map(move |at| Arrival { at: Time::from_ns(at), frame: frame.to_vec(), vnet: VnetHeader::PLAIN })
+}
+
+fn through(datapath: &mut Datapath, mut arrivals: Vec<Arrival>, is_upload: bool) -> Vec<Departure> {
+    arrivals.sort_by_key(|arrival| arrival.at);
+    let (from, to) = (MemoryPort::new(arrivals), MemoryPort::new(vec![]));
+    let mut wire = if is_upload { Wire { left: to, right: from } } else { Wire { left: from, right: to } };
+    run(datapath, &mut wire, Time::MAX);
+    assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced());
+    let sent = if is_upload { wire.left.sent() } else { wire.right.sent() };
+    sent.to_vec()
+}
+
+const MS: u64 = 1_000_000;
+
+/// Mbit/s by what `of` names, of what left from `from` to `until`, by frame bytes.
+fn rates<N: Ord>(sent: &[Departure], [from, until]: [u64; 2], of: fn(&[u8]) -> N) -> BTreeMap<N, f64> {
+    let mut rates = BTreeMap::new();
+    for departure in sent.iter().filter(|departure| (from..until).contains(&departure.at.ns())) {
+        let mbits = departure.frame.len() as f64 * 8.0 / ((until - from) as f64 / 1e3);
+        *rates.entry(of(&departure.frame)).or_insert(0.0) += mbits;
+    }
+    rates
+}
+
+fn destination(frame: &[u8]) -> [u8; 4] {
+    frame[30..34].try_into().expect("four bytes")
+}
+
+fn source(frame: &[u8]) -> [u8; 4] {
+    frame[26..30].try_into().expect("four bytes")
+}
+
+#[test]
+fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait_for_none_of_them() {
+    let [heavy, one, quiet] = [[10, 0, 0, 1], [10, 0, 0, 2], [10, 0, 0, 3]];
+    for keys in ["", "discipline = \"drr\"", "discipline = \"drr\"\nflows = [\"mac\", \"5-tuple\"]"] {
+        let whole = [0, 2000 * MS];
+        let mut arrivals = Vec::new();
+        for flow in 0..64 {
+            let frame = datagram(OUTSIDE, heavy, 1000 + flow, 1500);
+            arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
+        }
+        arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
+        let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
+        for ping in &pings {
+            arrivals.extend(every(20 * MS, [0, whole[1]], ping));
+        }
+        let sent = through(&mut datapath(keys), arrivals, false);
+        let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
+        // A packet more or less in 1.5 s is 0.03 %; pings of the heavy host are its own.
+        let share = (rates[&heavy] + rates[&one]) / 2.0;
+        for host in [heavy, one] {
+            assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");
+        }
+        assert!((rates[&heavy] + rates[&one]) > 0.98 * 50.0 * 1514.0 / 1538.0, "{keys}: {rates:?}");
+        for ping in &pings {
+            let times: Vec<u64> =
+                sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
+            assert_eq!(times.len(), 100, "{keys}: a ping was lost");
+            // Two packets of others, and the one in transmission: 0.25 ms each.
+            let longest = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS).max().unwrap();
+            assert!(longest < 2 * MS, "{keys}: {longest} ns");
+        }
+    }
+}
+
+/// A flood of 80 Mbit/s of short datagrams, each from another address, beside one that was there before and sends 40 Mbit/s.
+fn under_a_spoofed_flood(keys: &str) -> f64 {
+    let honest = [10, 0, 0, 2];
+    let mut arrivals: Vec<Arrival> =
+        every(MS * 3 / 10, [0, 700 * MS], &datagram(honest, OUTSIDE, 5, 1500)).collect();
+    let mut state = 9u32;
+    for number in 0..60_000u64 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let [a, b, c, _] = state.to_be_bytes();
+        let frame = datagram([10 | (a & 1), b, c, number as u8], OUTSIDE, 6, 46);
+        let at = Time::from_ns(200 * MS + number * 8_400);
+        arrivals.push(Arrival { at, frame, vnet: VnetHeader::PLAIN });
+    }
+    let sent = through(&mut datapath(keys), arrivals, true);
+    rates(&sent, [300 * MS, 700 * MS], source)[&honest]
+}
+
+#[test]
+fn a_flood_from_made_up_addresses_has_the_part_of_one_host() {
+    let [hosts, one_level] =
+        ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
+            .map(under_a_spoofed_flood);
+    let half = 25.0 * 1514.0 / 1538.0;
+    // Some made-up addresses come twice, none eight times.
+    assert!(hosts > 0.97 * half, "{hosts} of {half}");
+    assert!(hosts > one_level, "{hosts}, where a queue for each gives {one_level}");
+}
+
+#[test]
+fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own() {
+    let told = |keys: &str, frames: &[Vec<u8>]| {
+        let mut datapath = datapath(keys);
+        let at = |(number, frame): (u64, &Vec<u8>)| Arrival {
+            at: Time::from_ns(number * MS),
+            frame: frame.clone(),
+            vnet: VnetHeader::PLAIN,
+        };
+        let sent = through(&mut datapath, (0..).zip(frames).map(at).collect(), false);
+        assert_eq!(sent.len(), frames.len());
+        let about = About::of(&config(keys));
+        let (_, opened) = datapath.forward.accounts().all();
+        let names =
+            opened.iter().map(|opened| about.flow_name(fairwire_gateway::class_book::Way::Download, opened));
+        (names.collect::<Vec<_>>(), datapath.forward.accounts().others().packets_out)
+    };
+    let ipv6 = |destination: &str, mac: [u8; 6]| {
+        let [source, destination] = ["2001:db8::1", destination]
+            .map(|address| address.parse::<std::net::Ipv6Addr>().unwrap().octets());
+        let builder =
+            PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], mac).ipv6(source, destination, 64).udp(1, 2);
+        let mut frame = Vec::new();
+        builder.write(&mut frame, &[0; 40]).unwrap();
+        frame
+    };
+    let (machine, group) = ([2, 0, 0, 0, 0, 0x1f], [0x33, 0x33, 0, 0, 0, 0x16]);
+    let frames = [
+        ipv6("2001:db8:1::a", machine),
+        ipv6("2001:db8:1::b", machine),
+        ipv6("ff02::16", group),
+        datagram(OUTSIDE, [224, 0, 0, 251], 5353, 100),
+        datagram(OUTSIDE, [255, 255, 255, 255], 68, 100),
+    ];
+    let (names, others) = told("", &frames);
+    assert_eq!((names, others), (vec!["2001:db8:1::a".into(), "2001:db8:1::b".into()], 3));
+    let (names, others) = told("flows = [\"mac\", \"5-tuple\"]", &frames);
+    assert_eq!((names, others), (vec!["02:00:00:00:00:1f (2001:db8:1::a)".to_owned()], 3));
+}
+
+#[test]
+fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_lost() {
+    let text = |discipline: &str| {
+        format!(
+            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n\
+             [download]\nrate = \"1 Gbit/s\"\ndiscipline = \"{discipline}\"\nflows = \"5-tuple\"\n"
+        )
+    };
+    for discipline in ["drr", "fq-codel"] {
+        let config = Config::parse("t.toml", &text(discipline), None).unwrap();
+        let mut datapath = Datapath::new(config.plan(&MADE).unwrap(), Time::ZERO);
+        let mut arrivals = Vec::new();
+        for flow in 0..4 {
+            let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
+            // Four flows of 400 Mbit/s each; half of each is refused in the end.
+            arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
+        }
+        let sent = through(&mut datapath, arrivals, false);
+        let steady = &sent[sent.len() / 2..];
+        let port = |departure: &Departure| departure.frame[35];
+        let changes = steady.windows(2).filter(|pair| port(&pair[0]) != port(&pair[1])).count();
+        let train = steady.len() as f64 / changes.max(1) as f64;
+        // A round of 1 ms among four is 31 kB each, 20 packets.
+        assert!(train > 10.0, "{discipline}: {train} packets in a row");
+        let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
+        for rate in by_flow.values() {
+            // A train more or less in 70 ms is 0.4 %.
+            assert!(
+                (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
+                "{discipline}: {by_flow:?}"
+            );
+        }
+    }
+}
