@@ -31,6 +31,7 @@ pub struct Classifier {
     link: LinkKind,
     way: Way,
     claims: Arc<Claims>,
+    washes: bool,
 }
 
 /// What a classifier is made of.
@@ -122,6 +123,7 @@ impl Classifier {
             link: LinkKind::Ethernet,
             way: Way::Download,
             claims: Arc::default(),
+            washes: false,
         }
     }
 
@@ -129,7 +131,19 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        Classifier { hasher, flows, framing, link, way, claims }
+        Classifier { hasher, flows, framing, link, way, claims, washes: false }
+    }
+
+    /// The same for a way on which codepoints are cleared once they are read, if `washes`.
+    #[must_use]
+    pub fn washing(self, washes: bool) -> Self {
+        Classifier { washes, ..self }
+    }
+
+    /// Are codepoints to be cleared?
+    #[inline]
+    pub fn washes(&self) -> bool {
+        self.washes
     }
 
     /// The hash of the flow `key`, where flows are told from keys.

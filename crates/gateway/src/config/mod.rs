@@ -206,7 +206,8 @@ impl Config {
             link: made.link,
             way,
             claims: Arc::clone(&self.claims),
-        });
+        })
+        .washing(shaping.is_some_and(|shaping| shaping.washes_dscp));
         Ok(DirectionPlan {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
@@ -244,7 +245,8 @@ impl Config {
 
     fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
         let seed = shaping.seed.map_or(seed, Seed);
-        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, seed }
+        let frames = self.frames(way, frame_bytes);
+        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
     }
 
     /// The discipline of one way at its place, so that a run cannot fail on it.

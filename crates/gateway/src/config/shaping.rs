@@ -3,7 +3,7 @@
 use super::discipline::{self, Sharing};
 use super::places::Texts;
 use super::promises;
-use super::spec::{DirectionSpec, FlowsChoice, FlowsSpec, FramingSpec, Spec};
+use super::spec::{DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing};
@@ -24,6 +24,8 @@ pub struct Shaping {
     pub buffer: Amount,
     /// What a flow is.
     pub flows: FlowKind,
+    /// Is the codepoint of what is sent on cleared?
+    pub washes_dscp: bool,
     /// What a frame counts as.
     pub framing: Framing,
     /// For labs: constant delay after the link.
@@ -108,6 +110,7 @@ pub(super) fn check(
         rate: typed.rate.0,
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
         flows: flows(spec, typed, discipline, path, texts)?,
+        washes_dscp: typed.dscp == Some(DscpChoice::Wash),
         framing: framing(&typed.framing, path, texts)?,
         delay,
         loss,
