@@ -7,6 +7,7 @@
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 
 mod arrival;
+mod shared;
 
 use crate::discipline::Backlog;
 use crate::flow::{FlowHash, MOST_PLACES};
@@ -104,9 +105,6 @@ struct Slot {
     dense: u32, // place in `waiting`
     links: Links,
 }
-
-/// A buffer that gives memory back keeps so many slots, 1 KiB: most of those that are seldom used need no more.
-const KEPT_SLOTS: usize = 16;
 
 const VACANT: u32 = NONE - 1; // in place of a neighbour: no packet is here
 
@@ -239,26 +237,6 @@ impl Buffer {
     #[inline]
     pub fn fits(&self, len: u32) -> bool {
         self.len() < self.most && self.bytes + u64::from(len) <= self.limit.bytes
-    }
-
-    /// Lets in no more packets than wait now, until it is opened again: what comes must replace another.
-    pub(crate) fn close(&mut self) {
-        self.most = self.len;
-    }
-
-    /// Has all the room of its limit again.
-    pub(crate) fn open(&mut self) {
-        self.most = self.limit.packets;
-    }
-
-    /// Gives back the memory of slots, where nothing waits and more than a few were used. From then on memory for slots is taken
-    /// as they are needed.
-    pub(crate) fn release(&mut self) {
-        let holds_much = self.slots.capacity() > KEPT_SLOTS;
-        if holds_much && self.is_empty() {
-            self.slots = Vec::new();
-            self.free_slot = NONE;
-        }
     }
 
     /// A packet arrived, to be let in or not: its flow is given a queue if it has none.
