@@ -7,6 +7,7 @@
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 
 mod arrival;
+mod shared;
 
 use crate::discipline::Backlog;
 use crate::flow::{FlowHash, MOST_PLACES};
@@ -133,6 +134,8 @@ struct Flow {
 #[derive(Debug)]
 pub struct Buffer {
     limit: Limit,
+    /// At most so many packets now: those of the limit, or fewer while it is [closed](Buffer::close).
+    most: u32,
     needs: Needs,
     len: u32,
     oldest: u32,
@@ -171,6 +174,7 @@ impl Buffer {
         assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
         Buffer {
             limit,
+            most: limit.packets,
             needs,
             len: 0,
             oldest: NONE,
@@ -232,7 +236,7 @@ impl Buffer {
     /// Is there room for another packet of `len` bytes?
     #[inline]
     pub fn fits(&self, len: u32) -> bool {
-        self.len() < self.limit.packets && self.bytes + u64::from(len) <= self.limit.bytes
+        self.len() < self.most && self.bytes + u64::from(len) <= self.limit.bytes
     }
 
     /// A packet arrived, to be let in or not: its flow is given a queue if it has none.
@@ -567,7 +571,7 @@ impl Buffer {
         Backlog { packets: flow.packets, bytes: flow.bytes }
     }
 
-    /// Bytes of memory taken, all at construction.
+    /// Bytes of memory taken: all at construction, unless memory of slots was given back since.
     pub fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.flows.capacity() * size_of::<Flow>()
@@ -638,6 +642,27 @@ mod tests {
         assert_eq!(push(&mut buffer), b);
         buffer.remove(a);
         assert_eq!([(); 2].map(|()| push(&mut buffer)), [d, a], "also where one was taken in between");
+    }
+
+    #[test]
+    fn a_buffer_that_gave_its_memory_back_takes_as_much_as_it_needs() {
+        let mut buffer = Buffer::new(Limit::packets(1000));
+        let taken = buffer.memory();
+        buffer.release();
+        assert_eq!(taken - buffer.memory(), 1000 * size_of::<Slot>());
+        let keys: Vec<Key> = (0..40).map(|frame| buffer.push(packet(frame, 1, 100))).collect();
+        buffer.release();
+        assert_eq!((buffer.len(), buffer.packet(keys[39]).frame), (40, 39), "not while something waits");
+        keys.into_iter().for_each(|key| _ = buffer.remove(key));
+        buffer.release();
+        let few: Vec<Key> = (0..9).map(|frame| buffer.push(packet(frame, 1, 100))).collect();
+        few.into_iter().for_each(|key| _ = buffer.remove(key));
+        let kept = buffer.memory();
+        buffer.release();
+        assert_eq!(buffer.memory(), kept, "a few slots are kept");
+        (0..1000).for_each(|frame| _ = buffer.push(packet(frame, 1, 100)));
+        assert!(!buffer.fits(1));
+        assert!(buffer.memory() <= taken + 24 * size_of::<Slot>(), "a power of two at most");
     }
 
     #[test]

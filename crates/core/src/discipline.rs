@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use crate::probe::Probe;
-use crate::signals::Signals;
+use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{NotReweighed, Weight};
 
@@ -16,6 +16,17 @@ use crate::weight::{NotReweighed, Weight};
 pub trait Discipline: Send {
     /// Offers a packet.
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals);
+
+    /// Offers a packet where no more may wait than does: it is refused, or takes the place of others that wait here, by the same rule as
+    /// in a full buffer. For what is inside of another that shares its room. The default refuses it.
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let _ = now;
+        signals.dropped(packet, Cause::Overflow);
+    }
+
+    /// Nothing waits, and perhaps nothing comes for long: gives back what memory it can, and from then on takes what packets need
+    /// as they come. Only whoever has thousands of disciplines calls this; where nobody does, nothing is allocated after construction.
+    fn release(&mut self) {}
 
     /// Asks for the packet to send next. Called whenever the transmitter becomes free, also when nothing waits: some
     /// laws learn from that that the link went idle.
@@ -67,6 +78,12 @@ impl Backlog {
 impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         (**self).enqueue(packet, now, signals);
+    }
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        (**self).enqueue_without_room(packet, now, signals);
+    }
+    fn release(&mut self) {
+        (**self).release();
     }
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         (**self).dequeue(now, signals)

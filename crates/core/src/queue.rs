@@ -146,6 +146,19 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         }
     }
 
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        if self.buffer.is_empty() {
+            return signals.dropped(packet, Cause::Overflow);
+        }
+        self.buffer.close();
+        self.enqueue(packet, now, signals);
+        self.buffer.open();
+    }
+
+    fn release(&mut self) {
+        self.buffer.release();
+    }
+
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.scheduler.clock(now);
         while let Some(key) = self.scheduler.next(&self.buffer) {
@@ -297,6 +310,31 @@ mod tests {
         assert_eq!(log.dropped, [(0, Cause::PushOut), (2, Cause::Forced), (6, Cause::Overflow)]);
         queue.enqueue(packet(8, 900), Time::ZERO, &mut log);
         assert_eq!(log.dropped[3..], [(8, Cause::Overflow)], "nobody was pushed out");
+    }
+
+    #[test]
+    fn without_room_an_arrival_takes_the_place_of_another_or_of_none() {
+        struct Oldest;
+        impl Dropper for Oldest {
+            fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+                if packet.len > 900 {
+                    return Victim::Arrival;
+                }
+                Victim::Waiting(buffer.oldest().expect("full"))
+            }
+        }
+        let mut queue = Queue::new(Limit::packets(9), Fcfs, Oldest);
+        let mut log = Log::default();
+        queue.enqueue_without_room(packet(0, 300), Time::ZERO, &mut log);
+        assert_eq!(log.dropped, [(0, Cause::Overflow)], "nothing waits that could make room");
+        queue.enqueue(packet(2, 300), Time::ZERO, &mut log);
+        queue.enqueue(packet(4, 300), Time::ZERO, &mut log);
+        queue.enqueue_without_room(packet(6, 300), Time::ZERO, &mut log);
+        assert_eq!(log.dropped[1..], [(2, Cause::PushOut)]);
+        queue.enqueue_without_room(packet(8, 1000), Time::ZERO, &mut log);
+        assert_eq!(log.dropped[2..], [(8, Cause::Overflow)], "its dropper would rather refuse it");
+        queue.enqueue(packet(10, 300), Time::ZERO, &mut log);
+        assert_eq!(queue.backlog().packets, 3, "it has all its room again");
     }
 
     #[test]

@@ -15,10 +15,11 @@ Holds the gateway against its promises, in network namespaces with this kernel's
 
 Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 
-  all                 contests, faults and scale (the default)
+  all                 contests, faults, plans and scale (the default)
   contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
   faults [NAME]...    what was promised, what happened, the counters
   scale               20 000 subscribers: memory, start, reload
+  plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
   soak                full load and reloads for minutes
   home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
                       names contain a NAME
@@ -76,6 +77,7 @@ enum Command {
     Contests,
     Faults,
     Scale,
+    Plans,
     Soak,
     Home,
     Peers,
@@ -118,6 +120,7 @@ impl Arguments {
             Command::Contests => self.contests(),
             Command::Faults => self.faults(),
             Command::Scale => self.tell("scale.json", scale::twenty_thousand()),
+            Command::Plans => self.tell("plans.json", scale::one_on_its_plan()),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -136,7 +139,8 @@ impl Arguments {
     fn all(&self) -> Fallible<bool> {
         let contests = self.contests()?;
         let faults = self.faults()?;
-        Ok(self.tell("scale.json", scale::twenty_thousand())? && contests && faults)
+        let plans = self.tell("plans.json", scale::one_on_its_plan())?;
+        Ok(self.tell("scale.json", scale::twenty_thousand())? && plans && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -273,6 +277,7 @@ fn command(name: &str) -> Option<Command> {
         "contests" => Command::Contests,
         "faults" => Command::Faults,
         "scale" => Command::Scale,
+        "plans" => Command::Plans,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,

@@ -127,6 +127,71 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
+/// Among so many subscribers one uses its plan, and the rest are silent.
+pub const AMONG: [u32; 3] = [10, 1000, 20_000];
+/// A plan, Mbit/s on the link.
+const PLAN_MBPS: u64 = 200;
+/// What one CUBIC is to get of it.
+const LEAST_MBPS: f64 = 190.0;
+const PLAN_LINK: Link = Link { mbps: 1000, discipline: "classful", buffer: "50 ms", delay_ms: 10 };
+
+/// The gateway of so many subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s with 10 ms of delay each way.
+pub fn plans(subscribers: u32) -> Document {
+    let mut csv = String::from("name,addresses,download_ceiling\n");
+    for number in 0..subscribers {
+        let _ = writeln!(csv, "s{number},{}/32,{PLAN_MBPS} Mbit/s", address(number));
+    }
+    Document {
+        download: Some(PLAN_LINK),
+        upload: Some(PLAN_LINK),
+        subscribers: Some(csv),
+        ..Document::default()
+    }
+}
+
+/// One CUBIC on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent subscribers.
+pub fn one_on_its_plan() -> Vec<Happened> {
+    let held = |(fault, subscribers)| {
+        let mut happened = Happened {
+            fault,
+            promised: "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB",
+            ..Happened::default()
+        };
+        if let Err(error) = use_plan(subscribers, &mut happened) {
+            happened.broken.push(format!("it could not be gone through: {error}"));
+        }
+        happened
+    };
+    ["plan-among-10", "plan-among-1000", "plan-among-20000"].into_iter().zip(AMONG).map(held).collect()
+}
+
+fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
+    let duration_ns = 20_000_000_000;
+    let flow = Flow {
+        group: "cubic".into(),
+        sends: Sends::Tcp("cubic".into()),
+        way: Way::Download,
+        source: server(0, false),
+        destination: address(7).into(),
+        start_ns: 0,
+        stop_ns: duration_ns,
+    };
+    let traffic = Traffic { flows: vec![flow], duration_ns };
+    let mut run = Run::begin(Wiring::default(), Middle::Gateway(&plans(subscribers)), traffic)?;
+    run.wait_until(19.0);
+    let resident = run.gateway().resident_bytes() as f64 / 1e6;
+    let waited_s = run.gateway().waited_s();
+    let seen = run.finish()?;
+    let slots = &seen.flows[0].link_bytes[50..190];
+    let mbps = slots.iter().sum::<u64>() as f64 * 8.0 / (slots.len() as f64 / 10.0) / 1e6;
+    happened.count("Mbit/s on the link", mbps);
+    happened.count("memory, MB", resident);
+    happened.count("waited for a processor, s", waited_s);
+    happened.check(mbps >= LEAST_MBPS, format!("{mbps:.1} Mbit/s among {subscribers} subscribers"));
+    happened.check(resident < MEMORY_MB, format!("all its processes hold {resident:.1} MB"));
+    happened.check_conservation(run.gateway())
+}
+
 fn elapsed_ms(act: impl FnOnce() -> Fallible<()>) -> Fallible<f64> {
     let began: Time = clock::now();
     act()?;

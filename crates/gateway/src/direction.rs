@@ -24,7 +24,7 @@ use fairwire_core::{
 };
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
-use fairwire_wire::ecn::set_ecn;
+use fairwire_wire::ecn::{clear_dscp, set_ecn};
 use fairwire_wire::headers::Headers;
 use fairwire_wire::join::Seam;
 use fairwire_wire::split::split_parsed;
@@ -304,7 +304,10 @@ impl Direction {
             self.classes.entry(facts.class).came(len);
         }
         match self.pool.put(frame, note) {
-            Ok(id) => self.admit(id, facts, now),
+            Ok(id) => {
+                self.wash(id, facts);
+                self.admit(id, facts, now);
+            }
             Err(reason) => {
                 self.accounts.entry(note.account).dropped += 1;
                 if facts.is_ip {
@@ -313,6 +316,18 @@ impl Direction {
                 self.lose(no_room(reason), frame, facts.class, now);
             }
         }
+    }
+
+    /// Clears the codepoint of frame `id`, where that is to be done: its class was found by it before.
+    fn wash(&mut self, id: u32, facts: &Facts) {
+        if facts.dscp == 0 || !self.classifier.washes() {
+            return;
+        }
+        let kind = self.pool.note(id).kind;
+        let bytes = self.pool.bytes_mut(id);
+        let headers = kind.parse(bytes);
+        clear_dscp(bytes, &headers);
+        self.totals.washed += 1;
     }
 
     fn admit(&mut self, id: u32, facts: &Facts, now: Time) {

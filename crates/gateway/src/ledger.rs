@@ -67,6 +67,8 @@ pub struct Totals {
     pub bytes_out: u64,
     /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is shaped.
     pub unshaped: u64,
+    /// Packets that came in whose codepoint was cleared.
+    pub washed: u64,
     /// Drops by the discipline, in the order of [`Cause::ALL`].
     pub dropped: [u64; Cause::ALL.len()],
     /// Marks by the discipline, in the order of [`Cause::ALL`].
@@ -89,6 +91,7 @@ impl Totals {
         self.packets_out += other.packets_out;
         self.bytes_out += other.bytes_out;
         self.unshaped += other.unshaped;
+        self.washed += other.washed;
         let add =
             |sums: &mut [u64], counts: &[u64]| sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         add(&mut self.dropped, &other.dropped);

@@ -1,4 +1,4 @@
-//! Rewriting the ECN field of a frame.
+//! Rewriting the ECN field and the codepoint beside it.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{Change, update};
@@ -16,14 +16,36 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     }
 }
 
+/// Clears the codepoint of differentiated services (RFC 2474) in the IP header of `frame`, in which `headers` were found, and keeps the
+/// ECN field; a frame that is no IP stays as it is. The IPv4 header checksum is updated incrementally.
+pub fn clear_dscp(frame: &mut [u8], headers: &Headers) {
+    match headers.network.map(|n| (n.version, n.offset)) {
+        Some((Version::V4, offset)) => {
+            let Some(tos) = u8_at(frame, offset + 1) else { return };
+            rewrite_tos(frame, offset, tos & 0b11);
+        }
+        Some((Version::V6, offset)) => {
+            let Some([first, second]) = array_at(frame, offset) else { return };
+            write_at(frame, offset, [first & 0xf0, second & 0b0011_1111]);
+        }
+        None => {}
+    }
+}
+
 const IPV4_CHECKSUM: usize = 10;
 
 /// The low two bits of the second octet (RFC 3168, section 5).
 fn set_ipv4(frame: &mut [u8], offset: usize, ecn: Ecn) {
-    let Some([first, tos]) = array_at(frame, offset) else { return };
+    let Some(tos) = u8_at(frame, offset + 1) else { return };
+    rewrite_tos(frame, offset, tos & !0b11 | ecn as u8);
+}
+
+/// Writes the second octet of an IPv4 header.
+fn rewrite_tos(frame: &mut [u8], offset: usize, tos: u8) {
+    let Some([first, before]) = array_at(frame, offset) else { return };
     let Some(checksum) = u16_at(frame, offset + IPV4_CHECKSUM) else { return };
-    let word = [first, tos & !0b11 | ecn as u8];
-    let change = Change { old: u16::from_be_bytes([first, tos]), new: u16::from_be_bytes(word) };
+    let word = [first, tos];
+    let change = Change { old: u16::from_be_bytes([first, before]), new: u16::from_be_bytes(word) };
     write_at(frame, offset, word);
     write_at(frame, offset + IPV4_CHECKSUM, update(checksum, change).to_be_bytes());
 }

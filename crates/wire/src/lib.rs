@@ -45,7 +45,7 @@ mod segment;
 pub mod split;
 pub mod vnet;
 
-pub use ecn::set_ecn;
+pub use ecn::{clear_dscp, set_ecn};
 pub use flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 pub use headers::{Headers, parse, parse_ip};
 pub use split::{SplitError, split, split_parsed};

@@ -156,6 +156,14 @@ impl<D: Discipline> Discipline for Shaper<D> {
         self.inner.enqueue(packet, now, signals);
     }
 
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.inner.enqueue_without_room(packet, now, signals);
+    }
+
+    fn release(&mut self) {
+        self.inner.release();
+    }
+
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         // An empty discipline is asked although nothing may go: some laws learn from that that the link went idle.
         if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {

@@ -95,6 +95,12 @@ pub const FAULTS: &[Fault] = &[
         act: hostile::million_sources,
     },
     Fault {
+        name: "spoofed-on-a-free-link",
+        promised: "spoofed sources that fill four fifths of a link leave an honest TCP at least 0.9 of what they leave it under `drr`",
+        is_quick: false,
+        act: hostile::spoofed_on_a_free_link,
+    },
+    Fault {
         name: "wall-clock",
         promised: "nothing but the time stamps of captures comes of the wall clock, by the gateway's sources: a step of it is nothing to the rest (no namespace of Linux has a wall clock of its own to step)",
         is_quick: true,

@@ -2,6 +2,7 @@
 
 use super::{Happened, MBPS, begin, bps, document, flow, traffic};
 use crate::Fallible;
+use crate::config::{Document, Link};
 use crate::traffic::{Sends, Traffic};
 use fairwire_gateway::class_book::Way;
 
@@ -85,6 +86,44 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
         format!("the established host with least got {:.1} % of its share", least * 100.0),
     );
     happened.check_conservation(run.gateway())
+}
+
+/// Frames of 64 B a second from sources drawn at random: 40 of 50 Mbit/s.
+const SPOOFED_PER_SECOND: u64 = 60_000;
+const SPOOFED_PAYLOAD: u32 = 18;
+const SPOOFED_SECONDS: u64 = 20;
+
+pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
+    let [drr, faba] = ["drr", "faba"].map(|discipline| {
+        let link = Link { mbps: 50, discipline, buffer: "50 ms", delay_ms: 10 };
+        let config = Document {
+            download: Some(link),
+            upload: Some(link),
+            flows: Some("inside"),
+            ..Document::default()
+        };
+        let duration_ns = SPOOFED_SECONDS * 1_000_000_000;
+        let mut flood = flow(
+            "flood",
+            Sends::Spoofed { per_second: SPOOFED_PER_SECOND, payload: SPOOFED_PAYLOAD },
+            Way::Upload,
+            60,
+            duration_ns,
+        );
+        flood.start_ns = 2_000_000_000;
+        let tcp = flow("tcp", Sends::Tcp("cubic".into()), Way::Upload, 0, duration_ns);
+        let mut run = begin(&config, Traffic { flows: vec![tcp, flood], duration_ns })?;
+        let seen = run.finish()?;
+        happened.count(&format!("{discipline}: spoofed frames sent"), seen.flows[1].sent as f64);
+        happened.check_conservation(run.gateway())?;
+        let left = bps(&run.traffic, &seen, "tcp", 5.0, SPOOFED_SECONDS as f64) / 1e6;
+        happened.count(&format!("{discipline}: Mbit/s of the TCP"), left);
+        Fallible::Ok(left)
+    });
+    let (drr, faba) = (drr?, faba?);
+    happened
+        .check(faba >= 0.9 * drr, format!("the TCP has {faba:.1} Mbit/s under `faba`, {drr:.1} under `drr`"));
+    Ok(())
 }
 
 /// Words that stand for the wall clock in a Rust source.

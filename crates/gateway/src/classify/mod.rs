@@ -33,6 +33,7 @@ pub struct Classifier {
     claims: Arc<Claims>,
     /// Names conversations, where they are told apart within each flow.
     within: Option<FlowHasher>,
+    washes: bool,
 }
 
 /// What a classifier is made of.
@@ -131,6 +132,7 @@ impl Classifier {
             way: Way::Download,
             claims: Arc::default(),
             within: None,
+            washes: false,
         }
     }
 
@@ -138,7 +140,7 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        Classifier { hasher, flows, framing, link, way, claims, within: None }
+        Classifier { hasher, flows, framing, link, way, claims, within: None, washes: false }
     }
 
     /// The same, with conversations told apart within each flow, so that a discipline can share between both.
@@ -155,6 +157,18 @@ impl Classifier {
     /// Which end is inside.
     pub(crate) fn way(&self) -> Way {
         self.way
+    }
+
+    /// The same for a way on which codepoints are cleared once they are read, if `washes`.
+    #[must_use]
+    pub fn washing(self, washes: bool) -> Self {
+        Classifier { washes, ..self }
+    }
+
+    /// Are codepoints to be cleared?
+    #[inline]
+    pub fn washes(&self) -> bool {
+        self.washes
     }
 
     /// The hash of the flow `key`, where flows are told from keys.

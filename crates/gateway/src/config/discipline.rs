@@ -7,11 +7,11 @@ use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed};
-use fairwire_disciplines::compose::classful::{self, Classful, Contents, Inner};
+use fairwire_disciplines::compose::classful::{self, Classful, Contents, Inner, Pool};
 use fairwire_disciplines::dropper::{faba, hfaba};
 use fairwire_disciplines::scheduler::Kind;
 use fairwire_disciplines::scheduler::service::{Per, Service};
-use fairwire_disciplines::spec::{ClassNumber, Measure, Quantity, Weights};
+use fairwire_disciplines::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use fairwire_disciplines::{BuildError, Parameters, Site, catalogue};
 use fairwire_document::DocumentError;
 
@@ -229,6 +229,8 @@ pub(super) struct Making<'a> {
     pub leaves: &'a [Option<&'static str>],
     pub way: Way,
     pub frame_bytes: u32,
+    /// Frames that may be inside.
+    pub frames: u32,
     pub seed: Seed,
 }
 
@@ -259,10 +261,13 @@ impl Making<'_> {
     /// What was typed, and what follows from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
-        count_bytes(self.shaping.discipline, &mut parameters);
+        as_on_a_link(self.shaping.discipline, &mut parameters);
         serve_trains(&mut parameters, self.shaping.rate);
         if self.shaping.within {
             share_between_hosts(self.shaping.discipline, &mut parameters);
+        }
+        if self.shaping.discipline == "faba" {
+            lend_below(&mut parameters, free_below(&self.site()));
         }
         match self.shaping.sharing {
             Sharing::Tree => {
@@ -297,7 +302,8 @@ impl Making<'_> {
     /// The tree with a discipline in each leaf. Where there are thousands, each is made with its first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves()?;
-        let is_later = leaves.plans.iter().flatten().count() > MADE_AT_ONCE;
+        let is_later = leaves.are_made_later();
+        let pool = leaves.pool;
         let contents = (0..config.tree.len()).map(|place| {
             let number = config.tree.typed[place] as u32;
             let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
@@ -308,8 +314,11 @@ impl Making<'_> {
             Contents { label, inner }
         });
         let contents = contents.collect();
-        let classful = Classful::new(config, contents);
-        Ok(if is_later { classful.with_maker(Box::new(move |place| leaves.make(place))) } else { classful })
+        let classful = Classful::new(config, contents).with_pool(pool);
+        if !is_later {
+            return Ok(classful);
+        }
+        Ok(classful.with_maker(Box::new(move |place| leaves.make(place))).keeping(KEPT_LEAVES))
     }
 
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
@@ -335,23 +344,25 @@ impl Making<'_> {
         let config = spec.check(&site)?;
         let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
-        let mut parameters = leaf_parameters(&self.shaping.parameters, count);
-        serve_trains(&mut parameters, site.rate);
+        let mut parameters = self.shaping.parameters.clone();
         if let Some(ecn) = ecn {
             for leaf in self.leaves.iter().flatten().copied().chain([self.shaping.leaf]) {
                 catalogue::inherit_ecn(leaf, &mut parameters, ecn)?;
             }
         }
+        let mut parameters = leaf_parameters(&parameters, count);
+        serve_trains(&mut parameters, site.rate);
         let plan = |place: usize| {
             let number = config.tree.typed[place] as u32; // classes were typed in the order of their numbers
             self.book.is_leaf(number).then(|| {
                 let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
-                let buffer = leaf_buffer(whole, count, &Site { rate, ..site }, &site);
+                let buffer = leaf_buffer(whole, &Site { rate, ..site });
                 Leaf { number, name: self.leaf(number), rate, buffer }
             })
         };
         let plans = (0..config.tree.len()).map(plan).collect();
-        let leaves = Leaves { plans, parameters, site };
+        let pool = pool(whole, self.frames, &site);
+        let leaves = Leaves { plans, parameters, site, pool };
         leaves.check()?;
         Ok((config, leaves))
     }
@@ -373,8 +384,12 @@ impl Making<'_> {
     }
 }
 
-/// Up to so many leaves are made at once, 5 MB each way with `fq-codel`, and nothing is allocated later. Of more, few are busy at a time.
+/// Up to so many leaves are made at once, and nothing is allocated later. Of more, few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
+/// That is so where all of them have room for so many packets together at most: 16 MB of slots, which cost nothing until they are used.
+const ROOM_AT_ONCE: u64 = 1 << 18;
+/// Of leaves that are made with their first packet so many are kept, beside those in which something waits: with `fq-codel` 3 MB.
+const KEPT_LEAVES: usize = 1024;
 
 /// What stands in a leaf.
 #[derive(Clone, Copy)]
@@ -391,9 +406,17 @@ struct Leaves {
     plans: Box<[Option<Leaf>]>,
     parameters: Parameters,
     site: Site<'static>,
+    pool: Pool,
 }
 
 impl Leaves {
+    /// Are there too many to make them all before the first packet?
+    fn are_made_later(&self) -> bool {
+        let plans = || self.plans.iter().flatten();
+        let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
+        plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
+    }
+
     fn check(&self) -> Result<(), BuildError> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -411,19 +434,55 @@ impl Leaves {
     }
 }
 
-/// Packets that a leaf has room for at least, however many there are.
-const LEAST_ROOM: f64 = 32.0;
+/// Packets that a leaf has room for at least, while the pool has: a super-packet of 64 KiB is 45 full ones, and what came before may wait
+/// still.
+const LEAST_ROOM: f64 = 64.0;
+/// Bytes that the pool of all leaves has at least: four super-packets, of which one leaf may hold two.
+const LEAST_POOL: u64 = 4 << 16;
 
-/// What a leaf needs at its own rate, but at most twice its equal part of the whole, or 32 packets if that is more. Few of many
-/// leaves are full at once; all together are bounded by the pool of frames.
-fn leaf_buffer(whole: Amount, leaves: usize, own: &Site<'_>, link: &Site<'_>) -> Amount {
+/// What a leaf may hold: what it sends in the buffer's time at its own rate. How much of it is there, the [pool] tells: nothing is set
+/// aside for a leaf.
+fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
-    let part = 2.0 * whole.in_packets(link.packet_bytes, link.rate) / leaves as f64;
-    Amount::Packets(needed.min(part.max(LEAST_ROOM)).max(1.0).ceil() as u32)
+    Amount::Packets(needed.max(LEAST_ROOM).ceil() as u32)
+}
+
+/// What all leaves share: twice the buffer, so that one leaf alone may hold all of it, and the frames that there are.
+fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
+    let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
+    Pool { bytes: bytes.max(LEAST_POOL), packets: frames }
 }
 
 /// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
+
+/// Disciplines that mark ECN-capable packets unless told otherwise: those that do in Linux (`fq_codel` by its parameter, `cake` always; `codel`,
+/// `pie`, `fq_pie` and `red` only where it is said), and those that this gateway takes by itself. RFC 7567, section 4.2.1, and RFC 8087
+/// recommend it. None of them spares a flow that takes no notice: whoever has no tokens, or fills its queue, loses packets all the same.
+const MARKING: [&str; 4] = ["faba", "hfaba", "fq-codel", "cake-like"];
+
+/// Gives the discipline called `name` the parameters that suit a real link, where they were not typed.
+fn as_on_a_link(name: &str, parameters: &mut Parameters) {
+    count_bytes(name, parameters);
+    if MARKING.contains(&name) {
+        catalogue::inherit_ecn(name, parameters, EcnChoice::Mark).expect("they are in the catalogue");
+    }
+}
+
+/// What waits for less than this is no queue that stands: CoDel's target (RFC 8289, section 4.3).
+const LITTLE: Duration = Duration::from_ms(5);
+
+/// Below this a link drops nothing under `faba`: 5 ms, or the five packets of RED's advice where that is more, but a quarter of the buffer at
+/// most.
+fn free_below(site: &Site<'_>) -> Amount {
+    let bytes = |amount: Amount| amount.in_bytes(site.packet_bytes, site.rate) as u64;
+    let little = bytes(Amount::Time(LITTLE)).max(5 * u64::from(site.packet_bytes));
+    Amount::Bytes(little.min(bytes(site.buffer) / 4))
+}
+
+fn lend_below(parameters: &mut Parameters, amount: Amount) {
+    parameters.faba.get_or_insert_default().free_below.get_or_insert(Quantity(amount));
+}
 
 /// Fair droppers count bytes unless told otherwise: who shares a real link shares bandwidth, and in packets the acknowledgements of an
 /// upload would use up a subscriber's part of the download.
@@ -453,9 +512,10 @@ fn leaf_parameters(typed: &Parameters, leaves: usize) -> Parameters {
     parameters.fq_codel.get_or_insert_default().queues.get_or_insert(queues);
     parameters.fq_pie.get_or_insert_default().queues.get_or_insert(queues);
     parameters.cake_like.get_or_insert_default().queues.get_or_insert(queues);
-    for name in ["faba", "sfed", "afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
-        count_bytes(name, &mut parameters);
+    for name in ["faba", "sfed", "afd-sb", "afd-ft", "afd-nft", "afd-exact", "fq-codel", "cake-like"] {
+        as_on_a_link(name, &mut parameters);
     }
+    lend_below(&mut parameters, Amount::Time(LITTLE));
     if leaves > 1 {
         let flows = (4 * queues).max(64);
         parameters.faba.get_or_insert_default().max_flows.get_or_insert(flows);

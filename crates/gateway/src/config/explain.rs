@@ -53,6 +53,8 @@ pub struct ShapingExplanation {
     pub leaf: Option<&'static str>,
     /// What a flow is.
     pub flows: String,
+    /// Is the codepoint (DSCP) of what is sent on cleared?
+    pub washes_dscp: bool,
     /// How much may wait, as typed.
     pub buffer: String,
     /// The same in full packets.
@@ -143,6 +145,7 @@ impl Config {
                 true => format!("{}; and its conversations among themselves", flows(shaping.flows)),
                 false => flows(shaping.flows),
             },
+            washes_dscp: shaping.washes_dscp,
             buffer: shaping.buffer.to_string(),
             buffer_packets: site.buffer.in_packets(site.packet_bytes, site.rate),
             buffer_s: site.buffer.in_bytes(site.packet_bytes, site.rate) * 8.0 / site.rate.bps() as f64,

@@ -232,9 +232,9 @@ impl Config {
             link: made.link,
             way,
             claims: Arc::clone(&self.claims),
-        });
-        let shares_twice = shaping.is_some_and(|shaping| shaping.within);
-        let classifier = if shares_twice { classifier.with_conversations() } else { classifier };
+        })
+        .washing(shaping.is_some_and(|shaping| shaping.washes_dscp));
+        let classifier = if shaping.is_some_and(|shaping| shaping.within) { classifier.with_conversations() } else { classifier };
         Ok(DirectionPlan {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
@@ -279,7 +279,8 @@ impl Config {
 
     fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
         let seed = shaping.seed.map_or(seed, Seed);
-        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, seed }
+        let frames = self.frames(way, frame_bytes);
+        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
     }
 
     /// The discipline of one way at its place, so that a run cannot fail on it.

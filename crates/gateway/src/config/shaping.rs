@@ -3,7 +3,7 @@
 use super::discipline::{self, Sharing};
 use super::places::Texts;
 use super::promises;
-use super::spec::{DirectionSpec, FlowsChoice, FlowsSpec, FramingSpec, Spec};
+use super::spec::{DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing, LinkKind};
@@ -27,6 +27,8 @@ pub struct Shaping {
     pub flows: FlowKind,
     /// Are these hosts, that share first, and then the conversations of each?
     pub within: bool,
+    /// Is the codepoint of what is sent on cleared?
+    pub washes_dscp: bool,
     /// What a frame counts as.
     pub framing: Framing,
     /// The rate at which what is not IP passes by the discipline.
@@ -118,6 +120,7 @@ pub(super) fn check(
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
         flows: kind,
         within,
+        washes_dscp: typed.dscp == Some(DscpChoice::Wash),
         framing: framing(&typed.framing, path, texts)?,
         not_ip: not_ip(typed, path, texts)?,
         delay,

@@ -109,12 +109,25 @@ pub struct DirectionSpec {
     /// `subscriber` where there are subscribers, `5-tuple` with classes in `classful`, which have queues of their own, and
     /// otherwise `["inside", "5-tuple"]`, or `inside` where there are classes or the discipline knows no two levels.
     pub flows: Option<FlowsSpec>,
+    /// What becomes of the codepoint of differentiated services (DSCP). Default: `keep`.
+    pub dscp: Option<DscpChoice>,
     /// For labs: constant delay after the link. Default: none.
     pub delay: Option<Quantity<Duration>>,
     /// For labs: the probability that a frame is lost after the link, from 0 to 1. Default: 0.
     pub loss: Option<f64>,
     /// For labs: the seed of the losses and of the disciplines' random streams. Default: drawn at the start.
     pub seed: Option<u64>,
+}
+
+/// What becomes of the codepoint of differentiated services (DSCP) of what is sent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DscpChoice {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is cleared: nobody behind the gateway treats packets by what strangers wrote on them. A `match` by `dscp` sees it as it came.
+    Wash,
 }
 
 /// What the link adds to each frame.

@@ -255,7 +255,7 @@ fn way_snapshot(
 }
 
 fn totals(tick: &WayTick) -> TotalsSnapshot {
-    let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, .. } = tick.totals;
+    let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, washed, .. } = tick.totals;
     let causes = |counts: &[u64]| {
         Cause::ALL.iter().zip(counts).map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
     };
@@ -266,6 +266,7 @@ fn totals(tick: &WayTick) -> TotalsSnapshot {
         packets_out,
         bytes_out,
         unshaped,
+        washed,
         dropped: causes(&tick.totals.dropped),
         marked: causes(&tick.totals.marked),
         lost: losses.map(|(loss, count)| (loss.name().to_owned(), count)).collect(),

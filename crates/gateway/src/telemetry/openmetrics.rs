@@ -179,11 +179,14 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn totals(page: &mut Page, snapshot: &Snapshot) {
-    let counters: [(&str, &str, OfWay); 4] = [
+    let counters: [(&str, &str, OfWay); 5] = [
         ("fairwire_received_packets", "Packets that came in, wire-size.", |way| way.totals.packets_in),
         ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", |way| way.totals.bytes_in),
         ("fairwire_sent_packets", "Packets sent on.", |way| way.totals.packets_out),
         ("fairwire_unshaped_packets", "Packets that passed by the discipline.", |way| way.totals.unshaped),
+        ("fairwire_washed_packets", "Packets that came in with a DSCP, which was cleared.", |way| {
+            way.totals.washed
+        }),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, "", help);

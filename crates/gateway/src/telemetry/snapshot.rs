@@ -80,6 +80,8 @@ pub struct TotalsSnapshot {
     pub bytes_out: u64,
     /// Of these, packets that passed by the discipline: what is not IP.
     pub unshaped: u64,
+    /// Packets that came in with a DSCP, which was cleared.
+    pub washed: u64,
     /// Drops by the discipline, by cause.
     pub dropped: BTreeMap<String, u64>,
     /// Marks, by cause.

@@ -214,6 +214,47 @@ fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
     assert_eq!((record.marks["early"], record.drops["early"]), (2, 1));
 }
 
+/// The second octet of the IPv4 header.
+const TOS: usize = 15;
+
+/// The same IPv4 frame with another codepoint.
+fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
+    let (mut header, _) = etherparse::Ipv4Header::from_slice(&frame[14..]).expect("IPv4");
+    header.dscp = etherparse::IpDscp::try_new(dscp).expect("six bits");
+    header.header_checksum = header.calc_header_checksum();
+    frame[14..34].copy_from_slice(&header.to_bytes());
+    frame
+}
+
+#[test]
+fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
+    for washes in [true, false] {
+        let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+        let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
+        let shaper =
+            ShaperPlan { discipline: tail_drop(10), rate: rate(ONE_BYTE_PER_US), catch_up: Duration::ZERO };
+        let plan = DirectionPlan {
+            shaper: Some(shaper),
+            delay: DELAY,
+            classifier: plain.washing(washes),
+            pool: ROOMY,
+            flows: 16,
+            classes: 1,
+            loss: None,
+        };
+        datapath.forward = fairwire_gateway::direction::Direction::new(plan, Time::ZERO);
+        let clean = udp(1, 100, Ecn::Ect0);
+        let marked = with_dscp(clean.clone(), 46);
+        assert_eq!(marked[TOS], 46 << 2 | 2);
+        let sent =
+            through(&mut datapath, vec![at_us(0, marked.clone()), at_us(0, clean.clone()), at_us(0, arp())]);
+        let frames: Vec<_> =
+            sent.iter().filter(|sent| sent.frame.len() > 60).map(|sent| &sent.frame).collect();
+        assert_eq!(frames, [if washes { &clean } else { &marked }, &clean]);
+        assert_eq!(datapath.forward.totals().washed, u64::from(washes));
+    }
+}
+
 #[test]
 fn arp_passes_a_link_that_is_blocked() {
     let mut datapath = datapath_of(tail_drop(10), 8, ROOMY); // 1 B/s

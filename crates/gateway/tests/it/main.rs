@@ -3,6 +3,9 @@
 mod classify;
 mod config;
 mod datapath;
+mod every_kind;
 mod faults;
+mod hosts;
+mod plans;
 mod reload;
 mod telemetry;

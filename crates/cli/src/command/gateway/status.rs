@@ -57,7 +57,7 @@ fn text(snapshot: &Snapshot) -> String {
 /// A row for each quantity, a column for each way.
 fn ways(ways: &[WaySnapshot]) -> Table {
     type Row = (&'static str, fn(&WaySnapshot) -> String);
-    const ROWS: [Row; 14] = [
+    const ROWS: [Row; 15] = [
         ("discipline", |way| if way.discipline.is_empty() { "none".into() } else { way.discipline.clone() }),
         ("rate", |way| if way.rate_bps == 0 { "-".into() } else { bits(way.rate_bps as f64) }),
         ("throughput", |way| bits(way.throughput_bps)),
@@ -70,6 +70,7 @@ fn ways(ways: &[WaySnapshot]) -> Table {
         ("Jain's index", |way| format!("{:.3}", way.jain)),
         ("packets in", |way| way.totals.packets_in.to_string()),
         ("packets out", |way| format!("{} ({} unshaped)", way.totals.packets_out, way.totals.unshaped)),
+        ("DSCP cleared", |way| way.totals.washed.to_string()),
         ("dropped", |way| causes(&way.totals.dropped)),
         ("lost", |way| causes(&way.totals.lost)),
     ];

@@ -56,7 +56,7 @@
 
 mod tree;
 
-pub use tree::{Classful, Contents, Inner, Maker};
+pub use tree::{Classful, Contents, Inner, Maker, Pool};
 
 use super::nested::{Nested, check_slots, name_or, part_of};
 use super::shaper::burst_time;

@@ -36,6 +36,29 @@ impl Inner {
 /// Makes the discipline of the leaf at a place of the tree, always the same.
 pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
+/// What may wait in all leaves together, beside what each has room for.
+///
+/// A leaf may hold as much as is free (dynamic thresholds, with a factor of one: A. K. Choudhury and E. L. Hahne, "Dynamic queue length
+/// thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998). So one alone has half of the pool, n that want more than
+/// that have each one part of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets make room for
+/// another's: beyond its threshold what comes takes the place of others of its own leaf, or is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u32,
+}
+
+impl Pool {
+    /// May a leaf with `own` waiting have `len` bytes more, where `all` wait in all leaves?
+    #[inline]
+    fn has_room(&self, own: Backlog, all: Backlog, len: u32) -> bool {
+        own.bytes + u64::from(len) <= self.bytes.saturating_sub(all.bytes)
+            && own.packets < self.packets.saturating_sub(all.packets)
+    }
+}
+
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
     tree: ClassTree,
@@ -50,12 +73,22 @@ pub struct Classful {
     emptied: Vec<usize>,
     /// Counts requests, to tell who had nothing to give in the current one.
     request: u64,
+    pool: Option<Pool>,
     maker: Option<Maker>,
+    /// Leaves that the maker made and that are there, if only so many are kept.
+    made: Vec<usize>,
+    kept: usize,
+    /// The place among these from which on a leaf to let go is looked for.
+    hand: usize,
     /// When the transmitter asked first: leaves that were there by then were told that they are idle.
     asked_first: Option<Time>,
 }
 
 const ROOT: usize = 0;
+
+/// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets not long
+/// ago, or can go.
+const LOOKED_AT: usize = 16;
 
 struct Node {
     parent: usize,
@@ -75,6 +108,8 @@ struct Node {
     /// Children under which something waits, and this node's place among its siblings that have.
     active: Vec<usize>,
     place: Option<usize>,
+    /// Has something come for this leaf since it was last looked at, to be let go?
+    is_used: bool,
 }
 
 /// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a byte.
@@ -100,6 +135,7 @@ impl Node {
             in_vain: 0,
             active: Vec::with_capacity(children),
             place: None,
+            is_used: false,
         }
     }
 
@@ -153,7 +189,11 @@ impl Classful {
             backlog,
             emptied,
             request: 0,
+            pool: None,
             maker: None,
+            made: Vec::new(),
+            kept: usize::MAX,
+            hand: 0,
             asked_first: None,
         }
     }
@@ -165,6 +205,26 @@ impl Classful {
     #[must_use]
     pub fn with_maker(self, maker: Maker) -> Self {
         Classful { maker: Some(maker), ..self }
+    }
+
+    /// The same, whose leaves share `pool`.
+    #[must_use]
+    pub fn with_pool(self, pool: Pool) -> Self {
+        Classful { pool: Some(pool), ..self }
+    }
+
+    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside them those in which something waits: before
+    /// another is made, one goes of which nothing waits and for which nothing came for long. It is made again with its next packet,
+    /// as at first. (One that nothing came for since it was last looked at, in a round: the clock algorithm. When all were used it takes some
+    /// steps, so that a sixteenth more may be there.) The default leaf stays.
+    #[must_use]
+    pub fn keeping(self, leaves: usize) -> Self {
+        Classful { kept: leaves.max(1), ..self }
+    }
+
+    /// How many leaves are there that the maker made.
+    pub fn leaves_made(&self) -> usize {
+        self.made.len()
     }
 
     /// What waits in the leaf of `class`, or in the default leaf.
@@ -187,13 +247,35 @@ impl Classful {
     /// Makes the discipline of the leaf `at`, which is not there yet.
     #[cold]
     fn make(&mut self, at: usize, signals: &mut dyn Signals) {
+        self.let_go();
         let maker = self.maker.as_ref().expect("who leaves something for later has a maker");
         let mut inner = maker(at - 1);
         match self.asked_first {
             Some(first) => assert!(inner.dequeue(first, signals).is_none(), "it begins empty"),
             None => self.emptied.push(at),
         }
+        inner.release();
         self.nodes[at].contents.inner = Some(Inner::Made(inner));
+        self.made.push(at);
+    }
+
+    /// Lets leaves go of which nothing waits, where as many were made as are kept.
+    fn let_go(&mut self) {
+        for _ in 0..LOOKED_AT {
+            if self.made.len() < self.kept {
+                return;
+            }
+            self.hand = if self.hand < self.made.len() { self.hand } else { 0 };
+            let at = self.made[self.hand];
+            let was_used = core::mem::take(&mut self.nodes[at].is_used);
+            let waits = self.inner(at).is_some_and(|inner| !inner.backlog().is_empty());
+            if was_used || waits || at == self.default {
+                self.hand += 1;
+                continue;
+            }
+            self.nodes[at].contents.inner = Some(Inner::Later);
+            self.made.swap_remove(self.hand);
+        }
     }
 
     /// Does something to the discipline of the leaf `at`, and takes note of what that did to its backlog.
@@ -257,6 +339,9 @@ impl Classful {
             if self.inner(at).is_some_and(|inner| inner.backlog().is_empty()) {
                 let none = self.with_inner(at, |inner| inner.dequeue(now, signals));
                 assert!(none.is_none(), "an empty discipline gave a packet");
+                if self.maker.is_some() {
+                    self.with_inner(at, |inner| inner.release());
+                }
             }
         }
     }
@@ -375,7 +460,15 @@ impl Discipline for Classful {
         if self.inner(at).is_none() {
             self.make(at, signals);
         }
-        self.with_inner(at, |inner| inner.enqueue(packet, now, signals));
+        self.nodes[at].is_used = true;
+        let (pool, all) = (self.pool, self.backlog);
+        self.with_inner(at, |inner| {
+            if pool.is_none_or(|pool| pool.has_room(inner.backlog(), all, packet.len)) {
+                inner.enqueue(packet, now, signals);
+            } else {
+                inner.enqueue_without_room(packet, now, signals);
+            }
+        });
         self.forget_times(at);
     }
 

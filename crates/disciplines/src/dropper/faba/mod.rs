@@ -24,6 +24,8 @@
 //! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
 //! - `beta_rule` (choice; `abs`): how many tokens are dealt out per departure; see [`BetaRule`].
 //! - `beta_max` (1; 16): at most so many moves per departure. Not in the paper, where one departure may move T tokens.
+//! - `free_below` (amount; none): while no more than this waits, every packet enters; who has no tokens is lent them. Not in the paper,
+//!   where a flow without tokens is dropped from whatever waits; the gateway sets it. See *Where we differ*.
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
 //!
 //! # State and cost
@@ -51,6 +53,12 @@
 //! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over or missing if that is
 //!   less, and Q counts as that packet at least. The paper's one token at a time would be a move for each byte.
 //! - No bucket is made for a packet that cannot enter.
+//! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N tokens however little waits, and N counts each
+//!   flow that sent one packet until a departure happens to give its bucket back: 60 000 datagrams a second from random sources, which
+//!   take 83 % of the link, leave a TCP less than a packet's tokens, and it gets a seventh of what is free. So, as RED drops nothing
+//!   below its `min_th` (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993,
+//!   section IV), packets enter while little waits: those whose flow has tokens pay; the others are lent theirs, get no bucket, and what leaves next
+//!   pays the loan before it fills buckets. Sum of buckets, pool and queue are T and what is lent. Without it, as in the paper, nothing is lent.
 //! - The number of buckets is bounded; at the bound a random bucket goes first.
 //! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
 //! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to 2^-20 token.
@@ -142,6 +150,9 @@ pub struct Spec {
     /// At most so many moves of tokens per departure, from 1 to 4096. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
+    /// While no more than this waits, every packet enters. Default: none, as in the paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_below: Option<Quantity<Amount>>,
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_flows: Option<u32>,
@@ -206,6 +217,8 @@ pub struct Config {
     pub beta_rule: BetaRule,
     /// At most so many moves per departure.
     pub beta_max: u32,
+    /// While no more than this waits, every packet enters, in units of 2^-20 token.
+    pub free_below: i64,
     /// At most so many flows have buckets.
     pub max_flows: u32,
 }
@@ -235,6 +248,7 @@ impl Spec {
             profile: typed.check(NAME)?,
             beta_rule: self.beta_rule.unwrap_or_default(),
             beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
+            free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
             max_flows,
         })
     }
@@ -255,6 +269,15 @@ impl Spec {
     }
 }
 
+/// What `amount` costs, in units of 2^-20 token; no more than there are.
+fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
+    let tokens = match measure {
+        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+    };
+    ((tokens * TOKEN as f64) as i64).min(total)
+}
+
 fn parameter(name: &'static str) -> Parameter {
     Parameter { discipline: NAME, name }
 }
@@ -267,6 +290,10 @@ pub struct Faba {
     accounts: Accounts,
     /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
     arrival: usize,
+    /// Is the arrival that is being judged lent its tokens?
+    is_lent: bool,
+    /// What was lent to packets that entered while little waited, and is not paid yet, in units of 2^-20 token.
+    lent: i64,
     departures: u64,
     moves: u64,
     /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare (section 5.2).
@@ -279,10 +306,21 @@ impl Faba {
     /// A FABA that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
         let accounts = Accounts::new(&config);
-        Faba { config, rng, accounts, arrival: 0, departures: 0, moves: 0, above_two: 0, was_idle: false }
+        Faba {
+            config,
+            rng,
+            accounts,
+            arrival: 0,
+            is_lent: false,
+            lent: 0,
+            departures: 0,
+            moves: 0,
+            above_two: 0,
+            was_idle: false,
+        }
     }
 
-    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
+    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all buckets + pool + queue = T, exactly.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};
@@ -308,7 +346,7 @@ impl Faba {
         Balance {
             buckets: self.accounts.sum(),
             pool: self.accounts.pool(),
-            queue: self.config.measure.price_of_all(buffer),
+            queue: self.config.measure.price_of_all(buffer) - self.lent,
         }
     }
 
@@ -336,10 +374,21 @@ impl Faba {
         self.accounts.create(payer, class)
     }
 
+    /// Does so little wait that whatever comes may enter?
+    #[inline]
+    fn is_free(&self, packet: &Packet, buffer: &Buffer) -> bool {
+        let Config { free_below, measure, .. } = self.config;
+        free_below > 0 && measure.price_of_all(buffer) + measure.price(packet) <= free_below
+    }
+
     /// Takes the tokens of a packet that has entered.
     #[inline]
     fn charge(&mut self, packet: &Packet) {
         let (payer, price) = (self.payer(packet), self.config.measure.price(packet));
+        if core::mem::take(&mut self.is_lent) {
+            self.lent += price;
+            return;
+        }
         // Pushing out other packets to make room refills buckets, and may move or delete this one.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
@@ -358,7 +407,9 @@ impl Faba {
     fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
         let (price, queue) = (self.config.measure.price(packet), self.config.measure.price_of_all(buffer));
         self.departures += 1;
-        self.accounts.give_to_pool(price);
+        let paid = price.min(self.lent);
+        self.lent -= paid;
+        self.accounts.give_to_pool(price - paid);
         // A packet of no bytes costs nothing and yet deals out.
         let quantum = price.max(TOKEN);
         match self.config.beta_rule {
@@ -424,8 +475,13 @@ impl Faba {
 impl Dropper for Faba {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
-        let payer = self.payer(packet);
+        let (payer, is_free) = (self.payer(packet), self.is_free(packet, buffer));
+        self.is_lent = false;
         let Some(bucket) = self.accounts.find(payer) else {
+            if is_free {
+                self.is_lent = true;
+                return Verdict::Pass;
+            }
             // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
@@ -439,7 +495,11 @@ impl Dropper for Faba {
         }
         self.accounts.gather(bucket);
         if self.accounts.tokens(bucket) <= 0 {
-            return Verdict::Drop(Cause::NoTokens);
+            self.is_lent = is_free;
+            return if is_free { Verdict::Pass } else { Verdict::Drop(Cause::NoTokens) };
+        }
+        if is_free {
+            return Verdict::Pass;
         }
         self.accounts.verdict(bucket, &mut self.rng)
     }
@@ -466,6 +526,9 @@ impl Dropper for Faba {
         probe.gauge("flows", Unit::Flows, self.accounts.len() as f64);
         probe.gauge("pool", Unit::Tokens, tokens(self.accounts.pool() as f64));
         probe.gauge("height", Unit::Tokens, tokens(self.accounts.height() as f64));
+        if self.config.free_below > 0 {
+            probe.gauge("lent", Unit::Tokens, tokens(self.lent as f64));
+        }
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
         // Counts, so that whoever samples can tell the mean since the sample before.

@@ -1,12 +1,13 @@
 //! The tree of classes against its oracle: guarantees, borrowing, weights, priorities and ceilings.
 
 use super::{Classified, Counts, discipline, drop_front, packet, rate, refusal, site};
+use fairwire_core::units::Amount;
 use fairwire_core::{
     Discipline, Duration, Ecn, Ignore, Packet, Rate, Seed, Server, Service, Signals, Time, Transmitter,
 };
 use fairwire_disciplines::class_tree::{Branch, ClassTree};
 use fairwire_disciplines::compose::classful::{
-    Classful, Config, Contents, Inner, Shape as Rated, Spec, Terms,
+    Classful, Config, Contents, Inner, Pool, Shape as Rated, Spec, Terms,
 };
 use fairwire_disciplines::{Parameters, Site, build, catalogue};
 use fairwire_metrics::max_min::{Claim, max_min};
@@ -492,6 +493,67 @@ fn a_leaf_for_which_nothing_comes_is_never_made() {
     assert_eq!(tree.backlog_of(2), tree.backlog());
     tree.drain(&mut |_| panic!("all were sent"));
     assert_eq!(made.load(Relaxed), 1);
+}
+
+/// A tree of so many leaves of the discipline called `name`, each made with its first packet and with room for a thousand.
+fn flat(name: &'static str, leaves: u32) -> Classful {
+    let typed =
+        format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());
+    let config = toml::from_str::<Spec>(&typed).expect("well-formed").check(&site()).expect("allowed");
+    let contents =
+        (0..leaves).map(|_| Contents { label: String::new(), inner: Some(Inner::Later) }).collect();
+    let make = move |place: usize| {
+        let stream = format!("leaf {place}");
+        let site = Site { stream: &stream, buffer: Amount::Packets(1000), ..site() };
+        build(name, &Parameters::default(), &site).expect("allowed")
+    };
+    Classful::new(config, contents).with_maker(Box::new(make))
+}
+
+/// What waits in the leaf of `class` after so many packets of 1000 B were offered to each, in turn.
+fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
+    for frame in 0..each {
+        for &class in classes {
+            tree.enqueue(packet(frame, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore);
+        }
+    }
+    classes.iter().map(|&class| tree.backlog_of(class).packets).collect()
+}
+
+#[test]
+fn leaves_share_a_pool_by_dynamic_thresholds_and_one_part_stays_free_for_a_newcomer() {
+    let pool = Pool { bytes: 600_000, packets: 10_000 };
+    let tree = || flat("tail-drop", 10).with_pool(pool);
+    assert_eq!(offered(&mut tree(), &[1], 900), [300], "one alone has half");
+    assert_eq!(offered(&mut tree(), &[1, 2], 900), [200, 200]);
+    assert_eq!(offered(&mut tree(), &[1, 2, 3, 4, 5], 900), [100; 5]);
+    let mut tree = tree();
+    assert_eq!(offered(&mut tree, &[1], 900), [300]);
+    assert_eq!(offered(&mut tree, &[2], 44), [44], "a burst of one who was silent has its place");
+    assert_eq!(offered(&mut tree, &[1], 1), [300], "and nobody is pushed out for it");
+    let mut tree = flat("tail-drop", 10).with_pool(Pool { packets: 40, ..pool });
+    assert_eq!(offered(&mut tree, &[1], 100), [20], "in packets too");
+}
+
+#[test]
+fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_again() {
+    let mut tree = flat("fq-codel", 1000).keeping(50);
+    let (mut now, mut sent) = (Time::ZERO, 0);
+    for frame in 0..5000 {
+        now += Duration::from_us(10);
+        // One of them has something to send all the time.
+        for class in [frame * 7 % 1000, 3] {
+            tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
+        }
+        (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
+        // A sixteenth more: so many are made while all that are there are looked at once.
+        assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
+    }
+    assert_eq!((sent, tree.backlog().packets), (10_000, 0));
+    // Where something waits nothing goes, however many are kept.
+    let all: Vec<u32> = (0..1000).collect();
+    assert_eq!(offered(&mut tree, &all, 1), [1; 1000]);
+    assert_eq!((tree.leaves_made(), tree.backlog().packets), (1000, 1000));
 }
 
 #[test]

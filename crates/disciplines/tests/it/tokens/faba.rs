@@ -8,7 +8,7 @@ use fairwire_core::{
     Verdict, Victim,
 };
 use fairwire_disciplines::dropper::faba::{BetaRule, Choice, Config, Faba, Share, Spec, TOKEN};
-use fairwire_disciplines::spec::{ClassNumber, Measure, Weights};
+use fairwire_disciplines::spec::{ClassNumber, Measure, Quantity, Weights};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -181,18 +181,22 @@ fn specs() -> impl Strategy<Value = Spec> {
     ];
     let choices = prop_oneof![Just(Choice::Uniform), Just(Choice::Proportional)];
     let shares = prop_oneof![4 => Just(Share::Flows), 1 => Just(Share::Classes)];
-    let numbers = (1..20u32, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)]);
+    let free = prop_oneof![2 => Just(None), 1 => (1..20u32).prop_map(|n| Some(Quantity(Amount::Packets(n))))];
+    let numbers = (1..20u32, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)], free);
     (rules, measures, weights, choices, shares, numbers).prop_map(
-        |(beta_rule, measure, weights, choice, share_between, (beta_max, alpha, max_flows))| Spec {
-            beta_rule: Some(beta_rule),
-            measure: Some(measure),
-            weights,
-            choice: Some(choice),
-            share_between: Some(share_between),
-            beta_max: Some(beta_max),
-            alpha: Some(alpha),
-            max_flows: Some(max_flows),
-            ..Spec::default()
+        |(beta_rule, measure, weights, choice, share_between, (beta_max, alpha, max_flows, free_below))| {
+            Spec {
+                free_below,
+                beta_rule: Some(beta_rule),
+                measure: Some(measure),
+                weights,
+                choice: Some(choice),
+                share_between: Some(share_between),
+                beta_max: Some(beta_max),
+                alpha: Some(alpha),
+                max_flows: Some(max_flows),
+                ..Spec::default()
+            }
         },
     )
 }

@@ -10,6 +10,7 @@ mod idle;
 mod light;
 mod reweigh;
 mod sfed;
+mod spoofed;
 
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Packet, Rate, Rng, Seed, Signals, Time};

@@ -1,0 +1,224 @@
+//! Plans of thousands of subscribers: what one of them may hold, beside silent and beside greedy ones, and what the gateway adds to
+//! disciplines by itself.
+
+use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
+use fairwire_gateway::class_book::{UNCLAIMED, Way};
+use fairwire_gateway::classify::LinkKind;
+use fairwire_gateway::config::{Config, Made};
+use std::fmt::Write as _;
+
+const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+
+const WIRE: &str = "format = 1\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
+
+/// So many subscribers with plans of 200 Mbit/s on 1 Gbit/s.
+fn plans(subscribers: u32) -> Config {
+    let mut csv = String::from("name,addresses,download_ceiling\n");
+    for n in 0..subscribers {
+        let _ = writeln!(csv, "s{n},10.77.{}.{},200 Mbit/s", n >> 8, n & 255);
+    }
+    let text = format!("{WIRE}[download]\nrate = \"1 Gbit/s\"\nseed = 1\n[subscribers]\nfile = \"s.csv\"\n");
+    Config::parse("gw.toml", &text, Some(("s.csv", &csv))).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The download of a gateway, at its link.
+fn server(config: &Config) -> Server {
+    let plan = config.direction(Way::Download, &MADE).unwrap_or_else(|error| panic!("{error}"));
+    let shaper = plan.shaper.expect("it is shaped");
+    Server::new(shaper.discipline, Transmitter::new(shaper.rate))
+}
+
+fn number(config: &Config, name: &str) -> u32 {
+    config.book().iter().find(|(_, class)| class.name == name).expect("a class").0
+}
+
+/// Drops by class.
+#[derive(Default)]
+struct Drops(std::collections::BTreeMap<u32, u32>);
+
+impl Drops {
+    fn of(&self, class: u32) -> u32 {
+        self.0.get(&class).copied().unwrap_or(0)
+    }
+}
+
+impl Signals for Drops {
+    fn dropped(&mut self, packet: Packet, _: Cause) {
+        *self.0.entry(packet.class).or_default() += 1;
+    }
+    fn marked(&mut self, _: &Packet, _: Cause) {}
+}
+
+fn at(ns: u64) -> Time {
+    Time::ZERO + Duration::from_ns(ns)
+}
+
+const MS: u64 = 1_000_000;
+
+/// Bytes on the link of a datagram with a payload of 1400 B.
+const DATAGRAM: u32 = 1400 + 42 + 24;
+
+/// Something that comes again and again.
+struct Source {
+    /// The class of each packet, by its number.
+    class: Box<dyn Fn(u64) -> u32>,
+    /// Packets at once.
+    burst: u64,
+    every_ns: u64,
+    len: u32,
+}
+
+/// Offers what `sources` send for so many milliseconds, and lets all go that can until the end. Drops, and bytes sent by class.
+fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
+    let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
+    let mut count = |service: Option<Service>| {
+        if let Some(Service { packet, .. }) = service {
+            *sent.entry(packet.class).or_insert(0) += u64::from(packet.len);
+        }
+    };
+    let mut due: Vec<(u64, u64)> = vec![(0, 0); sources.len()];
+    while let Some(next) = (0..due.len()).min_by_key(|&i| due[i].0) {
+        let now = due[next].0;
+        while server.asks_at() <= at(now.min(ms * MS)) {
+            count(server.ask(server.asks_at(), &mut drops));
+        }
+        if now >= ms * MS {
+            break;
+        }
+        let source = &sources[next];
+        for _ in 0..source.burst {
+            let class = (source.class)(due[next].1);
+            let packet = Packet::new(0, source.len, u64::from(class).into(), at(now));
+            count(server.offer(Packet { class, ..packet }, at(now), &mut drops));
+            due[next].1 += 1;
+        }
+        due[next].0 += source.every_ns;
+    }
+    (drops, sent)
+}
+
+fn of(class: u32, burst: u64, every_ns: u64) -> Source {
+    Source { class: Box::new(move |_| class), burst, every_ns, len: DATAGRAM }
+}
+
+#[test]
+fn a_burst_of_one_super_packet_is_lost_to_nobody_however_many_subscribers_there_are() {
+    for subscribers in [10, 1000, 20_000] {
+        let config = plans(subscribers);
+        let one = number(&config, "s7");
+        let (drops, sent) = run(&mut server(&config), &[of(one, 44, 50 * MS)], 2000);
+        assert_eq!((drops.of(one), sent[&one]), (0, 40 * 44 * u64::from(DATAGRAM)), "{subscribers}");
+    }
+}
+
+#[test]
+fn what_nobody_claims_may_use_what_is_idle() {
+    // 400 Mbit/s in bursts of 64, of mixed sources, on 1 Gbit/s.
+    let bits = 64 * u64::from(DATAGRAM) * 8;
+    for subscribers in [10, 20_000] {
+        let config = plans(subscribers);
+        let (drops, _) = run(&mut server(&config), &[of(UNCLAIMED, 64, bits * 1000 / 400)], 500);
+        assert_eq!(drops.of(UNCLAIMED), 0, "{subscribers}");
+    }
+}
+
+#[test]
+fn a_flood_in_one_leaf_takes_nothing_from_another() {
+    let config = plans(1000);
+    let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
+    let bits = u64::from(DATAGRAM) * 8;
+    // A plan of 200 Mbit/s offered 800, what nobody claims offered 2 Gbit/s, and two who send little beside.
+    let sources = [
+        of(greedy, 10, 10 * bits * 1000 / 800),
+        of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
+        of(bursty, 44, 50 * MS),
+        of(quiet, 1, 5 * MS),
+    ];
+    let (drops, sent) = run(&mut server(&config), &sources, 2000);
+    assert_eq!((drops.of(quiet), drops.of(bursty)), (0, 0));
+    let mbps = |class: u32| sent[&class] as f64 * 8.0 / 2e6;
+    assert!((mbps(greedy) - 200.0).abs() < 4.0, "{}", mbps(greedy)); // its burst of 1 ms and two packets, and what is cut off at the end
+    assert!(mbps(UNCLAIMED) > 750.0, "{}", mbps(UNCLAIMED));
+}
+
+#[test]
+fn what_all_leaves_hold_together_is_bounded_and_each_that_is_greedy_has_as_much_of_it() {
+    let config = plans(1000);
+    let classes: Vec<u32> = (0..100).map(|n| number(&config, &format!("s{n}"))).collect();
+    let (few, quiet) = (classes.clone(), number(&config, "s500"));
+    let bits = u64::from(DATAGRAM) * 8;
+    // A hundred subscribers offer 3 Gbit/s together, in turn.
+    let flood = Source {
+        class: Box::new(move |n| few[n as usize % few.len()]),
+        burst: 1,
+        every_ns: bits * 1000 / 3000,
+        len: DATAGRAM,
+    };
+    let mut server = server(&config);
+    let (drops, sent) = run(&mut server, &[flood, of(quiet, 8, 10 * MS)], 1000);
+    let pool = 2 * 6_250_000; // twice 50 ms
+    assert!(server.backlog().bytes <= pool, "{:?}", server.backlog());
+    assert_eq!(drops.of(quiet), 0);
+    let (least, most) = classes
+        .iter()
+        .map(|class| sent[class])
+        .fold((u64::MAX, 0), |(least, most), bytes| (least.min(bytes), most.max(bytes)));
+    assert!(most - least <= 4 * u64::from(DATAGRAM), "{least} to {most}"); // whole packets, and the turn at which it ends
+}
+
+#[test]
+fn thousands_that_send_in_turn_are_let_go_again_and_nobody_loses_a_packet() {
+    let config = plans(20_000);
+    let everybody: Vec<u32> = (0..20_000).map(|n| number(&config, &format!("s{n}"))).collect();
+    let in_turn = Source {
+        class: Box::new(move |n| everybody[n as usize % 20_000]),
+        burst: 1,
+        every_ns: 20_000,
+        len: 500,
+    };
+    let (drops, sent) = run(&mut server(&config), &[in_turn], 1000);
+    assert_eq!(drops.0.len(), 0);
+    assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
+}
+
+/// What becomes of ECN-capable packets of one flow that offers 4/3 of the link: marks, and drops.
+fn marks(discipline: &str, more: &str) -> (u32, u32) {
+    #[derive(Default)]
+    struct Counts(u32, u32);
+    impl Signals for Counts {
+        fn dropped(&mut self, _: Packet, _: Cause) {
+            self.1 += 1;
+        }
+        fn marked(&mut self, _: &Packet, _: Cause) {
+            self.0 += 1;
+        }
+    }
+    let text = format!(
+        "{WIRE}[download]\nrate = \"12 Mbit/s\"\nbuffer = \"200 ms\"\ndiscipline = \"{discipline}\"\nseed = 1\n{more}"
+    );
+    let config = Config::parse("gw.toml", &text, None).unwrap_or_else(|error| panic!("{error}"));
+    let (mut server, mut counts) = (server(&config), Counts::default());
+    for n in 0..3000u32 {
+        let now = at(u64::from(n) * 750_000);
+        while server.asks_at() <= now {
+            server.ask(server.asks_at(), &mut counts);
+        }
+        let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(0, 1500, u64::from(n % 3).into(), now) };
+        server.offer(packet, now, &mut counts);
+    }
+    (counts.0, counts.1)
+}
+
+#[test]
+fn packets_are_marked_by_default_where_linux_does_and_by_what_the_gateway_takes_by_itself() {
+    for name in ["faba", "classful", "fq-codel", "cake-like"] {
+        assert!(marks(name, "").0 > 0, "{name}");
+    }
+    for name in ["codel", "pie", "fq-pie", "red"] {
+        assert_eq!(marks(name, "").0, 0, "{name}");
+        assert!(marks(name, &format!("[discipline.{name}]\necn = \"mark\"\n")).0 > 0, "{name}");
+    }
+    for name in ["faba", "classful", "fq-codel"] {
+        assert_eq!(marks(name, &format!("[discipline.{name}]\necn = \"drop\"\n")).0, 0, "{name}");
+    }
+}
