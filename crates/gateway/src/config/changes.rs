@@ -23,11 +23,12 @@ pub struct Changes {
 const NAMED: usize = 5;
 
 /// Keys whose value is made use of once, when the gateway starts; those of the wire and its name beside.
-const OPENED_ONCE: [&str; 7] = [
+const OPENED_ONCE: [&str; 8] = [
     "safety.on_failure",
     "safety.patience",
     "safety.watchdog",
     "telemetry.captured",
+    "telemetry.hosts",
     "telemetry.metrics",
     "telemetry.socket",
     "telemetry.token_file",
