@@ -119,7 +119,7 @@ fn is_grey(view: &View) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a buffer");
     terminal.draw(|frame| draw::draw(frame, view)).expect("a buffer takes everything");
     let buffer = terminal.backend().buffer();
-    let cells = (1..24).flat_map(|y| (0..80).map(move |x| (x, y)));
+    let cells = (1..24_u16).flat_map(|y| (0..80_u16).map(move |x| (x, y)));
     cells.map(|at| &buffer[at]).all(|cell| cell.fg == ratatui::style::Color::DarkGray)
 }
 
