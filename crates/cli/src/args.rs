@@ -255,7 +255,7 @@ pub struct TopArgs {
     #[arg(long)]
     pub once: bool,
     /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
-    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=1000))]
+    #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
     pub every: u32,
 }
 

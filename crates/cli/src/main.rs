@@ -10,6 +10,7 @@ mod args;
 mod chart;
 mod command;
 mod failure;
+mod hang_up;
 mod interrupt;
 mod output;
 mod pages;

@@ -486,6 +486,34 @@ fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
 
+#[test]
+fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending() {
+    let Some(bed) = Bed::new("greedy") else { return };
+    let config = bed.config("");
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let socket = bed.folder.path().join("socket");
+    let connect = || UnixStream::connect(&socket).expect("it listens");
+    // More than there are places, all silent.
+    let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
+    for _ in 0..3 {
+        let told = bed.ask(&["status", path]);
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    }
+    drop(silent);
+    // 9400 reloads of one that does not wait for the answers.
+    let mut hog = connect();
+    hog.set_nonblocking(true).expect("a socket can");
+    let _ = hog.write(&b"{\"ask\":\"reload\"}\n".repeat(9400));
+    drop(hog);
+    gateway.wait_for("reloaded");
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
+    // A socket holds 200 KiB of requests at most, and each reload answers a thousand of them.
+    let reloads = said.matches("reloaded:").count();
+    assert!(reloads < 20, "{reloads} reloads before it ended");
+}
+
 /// One line of metrics, asked for with `authorization`: the status line of the answer.
 fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
     let script = format!(

@@ -6,19 +6,31 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Nanoseconds on the monotonic clock, which begins when the machine does.
 pub fn now() -> Time {
-    let time = clock_gettime(ClockId::Monotonic);
-    Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    read(ClockId::Monotonic)
+}
+
+/// The same with the time in which the machine slept: by this one the kernel says when a process began.
+pub(crate) fn boot() -> Time {
+    read(ClockId::Boottime)
 }
 
 /// The processor time of this thread. Beside [`now`] it tells what a thread did from what other threads kept it from doing.
 pub fn thread() -> Time {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    read(ClockId::ThreadCPUTime)
+}
+
+/// The processor time of this process, all its threads together.
+pub(crate) fn process() -> Time {
+    read(ClockId::ProcessCPUTime)
 }
 
 /// Nanoseconds since 1970, as the machine's calendar has it: for files that people read, never to measure.
 pub fn calendar() -> Time {
-    let time = clock_gettime(ClockId::Realtime);
+    read(ClockId::Realtime)
+}
+
+fn read(clock: ClockId) -> Time {
+    let time = clock_gettime(clock);
     Time::from_ns(time.tv_sec.max(0) as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 

@@ -29,6 +29,7 @@ const OPENED_ONCE: [&str; 8] = [
     "safety.user",
     "safety.watchdog",
     "telemetry.captured",
+    "telemetry.hosts",
     "telemetry.metrics",
     "telemetry.socket",
     "telemetry.token_file",

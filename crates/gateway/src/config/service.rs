@@ -75,13 +75,20 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     span("telemetry.flows", telemetry.flows, 1..=MOST_FLOWS, texts)?;
     span("telemetry.captured", telemetry.captured, 0..=MOST_FLOWS, texts)?;
     let Some(metrics) = &telemetry.metrics else {
-        return match &telemetry.token_file {
+        let given = [("token_file", telemetry.token_file.is_some()), ("hosts", !telemetry.hosts.is_empty())];
+        return match given.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
-            Some(_) => {
-                Err(texts.refuse("telemetry.token_file", "there", "nobody asks for it", "with `metrics`"))
+            Some((key, _)) => {
+                let key = format!("telemetry.{key}");
+                Err(texts.refuse(&key, "there", "nobody asks for it", "with `metrics`"))
             }
         };
     };
+    if let Some(host) = telemetry.hosts.iter().find(|host| !is_host(host)) {
+        let why = "that is no name of a host";
+        let allowed = "letters, digits, `-` and `.`, without a port, such as `gw.example.net`";
+        return Err(texts.refuse("telemetry.hosts", quoted(host), why, allowed));
+    }
     let Ok(address) = metrics.parse::<SocketAddr>() else {
         let why = "that is no address with a port";
         return Err(texts.refuse(
@@ -97,6 +104,13 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         return Err(texts.refuse("telemetry.metrics", quoted(metrics), why, allowed));
     }
     Ok(())
+}
+
+/// Can it be the name of a host (RFC 1123, section 2.1)? Underscores are in use too.
+fn is_host(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_letter);
+    name.len() <= 253 && name.split('.').all(is_label)
 }
 
 fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {

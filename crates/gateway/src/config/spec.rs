@@ -268,8 +268,11 @@ pub struct TelemetrySpec {
     /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder `/run/fairwire`, or in that of
     /// `XDG_RUNTIME_DIR` for others than root.
     pub socket: Option<PathBuf>,
-    /// The address for OpenMetrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback it needs `token_file`.
+    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback it needs `token_file`.
     pub metrics: Option<String>,
+    /// Names by which readers may call this machine, beside its addresses and `localhost`. Default: no others; any with a `token_file`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// A file with the token that readers of metrics must show (`Authorization: Bearer …`).
     pub token_file: Option<PathBuf>,
     /// How often gauges are taken. Default: 10 ms; from 1 ms to 10 s.

@@ -1,4 +1,7 @@
 //! Who asks at the control socket: a bounded number, each with a bounded line, and nobody is waited for.
+//!
+//! One request is answered at a time, each client in its turn; signals and the watchdog are looked at in between. What a client sends
+//! beyond its next request stays with the kernel. A client that has not read its last answer gets no other one.
 
 use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Request};
@@ -8,16 +11,25 @@ use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-/// More than this at once are told so, and let go.
-const MOST_CLIENTS: usize = 32;
+/// Clients at once. The next one takes the place of the one that has been idle for longest.
+const MAX_CLIENTS: usize = 32;
+/// Of these, clients that watch: a watcher is never idle, and there is always a place for a question.
+const MAX_WATCHERS: usize = 24;
+/// Connections that are let in between two requests.
+const ACCEPTED_AT_ONCE: usize = 4;
 /// Bytes of the longest request: a path may be 4096.
 const LONGEST_LINE: usize = 8 << 10;
-/// Bytes that may wait for a client that does not read: a few snapshots with 20 000 classes.
-const MOST_UNREAD: usize = 32 << 20;
+/// Bytes that wait for all clients together, a few snapshots with 20 000 classes: where there are more, no request is answered.
+const MAX_UNREAD: usize = 32 << 20;
+/// A client that has not read all of its answer by then makes room when others need it: on one machine a snapshot is read within
+/// milliseconds.
+const STALLED: Duration = Duration::from_secs(1);
 /// A client that is quiet for so long, and watches nothing or reads nothing, is let go.
 const QUIET: Duration = Duration::from_secs(60);
+/// Lines of 4 KiB that are read at once for requests to reload: one reload answers them all.
+const MERGED_READS: usize = 4;
 
-/// All who are connected.
+/// All who are connected. The one whose turn it is stands first.
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
 
@@ -29,9 +41,14 @@ struct Client {
     input: Vec<u8>,
     output: Vec<u8>,
     watch: Option<Watch>,
+    /// When it connected, made its last whole request, or read something.
     heard: Time,
-    /// Nothing more is read; it goes when it has read what waits.
-    is_leaving: bool,
+    /// When the answer was made that it has not read.
+    owed_since: Time,
+    /// It sends no more. It goes when its requests are answered, and the answers read.
+    is_over: bool,
+    /// It reads no more: what it asked for is done, and not answered.
+    is_gone: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,15 +64,16 @@ pub(super) enum Reply {
 }
 
 impl Clients {
-    /// Those whose streams are to be waited for, and for what. One that says no more is not listened to: its end would be heard again
-    /// and again.
+    /// Those whose streams are to be waited for, and for what. The others are not listened to: the end of one that has said its last would
+    /// be heard again and again.
     pub fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
-        self.0.iter().map(|client| {
+        let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, !client.is_leaving);
+            flags.set(PollFlags::IN, client.wants_input());
             flags.set(PollFlags::OUT, !client.output.is_empty());
             (client.stream.as_fd(), flags)
-        })
+        });
+        wanted.filter(|(_, flags)| !flags.is_empty())
     }
 
     /// When the next snapshot is due.
@@ -63,43 +81,56 @@ impl Clients {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
 
-    /// Lets in who waits at `listener`.
+    /// Can a request be answered now?
+    pub fn has_work(&self) -> bool {
+        self.has_room() && self.0.iter().any(Client::is_ready)
+    }
+
+    /// Lets in who waits at `listener`, a few at a time.
     pub fn accept(&mut self, listener: &UnixListener, now: Time) {
-        for _ in 0..MOST_CLIENTS {
+        for _ in 0..ACCEPTED_AT_ONCE {
             let Ok((stream, _)) = listener.accept() else { return };
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
-            let mut client = Client {
-                stream,
-                handed: Handed::default(),
-                input: Vec::new(),
-                output: Vec::new(),
-                watch: None,
-                heard: now,
-                is_leaving: false,
-            };
-            if self.0.len() >= MOST_CLIENTS {
-                client.refuse(format!("{MOST_CLIENTS} clients are connected; allowed: no more"));
-                client.write(now);
-                continue;
+            let client = Client::new(stream, now);
+            if self.0.len() < MAX_CLIENTS || self.make_place(now) {
+                self.0.push(client);
+            } else {
+                client.dismiss(format!("{MAX_CLIENTS} clients wait for answers; allowed: no more"), now);
             }
-            self.0.push(client);
         }
     }
 
-    /// Reads what came, answers each request by `answer`, gives watchers what is due by `snapshot`, and lets go who is done.
+    /// Lets the client go that has been idle for longest; where none is idle, the one that has not read its answer for longest.
+    fn make_place(&mut self, now: Time) -> bool {
+        let idle = |client: &Client| client.output.is_empty() && !client.has_line();
+        let owed = |client: &Client| !client.output.is_empty() && now.since(client.owed_since) > STALLED;
+        let longest = |is_wanted: &dyn Fn(&Client) -> bool| {
+            let clients = self.0.iter().enumerate();
+            let wanted = clients.filter(|(_, client)| client.watch.is_none() && is_wanted(client));
+            wanted.min_by_key(|(_, client)| client.heard).map(|(place, _)| place)
+        };
+        let Some(place) = longest(&idle).or_else(|| longest(&owed)) else { return false };
+        let why = format!("{MAX_CLIENTS} clients are connected, and this one was idle for longest");
+        self.0.remove(place).dismiss(why, now);
+        true
+    }
+
+    /// Reads what came, answers **one** request by `answer`, gives watchers what is due by `snapshot`, and lets go who is done.
     pub fn serve(
         &mut self,
         now: Time,
         answer: &mut dyn FnMut(Request) -> Reply,
         snapshot: &mut dyn FnMut() -> Answer,
     ) {
-        for client in &mut self.0 {
-            client.read(now, answer);
-            client.show(now, snapshot);
-            client.write(now);
+        self.0.iter_mut().for_each(|client| client.read(now));
+        self.make_room(now);
+        if self.has_room() {
+            self.answer_next(now, answer);
         }
+        self.show(now, snapshot);
+        self.0.iter_mut().for_each(|client| client.write(now));
         self.0.retain(|client| !client.is_done(now));
     }
 
@@ -107,80 +138,190 @@ impl Clients {
     pub fn flush(&mut self, now: Time) {
         self.0.iter_mut().for_each(|client| client.write(now));
     }
+
+    fn has_room(&self) -> bool {
+        self.0.iter().map(|client| client.output.len()).sum::<usize>() < MAX_UNREAD
+    }
+
+    /// Where answers that are not read keep a request waiting, the largest of those that had time to be read is thrown away.
+    fn make_room(&mut self, now: Time) {
+        if self.has_room() || !self.0.iter().any(Client::is_ready) {
+            return;
+        }
+        let clients = self.0.iter_mut();
+        let stalled = clients.filter(|client| now.since(client.owed_since) > STALLED);
+        if let Some(client) = stalled.max_by_key(|client| client.output.len()) {
+            client.vanish();
+            client.is_over = true;
+        }
+    }
+
+    /// Answers the first client that has a request; its next turn is after all others'.
+    fn answer_next(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
+        let Some(place) = self.0.iter().position(Client::is_ready) else { return };
+        let mut client = self.0.remove(place);
+        match client.take_request(now) {
+            Err(message) => client.refuse(message, now),
+            Ok(reload @ Request::Reload { .. }) => {
+                self.0.push(client);
+                return self.reload(reload, now, answer);
+            }
+            // Nobody is there to be shown it.
+            Ok(Request::Status { .. } | Request::Watch { .. }) if client.is_gone => {}
+            Ok(Request::Watch { .. }) if self.watchers() >= MAX_WATCHERS => {
+                client.refuse(format!("{MAX_WATCHERS} clients watch; allowed: no more"), now);
+            }
+            Ok(request) => match answer(request) {
+                Reply::Once(answer) => client.tell(&line_of(&answer), now),
+                Reply::Every(every) => client.watch = Some(Watch { every, next: now }),
+            },
+        }
+        self.0.push(client);
+    }
+
+    fn watchers(&self) -> usize {
+        self.0.iter().filter(|client| client.watch.is_some()).count()
+    }
+
+    /// One `reload`, for the last client and for all who want the same by now: the files are read after they asked for it.
+    fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
+        let mut wished = Vec::with_capacity(self.0.len());
+        for client in &mut self.0 {
+            let is_free = client.output.is_empty();
+            wished.push(if is_free { client.take_reloads(&mut reload, now) } else { 0 });
+        }
+        if let Some(last) = wished.last_mut() {
+            *last += 1;
+        }
+        let Reply::Once(answer) = answer(reload) else { unreachable!("nobody watches a reload") };
+        let line = line_of(&answer);
+        for (client, count) in self.0.iter_mut().zip(wished).filter(|(_, count)| *count > 0) {
+            client.tell(&line.repeat(count), now);
+        }
+    }
+
+    /// Watchers whose time has come share one snapshot. Who has not read the last one gets none yet.
+    fn show(&mut self, now: Time, snapshot: &mut dyn FnMut() -> Answer) {
+        let has_room = self.has_room();
+        let mut line = None;
+        for client in &mut self.0 {
+            let Some(watch) = &mut client.watch else { continue };
+            if now < watch.next {
+                continue;
+            }
+            watch.next = (watch.next + watch.every).max(now);
+            if client.output.is_empty() && has_room {
+                client.tell(line.get_or_insert_with(|| line_of(&snapshot())), now);
+            }
+        }
+    }
 }
 
 impl Client {
-    fn is_done(&self, now: Time) -> bool {
-        // A watcher may be silent for as long as it reads.
-        let is_quiet = (self.watch.is_none() || !self.output.is_empty()) && now.since(self.heard) > QUIET;
-        self.output.len() > MOST_UNREAD || is_quiet || self.is_leaving && self.output.is_empty()
+    fn new(stream: UnixStream, now: Time) -> Self {
+        Client {
+            stream,
+            handed: Handed::default(),
+            input: Vec::new(),
+            output: Vec::new(),
+            watch: None,
+            heard: now,
+            owed_since: now,
+            is_over: false,
+            is_gone: false,
+        }
     }
 
-    fn read(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
+    /// Has it a request that can be answered?
+    fn is_ready(&self) -> bool {
+        self.output.is_empty() && self.has_line()
+    }
+
+    fn has_line(&self) -> bool {
+        self.input.contains(&b'\n')
+    }
+
+    fn wants_input(&self) -> bool {
+        !self.is_over && !self.has_line()
+    }
+
+    fn is_done(&self, now: Time) -> bool {
+        // A watcher may be silent for as long as it reads, and one whose turn has not come for as long as that takes.
+        let may_be_silent = self.output.is_empty() && (self.watch.is_some() || self.has_line());
+        let is_quiet = !may_be_silent && now.since(self.heard) > QUIET;
+        is_quiet || self.is_over && self.output.is_empty() && !self.has_line()
+    }
+
+    /// Reads until there is a request. The rest stays with the kernel.
+    fn read(&mut self, now: Time) {
         let mut chunk = [0; 4096];
-        // A few reads only: one that never stops sending must not keep the others waiting.
-        for _ in 0..4 {
-            if self.is_leaving {
-                return;
-            }
+        while self.wants_input() {
             match self.handed.receive(&self.stream, &mut chunk) {
-                Ok(0) => return self.leave(),
+                Ok(0) => self.end(),
                 Ok(count) => self.input.extend_from_slice(&chunk[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return self.vanish(),
-            }
-            self.heard = now;
-            self.take_lines(now, answer);
-        }
-    }
-
-    fn take_lines(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
-        while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.input.drain(..=end).collect();
-            let handed = std::mem::take(&mut self.handed);
-            match serde_json::from_slice::<Request>(&line) {
-                Ok(request) => match answer(request.with(handed)) {
-                    Reply::Once(answer) => self.tell(&answer),
-                    Reply::Every(every) => self.watch = Some(Watch { every, next: now }),
-                },
-                Err(error) => {
-                    self.refuse(format!("this is no request: {error}; allowed: one JSON object a line"))
+                Err(_) => {
+                    self.vanish();
+                    self.end();
                 }
             }
-            if self.output.len() > MOST_UNREAD {
-                return;
+            if self.input.len() > LONGEST_LINE && !self.has_line() {
+                self.input = Vec::new();
+                self.refuse(format!("a request is at most {LONGEST_LINE} bytes long"), now);
+                self.end();
             }
         }
-        if self.input.len() > LONGEST_LINE {
-            self.input = Vec::new();
-            self.refuse(format!("a request is at most {LONGEST_LINE} bytes long"));
-            self.is_leaving = true;
-        }
     }
 
-    /// A watcher that has not read the last snapshot gets no other one yet.
-    fn show(&mut self, now: Time, snapshot: &mut dyn FnMut() -> Answer) {
-        let Some(watch) = &mut self.watch else { return };
-        if now < watch.next {
+    /// The next line as a request, or why it is none.
+    fn take_request(&mut self, now: Time) -> Result<Request, String> {
+        let end = self.input.iter().position(|byte| *byte == b'\n').unwrap_or(self.input.len() - 1);
+        let line: Vec<u8> = self.input.drain(..=end).collect();
+        self.heard = now;
+        let handed = std::mem::take(&mut self.handed);
+        serde_json::from_slice::<Request>(&line)
+            .map(|request| request.with(handed))
+            .map_err(|error| format!("this is no request: {error}; allowed: one JSON object a line"))
+    }
+
+    /// Takes the requests that come next and that `reload` answers too, and counts them. The files that were handed over last are read.
+    fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
+        let mut count = 0;
+        for _ in 0..MERGED_READS {
+            while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+                let next = serde_json::from_slice::<Request>(&self.input[..=end]);
+                let Some(merged) = next.ok().and_then(|next| merged(reload, next, &mut self.handed)) else {
+                    return count;
+                };
+                *reload = merged;
+                self.input.drain(..=end);
+                self.heard = now;
+                count += 1;
+            }
+            self.read(now);
+        }
+        count
+    }
+
+    fn refuse(&mut self, message: String, now: Time) {
+        self.tell(&line_of(&Answer::Refused { message }), now);
+    }
+
+    /// Says `why`, where that can be done at once. It is to be let go.
+    fn dismiss(mut self, why: String, now: Time) {
+        self.refuse(why, now);
+        self.write(now);
+    }
+
+    fn tell(&mut self, line: &[u8], now: Time) {
+        if self.is_gone {
             return;
         }
-        watch.next = (watch.next + watch.every).max(now);
         if self.output.is_empty() {
-            self.tell(&snapshot());
+            self.owed_since = now;
         }
-    }
-
-    fn refuse(&mut self, message: String) {
-        self.tell(&Answer::Refused { message });
-    }
-
-    fn tell(&mut self, answer: &Answer) {
-        match serde_json::to_vec(answer) {
-            Ok(line) => self.output.extend(line),
-            Err(_) => self.output.extend(br#"{"answer":"refused","message":"the answer has no JSON form"}"#),
-        }
-        self.output.push(b'\n');
+        self.output.extend_from_slice(line);
     }
 
     fn write(&mut self, now: Time) {
@@ -188,26 +329,47 @@ impl Client {
             match self.stream.write(&self.output) {
                 Ok(0) => return self.vanish(),
                 Ok(count) => {
-                    self.heard = now;
                     self.output.drain(..count);
+                    self.heard = now;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return self.vanish(),
             }
         }
+        // An answer may have been large.
+        self.output = Vec::new();
     }
 
     /// It says no more, and may still read.
-    fn leave(&mut self) {
-        self.is_leaving = true;
+    fn end(&mut self) {
+        self.is_over = true;
         self.watch = None;
     }
 
+    /// It reads no more, and may have said something.
     fn vanish(&mut self) {
-        self.leave();
+        self.is_gone = true;
+        self.watch = None;
         self.output = Vec::new();
     }
+}
+
+/// One request for two reloads, where they read the same files; `handed` came with `next`.
+fn merged(reload: &Request, next: Request, handed: &mut Handed) -> Option<Request> {
+    let (Request::Reload { files: old, .. }, Request::Reload { files: new, .. }) = (reload, &next) else { return None };
+    match (old, new) {
+        (_, new) if new.is_empty() => Some(reload.clone()),
+        (old, new) if old.is_empty() || old == new => Some(next.with(std::mem::take(handed))),
+        _ => None,
+    }
+}
+
+fn line_of(answer: &Answer) -> Vec<u8> {
+    let mut line = serde_json::to_vec(answer)
+        .unwrap_or_else(|_| br#"{"answer":"refused","message":"the answer has no JSON form"}"#.to_vec());
+    line.push(b'\n');
+    line
 }
 
 #[cfg(test)]
@@ -221,6 +383,23 @@ mod tests {
         listener: UnixListener,
         address: SocketAddr,
         clients: Clients,
+        /// What was answered.
+        served: Vec<Request>,
+        /// Bytes of the answer to `status`.
+        status_bytes: usize,
+    }
+
+    const STATUS: &[u8] = b"{\"ask\":\"status\"}\n";
+    const RELOAD: &[u8] = b"{\"ask\":\"reload\"}\n";
+    const WATCH: &[u8] = b"{\"ask\":\"watch\",\"every_ms\":1}\n";
+    const WEIGH: &[u8] = b"{\"ask\":\"weigh\",\"class\":\"gold\",\"weight\":3.0}\n";
+
+    fn bare_reload() -> Request {
+        Request::Reload { files: Vec::new(), handed: Handed::default() }
+    }
+
+    fn after(seconds: u64) -> Time {
+        Time::ZERO + Duration::from_secs(seconds)
     }
 
     impl Place {
@@ -229,22 +408,48 @@ mod tests {
             let address = SocketAddr::from_abstract_name(name).expect("a short name");
             let listener = UnixListener::bind_addr(&address).expect("nobody else has it");
             listener.set_nonblocking(true).expect("a socket can");
-            Place { listener, address, clients: Clients::default() }
+            Place { listener, address, clients: Clients::default(), served: Vec::new(), status_bytes: 0 }
         }
 
-        fn connect(&mut self) -> UnixStream {
+        fn connect_at(&mut self, now: Time) -> UnixStream {
             let stream = UnixStream::connect_addr(&self.address).expect("it listens");
-            self.clients.accept(&self.listener, Time::ZERO);
+            self.clients.accept(&self.listener, now);
             stream
         }
 
-        fn serve(&mut self, now: Time) {
-            let weighed = |_| Reply::Once(Box::new(Answer::Weighed { before: 2.0 }));
-            let mut every = |request| match request {
-                Request::Watch { every_ms } => Reply::Every(Duration::from_ms(u64::from(every_ms))),
-                other => weighed(other),
+        fn connect(&mut self) -> UnixStream {
+            self.connect_at(Time::ZERO)
+        }
+
+        /// One that has sent `text`, as far as the kernel holds it.
+        fn asking(&mut self, text: &[u8]) -> UnixStream {
+            let mut stream = self.connect();
+            stream.set_nonblocking(true).expect("a socket can");
+            let _ = stream.write(text);
+            stream.set_nonblocking(false).expect("a socket can");
+            stream
+        }
+
+        /// One round. How many requests were answered?
+        fn serve(&mut self, now: Time) -> usize {
+            let Place { clients, served, status_bytes, .. } = self;
+            let before = served.len();
+            let mut answer = |request: Request| {
+                served.push(request.clone());
+                match request {
+                    Request::Watch { every_ms } => Reply::Every(Duration::from_ms(u64::from(every_ms))),
+                    Request::Status { .. } => {
+                        Reply::Once(Box::new(Answer::Refused { message: "x".repeat(*status_bytes) }))
+                    }
+                    _ => Reply::Once(Box::new(Answer::Weighed { before: 2.0 })),
+                }
             };
-            self.clients.serve(now, &mut every, &mut || Answer::Captured { packets: 7 });
+            clients.serve(now, &mut answer, &mut || Answer::Captured { packets: 7 });
+            self.served.len() - before
+        }
+
+        fn unread(&self) -> usize {
+            self.clients.0.iter().map(|client| client.output.len()).sum()
         }
     }
 
@@ -257,12 +462,9 @@ mod tests {
     #[test]
     fn one_that_says_no_more_and_does_not_read_wakes_nobody() {
         let mut place = Place::new("gone");
-        let mut client = place.connect();
-        // More answers than a socket holds.
-        for _ in 0..200 {
-            client.write_all(&b"{\"ask\":\"status\"}\n".repeat(40)).expect("it reads");
-            place.serve(Time::ZERO);
-        }
+        place.status_bytes = 4 << 20; // more than a socket holds
+        let client = place.asking(STATUS);
+        place.serve(Time::ZERO);
         client.shutdown(std::net::Shutdown::Write).expect("it is connected");
         place.serve(Time::ZERO);
         let wanted: Vec<_> = place.clients.streams().map(|(_, flags)| flags).collect();
@@ -272,10 +474,9 @@ mod tests {
     #[test]
     fn a_request_in_two_pieces_is_answered_once_it_is_whole() {
         let mut place = Place::new("pieces");
-        let mut stream = place.connect();
-        stream.write_all(b"{\"ask\":\"sta").expect("it reads");
+        let mut stream = place.asking(b"{\"ask\":\"rel");
         place.serve(Time::ZERO);
-        stream.write_all(b"tus\"}\n").expect("it reads");
+        stream.write_all(b"oad\"}\n").expect("it reads");
         place.serve(Time::ZERO);
         assert_eq!(line(&stream), "{\"answer\":\"weighed\",\"before\":2.0}\n");
     }
@@ -283,41 +484,144 @@ mod tests {
     #[test]
     fn whatever_is_sent_is_answered_or_let_go_and_the_next_is_served() {
         let mut place = Place::new("hostile");
-        let mut stream = place.connect();
-        stream.write_all(b"\xff\xfe\0nonsense\n[[[[[\n{\"ask\":\"fly\"}\n{}\n").expect("it reads");
-        place.serve(Time::ZERO);
+        let stream = place.asking(b"\xff\xfe\0nonsense\n[[[[[\n{\"ask\":\"fly\"}\n{}\n");
+        (0..4).for_each(|_| assert_eq!(place.serve(Time::ZERO), 0));
         let answers = BufReader::new(&stream).lines().take(4);
         for answer in answers {
             assert!(answer.expect("a line").contains("this is no request"));
         }
-        let mut endless = place.connect();
-        endless.set_nonblocking(true).expect("a socket can");
-        let _ = endless.write(&vec![b'x'; 100_000]);
+        let _endless = place.asking(&vec![b'x'; 100_000]);
         for _ in 0..10 {
             place.serve(Time::ZERO);
         }
         assert_eq!(place.clients.0.len(), 1, "one that never ends its line is let go");
-        let mut good = place.connect();
-        good.write_all(b"{\"ask\":\"reload\"}\n").expect("it reads");
+        let good = place.asking(RELOAD);
         place.serve(Time::ZERO);
         assert!(line(&good).contains("weighed"));
     }
 
     #[test]
-    fn there_are_never_more_than_so_many_and_quiet_ones_are_let_go() {
-        let mut place = Place::new("many");
-        let streams: Vec<_> = (0..MOST_CLIENTS + 3).map(|_| place.connect()).collect();
-        assert_eq!(place.clients.0.len(), MOST_CLIENTS);
-        assert!(line(&streams[MOST_CLIENTS]).contains("clients are connected"));
-        place.serve(Time::ZERO + QUIET + Duration::from_ms(1));
+    fn one_request_is_answered_a_round_and_each_client_has_its_turn() {
+        let mut place = Place::new("turns");
+        let _hog = place.asking(&WEIGH.repeat(1000));
+        let _other = place.asking(STATUS);
+        let served: Vec<usize> = (0..4).map(|_| place.serve(Time::ZERO)).collect();
+        assert_eq!(served, [1, 1, 1, 1], "signals are looked at between two requests");
+        assert!(place.served[..2].contains(&Request::Status { classes: false }), "{:?}", place.served);
+        assert!(place.clients.has_work(), "the hog's next request does not wait for an event");
+    }
+
+    #[test]
+    fn reloads_that_wait_are_one_reload_and_each_is_answered() {
+        let mut place = Place::new("reloads");
+        let few = place.asking(&RELOAD.repeat(3));
+        let other = place.asking(&[RELOAD, STATUS].concat());
+        assert_eq!(place.serve(Time::ZERO), 1);
+        assert_eq!(place.served, [bare_reload()]);
+        assert_eq!(BufReader::new(&few).lines().take(3).filter(Result::is_ok).count(), 3);
+        assert!(line(&other).contains("weighed"));
+        place.serve(Time::ZERO);
+        assert_eq!(
+            place.served.last(),
+            Some(&Request::Status { classes: false }),
+            "and its next one follows"
+        );
+    }
+
+    #[test]
+    fn one_that_left_thousands_of_reloads_behind_costs_a_few() {
+        let mut place = Place::new("left");
+        let hog = place.asking(&RELOAD.repeat(9400));
+        drop(hog);
+        for _ in 0..100 {
+            assert!(place.serve(Time::ZERO) <= 1);
+        }
+        // What a socket holds, 200 KiB, is read in five pieces of 4 KiB for each reload.
+        assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
+        assert!(place.clients.0.is_empty());
+    }
+
+    #[test]
+    fn what_one_that_left_wanted_changed_is_changed_and_nothing_is_shown_to_it() {
+        let mut place = Place::new("fire-and-forget");
+        drop(place.asking(&[WEIGH, WEIGH, STATUS, WATCH, WEIGH].concat()));
+        (0..10).for_each(|_| assert!(place.serve(Time::ZERO) <= 1));
+        assert_eq!(place.served.len(), 3, "{:?}", place.served);
+        assert!(place.clients.0.is_empty());
+    }
+
+    #[test]
+    fn answers_that_nobody_reads_are_bounded_together_and_do_not_keep_others_waiting() {
+        let mut place = Place::new("room");
+        place.status_bytes = 6 << 20;
+        let hogs: Vec<_> = (0..MAX_CLIENTS - 1).map(|_| place.asking(&STATUS.repeat(100))).collect();
+        for _ in 0..200 {
+            place.serve(Time::ZERO);
+            assert!(place.unread() < MAX_UNREAD + (6 << 20) + 100, "{}", place.unread());
+        }
+        assert!(!place.clients.has_work(), "there is no room, and nothing to do");
+        let other = place.asking(RELOAD);
+        // Those that do not read make room, a few each second; there are many rounds in one.
+        let mut seconds = 0;
+        while !place.served.contains(&bare_reload()) {
+            seconds += 2;
+            (0..20).for_each(|_| assert!(place.serve(after(seconds)) <= 1));
+            assert!(seconds < 20, "the other has its turn before it loses patience");
+        }
+        assert!(line(&other).contains("weighed"));
+        drop(hogs);
+    }
+
+    #[test]
+    fn who_comes_when_all_places_are_taken_gets_that_of_who_was_idle_for_longest() {
+        let mut place = Place::new("places");
+        let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
+        // The first has asked since, and the second sends a byte now and then, which is no request.
+        (&streams[0]).write_all(STATUS).expect("it reads");
+        (&streams[1]).write_all(b"{").expect("it reads");
+        place.serve(after(40));
+        let mut operator = place.connect_at(after(41));
+        assert_eq!(place.clients.0.len(), MAX_CLIENTS);
+        assert!(line(&streams[1]).contains("this one was idle for longest"));
+        operator.write_all(RELOAD).expect("it reads");
+        place.serve(after(41));
+        assert!(line(&operator).contains("weighed"));
+        place.serve(after(41) + QUIET + Duration::from_ms(1));
         assert_eq!(place.clients.0.len(), 0);
+    }
+
+    #[test]
+    fn a_byte_now_and_then_keeps_no_place() {
+        let mut place = Place::new("drip");
+        let mut stream = place.connect();
+        for second in [0, 30, 59] {
+            stream.write_all(b"x").expect("it reads");
+            place.serve(after(second));
+            assert_eq!(place.clients.0.len(), 1);
+        }
+        place.serve(after(61));
+        assert_eq!(place.clients.0.len(), 0);
+    }
+
+    #[test]
+    fn watchers_leave_places_for_questions() {
+        let mut place = Place::new("watchers");
+        let streams: Vec<_> = (0..MAX_CLIENTS).map(|_| place.asking(WATCH)).collect();
+        (0..MAX_CLIENTS).for_each(|_| {
+            place.serve(Time::ZERO);
+        });
+        assert_eq!(place.clients.watchers(), MAX_WATCHERS);
+        assert!(line(&streams[MAX_CLIENTS - 1]).contains("24 clients watch"));
+        let operator = place.asking(RELOAD);
+        place.serve(after(1));
+        assert!(line(&operator).contains("weighed"));
+        assert_eq!(place.clients.watchers(), MAX_WATCHERS);
     }
 
     #[test]
     fn a_watcher_that_stops_reading_does_not_keep_its_place() {
         let mut place = Place::new("stalled");
-        let mut stream = place.connect();
-        stream.write_all(b"{\"ask\":\"watch\",\"every_ms\":1}\n").expect("it reads");
+        let _stream = place.asking(WATCH);
         let mut now = Time::ZERO;
         // Until the kernel takes no more.
         while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
@@ -333,8 +637,7 @@ mod tests {
     #[test]
     fn a_watcher_gets_a_snapshot_every_so_often_and_none_ahead_of_its_reading() {
         let mut place = Place::new("watch");
-        let mut stream = place.connect();
-        stream.write_all(b"{\"ask\":\"watch\",\"every_ms\":100}\n").expect("it reads");
+        let stream = place.asking(b"{\"ask\":\"watch\",\"every_ms\":100}\n");
         for ms in 0..=250 {
             place.serve(Time::ZERO + Duration::from_ms(ms));
         }

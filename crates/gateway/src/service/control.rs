@@ -51,9 +51,9 @@ impl Signals {
     }
 }
 
-/// Has a byte come?
+/// Has a byte come? All that came are one.
 fn has_come(mut pipe: &UnixStream) -> bool {
-    let mut bytes = [0; 64];
+    let mut bytes = [0; 4096];
     pipe.read(&mut bytes).is_ok_and(|count| count > 0)
 }
 
@@ -145,7 +145,11 @@ impl Control<'_> {
             PollFd::new(&self.signals.reloads, PollFlags::IN),
         ];
         events.extend(clients.streams().map(|(stream, flags)| PollFd::from_borrowed_fd(stream, flags)));
-        let due = clients.next_due().map_or(LOOK, |due| due.since(now).min(LOOK));
+        let due = match clients.next_due() {
+            _ if clients.has_work() => Duration::ZERO,
+            None => LOOK,
+            Some(due) => due.since(now).min(LOOK),
+        };
         // A signal wakes early, and anything else is found out above.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
     }

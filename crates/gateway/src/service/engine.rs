@@ -96,6 +96,7 @@ impl Engine {
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
+            self.observer.took(crate::clock::thread().since(Time::ZERO));
             self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
         }
         if self.shared.stop.load(Ordering::Relaxed) {

@@ -4,13 +4,15 @@ use super::about::About;
 use super::capture::{Part, Ring, Setting, SharedRing, write_pcapng};
 use super::digest::{Digest, FLOWS_TOLD};
 use super::observer::{Gauge, MOST_GAUGES, PortState, Samplers, kept};
+use super::process;
 use super::sample::{Kept, Sampler};
 use super::snapshot::{
     PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WaySnapshot,
 };
+use super::sojourn::Waits;
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
-use fairwire_core::{Backlog, Cause, Time, Unit};
+use fairwire_core::{Backlog, Cause, Duration, Time, Unit};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -31,6 +33,8 @@ pub(super) struct Tick {
     pub now: Time,
     pub ways: [WayTick; 2],
     pub ports: [PortState; 2],
+    /// Processor time of the thread that forwards.
+    pub processor: Duration,
 }
 
 /// What is taken of one way at each interval.
@@ -41,6 +45,7 @@ pub(super) struct WayTick {
     pub backlog: Backlog,
     pub delayed: u64,
     pub sojourn: SojournSnapshot,
+    pub waits: Waits,
     pub throughput_bps: f64,
     pub captured: u64,
     pub missed: u64,
@@ -50,7 +55,7 @@ pub(super) struct WayTick {
 impl Tick {
     pub fn new(now: Time) -> Self {
         let way = || WayTick { gauges: Vec::with_capacity(MOST_GAUGES), ..WayTick::default() };
-        Tick { now, ways: [way(), way()], ports: Default::default() }
+        Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO }
     }
 }
 
@@ -215,6 +220,7 @@ impl Board {
             ports: about.interfaces.iter().zip(&tick.ports).map(port).collect(),
             captured: tick.ways.iter().map(|way| way.captured).sum(),
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
+            process: process::snapshot(tick.processor),
         }
     }
 }
@@ -243,6 +249,7 @@ fn way_snapshot(
         backlog_bytes: tick.backlog.bytes,
         delayed_packets: tick.delayed,
         sojourn: tick.sojourn.clone(),
+        sojourn_histogram: tick.waits.histogram(),
         throughput_bps: tick.throughput_bps,
         utilization: utilization.clamp(0.0, 1.0),
         gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),
@@ -250,6 +257,7 @@ fn way_snapshot(
         flows: digest.flows.iter().take(FLOWS_TOLD).cloned().collect(),
         active_flows: digest.active_flows,
         classes: digest.classes(about, weights, classes),
+        class_count: about.book.len() as u64,
         worst_share_error_points: digest.worst_share_error_points,
     }
 }

@@ -1,37 +1,54 @@
-//! OpenMetrics over HTTP, on a thread of its own.
+//! Metrics over HTTP, on a thread of its own.
 //!
-//! Whoever asks can only slow this thread down: so many connections at once, so many bytes of headers, and so much time. The datapath
-//! shares nothing with it but the board, for which it never waits.
+//! A connection carries one request, whose head and answer have a short time. There are so many connections at once; beyond that the next
+//! one takes the place of one that has not shown yet that it may read, the oldest of the address that has most of them. So whoever keeps
+//! connections open takes room from itself and keeps nobody waiting. The datapath shares nothing with this thread but the board, for which
+//! it never waits.
 
 use super::board::Board;
-use super::openmetrics;
+use super::exposition::{self, Format};
+use crate::clock;
+use fairwire_core::{Duration as Span, Time};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, VARY, WWW_AUTHENTICATE};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Connections at once; the next ones wait in the kernel.
-const MOST_CONNECTIONS: usize = 16;
+/// Connections at once.
+const MAX_CONNECTIONS: usize = 64;
 /// Bytes of a request's head; hyper takes no less.
-const MOST_BYTES: usize = 8 << 10;
+const MAX_HEAD_BYTES: usize = 8 << 10;
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(2);
-/// How long a connection may last, however many requests it carries: who reads slowly makes room for others.
-const WHOLE: Duration = Duration::from_secs(20);
+/// How long a connection may last: who reads slowly makes room for others.
+const WHOLE: Duration = Duration::from_secs(10);
+/// A page is good for so long: however many read, it is made ten times a second.
+const FRESH: Span = Span::from_ms(100);
 /// How often the thread looks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Who may read metrics.
+#[derive(Clone, Debug, Default)]
+pub struct Readers {
+    /// What they must show.
+    pub token: Option<String>,
+    /// The names of this machine that they may use, beside its addresses and `localhost`. Where there is a token and no name is listed,
+    /// any will do.
+    pub hosts: Vec<String>,
+}
 
 /// Why metrics are not served.
 #[derive(Debug, thiserror::Error)]
@@ -75,33 +92,32 @@ fn check(address: SocketAddr, token: Option<&str>) -> Result<(), ServeError> {
     }
 }
 
-/// Answers `GET /metrics` on `listener` from a thread of its own, until `stop`. With a token, only who shows it gets an answer.
+/// Answers `GET /metrics` on `listener` from a thread of its own, until `stop`, to those who are among the `readers`.
 ///
 /// Call it before rights are dropped: it starts a thread, and opens a descriptor to wait on.
 pub fn serve_metrics(
     listener: TcpListener,
-    token: Option<String>,
+    readers: Readers,
     board: Arc<Board>,
     stop: Arc<AtomicBool>,
 ) -> Result<JoinHandle<()>, ServeError> {
-    check(listener.local_addr()?, token.as_deref())?;
+    check(listener.local_addr()?, readers.token.as_deref())?;
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let listener = {
         let _inside = runtime.enter();
         tokio::net::TcpListener::from_std(listener)?
     };
-    let answers = Arc::new(Answers { token, board });
+    let answers = Arc::new(Answers { readers, board, pages: Mutex::default() });
     let run = move || runtime.block_on(accept(listener, answers, &stop));
     Ok(std::thread::Builder::new().name("metrics".into()).spawn(run)?)
 }
 
 async fn accept(listener: tokio::net::TcpListener, answers: Arc<Answers>, stop: &AtomicBool) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut places = Places::default();
     while !stop.load(Ordering::Relaxed) {
-        let Ok(Ok(place)) = timeout(PATIENCE, places.clone().acquire_owned()).await else { continue };
-        let stream = match timeout(PATIENCE, listener.accept()).await {
-            Ok(Ok((stream, _))) => stream,
+        let (stream, peer) = match timeout(PATIENCE, listener.accept()).await {
+            Ok(Ok(accepted)) => accepted,
             // Out of descriptors, or the client is gone already: others may do better a little later.
             Ok(Err(_)) => {
                 tokio::time::sleep(PATIENCE).await;
@@ -109,38 +125,93 @@ async fn accept(listener: tokio::net::TcpListener, answers: Arc<Answers>, stop: 
             }
             Err(_) => continue,
         };
-        let answers = answers.clone();
-        tokio::spawn(async move {
-            let service = service_fn(move |request| {
-                let answer = answers.answer(&request);
-                async move { Ok::<_, Infallible>(answer) }
-            });
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD)
-                .max_buf_size(MOST_BYTES)
-                .serve_connection(TokioIo::new(stream), service);
-            // What goes wrong with one client is that client's business.
-            let _ = timeout(WHOLE, connection).await;
-            drop(place);
-        });
+        places.make_room();
+        let may_read = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(converse(stream, answers.clone(), may_read.clone()));
+        places.0.push(Place { network: network(peer.ip()), may_read, task: task.abort_handle() });
+    }
+}
+
+/// One request and its answer.
+async fn converse(stream: tokio::net::TcpStream, answers: Arc<Answers>, may_read: Arc<AtomicBool>) {
+    let service = service_fn(move |request| {
+        let answer = answers.answer(&request, &may_read);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
+    // What goes wrong with one client is that client's business.
+    let _ = timeout(WHOLE, connection).await;
+}
+
+/// The connections there are, the oldest first.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+struct Place {
+    network: IpAddr,
+    /// Has it shown that it may read?
+    may_read: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+impl Places {
+    /// Ends a connection, where there are as many as there may be.
+    fn make_room(&mut self) {
+        self.0.retain(|place| !place.task.is_finished());
+        if self.0.len() < MAX_CONNECTIONS {
+            return;
+        }
+        let may_read = |place: &Place| place.may_read.load(Ordering::Relaxed);
+        let victim =
+            self.oldest_of_most(&|place| !may_read(place)).or_else(|| self.oldest_of_most(&may_read));
+        if let Some(victim) = victim {
+            self.0.remove(victim).task.abort();
+        }
+    }
+
+    /// Among those `wanted`, the oldest of the network that has most.
+    fn oldest_of_most(&self, wanted: &dyn Fn(&Place) -> bool) -> Option<usize> {
+        let of =
+            |network: IpAddr| self.0.iter().filter(|place| wanted(place) && place.network == network).count();
+        let places = self.0.iter().enumerate().filter(|(_, place)| wanted(place));
+        // Of several with as many `min_by_key` takes the first: the oldest.
+        places.min_by_key(|(_, place)| usize::MAX - of(place.network)).map(|(at, _)| at)
+    }
+}
+
+/// Who has one IPv6 address has the 2^64 beside it.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),
+        ipv4 => ipv4,
     }
 }
 
 struct Answers {
-    token: Option<String>,
+    readers: Readers,
     board: Arc<Board>,
+    /// The last page of each format, and when it was made.
+    pages: Mutex<[Option<(Time, Bytes)>; 2]>,
 }
 
 type Answer = Response<Full<Bytes>>;
 
 impl Answers {
-    fn answer(&self, request: &Request<Incoming>) -> Answer {
-        if !self.is_allowed(request.headers().get(AUTHORIZATION)) {
+    fn answer(&self, request: &Request<Incoming>, may_read: &AtomicBool) -> Answer {
+        if let Err((status, why)) = self.readers.check_host(request) {
+            return plain(status, why);
+        }
+        if !self.readers.is_allowed(request.headers().get(AUTHORIZATION)) {
             let mut answer = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong\n");
             answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answer;
         }
+        may_read.store(true, Ordering::Relaxed);
         if request.uri().path() != "/metrics" {
             return plain(StatusCode::NOT_FOUND, "there is /metrics\n");
         }
@@ -149,8 +220,57 @@ impl Answers {
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return answer;
         }
-        let text = openmetrics::text(&self.board.latest_with_classes(), &self.board.about());
-        typed(StatusCode::OK, openmetrics::CONTENT_TYPE, text.into())
+        let accepted = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let format = Format::accepted(accepted);
+        let mut answer = typed(StatusCode::OK, format.content_type(), self.page(format, clock::now()));
+        answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        answer
+    }
+
+    /// What is told at `now`, or was a moment ago.
+    fn page(&self, format: Format, now: Time) -> Bytes {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let page = &mut pages[format as usize];
+        match page {
+            Some((made, text)) if now.since(*made) < FRESH => text.clone(),
+            _ => {
+                let text = exposition::text(&self.board.latest_with_classes(), &self.board.about(), format);
+                page.insert((now, text.into())).1.clone()
+            }
+        }
+    }
+}
+
+impl Readers {
+    /// Is the machine called by a name of its own? A browser that is shown a page of another site whose name was made to point here (DNS
+    /// rebinding) calls it by that site's name; an address is no name that somebody else could hold.
+    fn check_host(&self, request: &Request<Incoming>) -> Result<(), (StatusCode, &'static str)> {
+        let bad = (StatusCode::BAD_REQUEST, "one Host header, with a name or an address, is needed\n");
+        let mut given = request.headers().get_all(HOST).iter();
+        let header = match (given.next(), given.next()) {
+            (Some(host), None) => Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(bad)?),
+            // No browser is so old.
+            (None, _) if request.version() < Version::HTTP_11 => None,
+            _ => return Err(bad),
+        };
+        let named: Option<&Authority> = request.uri().authority();
+        if header.iter().chain(named).all(|host| self.is_ours(host.host())) {
+            return Ok(());
+        }
+        Err((
+            StatusCode::MISDIRECTED_REQUEST,
+            "this is no name of the gateway's machine: use its address, localhost, or a name listed in telemetry.hosts\n",
+        ))
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        if self.token.is_some() && self.hosts.is_empty() {
+            return true; // no page of another site knows the token
+        }
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let name = host.strip_suffix('.').unwrap_or(host);
+        let is_listed = self.hosts.iter().any(|listed| listed.eq_ignore_ascii_case(name));
+        bare.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost") || is_listed
     }
 
     fn is_allowed(&self, shown: Option<&HeaderValue>) -> bool {

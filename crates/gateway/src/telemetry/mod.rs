@@ -7,15 +7,16 @@ pub mod about;
 mod board;
 pub mod capture;
 mod digest;
+pub mod exposition;
 pub mod fair;
 mod http;
 mod observer;
-pub mod openmetrics;
+pub mod process;
 mod sample;
 pub mod snapshot;
 pub mod sojourn;
 
 pub use about::{About, WayAbout};
 pub use board::Board;
-pub use http::{ServeError, listen, serve_metrics};
+pub use http::{Readers, ServeError, listen, serve_metrics};
 pub use observer::{Observer, PortState, Samplers};

@@ -83,6 +83,11 @@ impl Observer {
         self.board.put(&mut self.tick, self.samplers.generation, &mut self.samplers.ways);
     }
 
+    /// Takes note of the processor time that the thread has had which forwards.
+    pub fn took(&mut self, processor: Duration) {
+        self.tick.processor = processor;
+    }
+
     fn look(&mut self, way: usize, direction: &Direction, now: Time) {
         let tick = &mut self.tick.ways[way];
         tick.totals = self.past[way].over_all(direction.totals());
@@ -90,6 +95,7 @@ impl Observer {
         tick.backlog = direction.backlog();
         tick.delayed = direction.delayed() as u64;
         tick.sojourn = direction.sojourns().window(now);
+        tick.waits = direction.sojourns().since_start();
         tick.throughput_bps = self.rates[way].bps(tick.totals.bytes_out, now);
         tick.captured = direction.recorder().kept() as u64;
         tick.missed = direction.recorder().missed();

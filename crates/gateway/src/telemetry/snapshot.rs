@@ -27,6 +27,26 @@ pub struct Snapshot {
     /// Drops, marks and losses that the capture ring missed because it was being copied.
     #[serde(default)]
     pub capture_missed: u64,
+    /// What the gateway's process takes; nothing where the machine does not tell.
+    #[serde(default)]
+    pub process: Option<ProcessSnapshot>,
+}
+
+/// What the gateway's process takes of its machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessSnapshot {
+    /// Processor time of all its threads, seconds.
+    pub cpu_s: f64,
+    /// Of this, of the thread that forwards, seconds. One processor is all that it can take.
+    pub forwarding_cpu_s: f64,
+    /// Memory in use, bytes.
+    pub resident_bytes: u64,
+    /// Memory taken, in use or not, bytes.
+    pub virtual_bytes: u64,
+    /// Threads.
+    pub threads: u64,
+    /// When it was started, seconds since 1970, to a hundredth.
+    pub started_s: f64,
 }
 
 /// One way through the gateway.
@@ -48,6 +68,9 @@ pub struct WaySnapshot {
     pub delayed_packets: u64,
     /// How long packets waited that left during the last second, seconds.
     pub sojourn: SojournSnapshot,
+    /// How long packets waited that left since the start, over all reloads.
+    #[serde(default)]
+    pub sojourn_histogram: SojournHistogram,
     /// Bit/s that left during the last second, as counted on the link.
     pub throughput_bps: f64,
     /// The part of the link in use during the last second, 0 to 1.
@@ -62,6 +85,9 @@ pub struct WaySnapshot {
     pub active_flows: u64,
     /// Classes: all, or those that got most during the last second.
     pub classes: Vec<ClassSnapshot>,
+    /// Classes that there are.
+    #[serde(default)]
+    pub class_count: u64,
     /// The largest difference of a class between its share and its fair share of the link during the last second, in
     /// percentage points; only classes that wanted more than they got count.
     pub worst_share_error_points: f64,
@@ -113,6 +139,17 @@ pub struct SojournSnapshot {
     pub p99_s: f64,
     /// The longest.
     pub max_s: f64,
+}
+
+/// How many packets waited how long since the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SojournHistogram {
+    /// The upper ends of all buckets but the last, which has none, seconds.
+    pub bounds_s: Vec<f64>,
+    /// Packets in each bucket.
+    pub counts: Vec<u64>,
+    /// How long all of them waited together, seconds.
+    pub sum_s: f64,
 }
 
 /// A flow.

@@ -1,6 +1,6 @@
-//! How long packets waited during the last second: a small histogram per tenth of it.
+//! How long packets waited: during the last second, by a small histogram per tenth of it, and since the start.
 
-use super::snapshot::SojournSnapshot;
+use super::snapshot::{SojournHistogram, SojournSnapshot};
 use fairwire_core::{Duration, Time};
 
 /// Buckets are at most 1/16 of their value wide, so a quantile is off by 3.2 % at most.
@@ -11,11 +11,15 @@ const BUCKETS: usize = (MOST_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS
 /// Slots of the window, the one in use included.
 const SLOTS: usize = 10;
 const SLOT: Duration = Duration::from_ms(100);
+/// Bounds of the histogram since the start: two for each doubling, from 66 us to 4.3 s.
+const BOUNDS: usize = 33;
 
-/// How long packets waited that left during the last second. 22 kB, all taken at construction.
+/// How long packets waited that left during the last second, and since the start. 23 kB, all taken at construction.
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
+    /// What was in the slots before the current one, since the start: a packet is added to it with its slot, not by itself.
+    before: Waits,
     /// The slot that is written to, and when the next one is: most packets need no division.
     current: usize,
     until: Time,
@@ -38,7 +42,8 @@ impl Slot {
 impl Sojourns {
     /// A window in which nothing left.
     pub fn new() -> Self {
-        Sojourns { slots: vec![Slot::EMPTY; SLOTS].into(), current: 0, until: Time::ZERO }
+        let slots = vec![Slot::EMPTY; SLOTS].into();
+        Sojourns { slots, before: Waits::default(), current: 0, until: Time::ZERO }
     }
 
     /// A packet that left at `now`, not earlier than the one before it, had waited `wait`.
@@ -58,6 +63,7 @@ impl Sojourns {
     #[cold]
     fn turn(&mut self, now: Time) {
         let tenth = now.ns() / SLOT.ns();
+        self.before.add(&self.slots[self.current]);
         self.current = (tenth % SLOTS as u64) as usize;
         self.until = Time::from_ns((tenth + 1).saturating_mul(SLOT.ns()));
         let slot = &mut self.slots[self.current];
@@ -82,10 +88,63 @@ impl Sojourns {
     }
 }
 
+impl Sojourns {
+    /// What all packets waited that left since the start.
+    pub fn since_start(&self) -> Waits {
+        let mut all = self.before.clone();
+        all.add(&self.slots[self.current]);
+        all
+    }
+}
+
 impl Default for Sojourns {
     fn default() -> Self {
         Sojourns::new()
     }
+}
+
+/// Waits since the start: a count for each bucket of the histogram, and their sum.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    counts: Counts,
+    sum_ns: u128,
+}
+
+/// One more than bounds: the last bucket has none.
+#[derive(Clone, Copy, Debug)]
+struct Counts([u64; BOUNDS + 1]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts([0; BOUNDS + 1])
+    }
+}
+
+impl Waits {
+    fn add(&mut self, slot: &Slot) {
+        let mut bucket = 0;
+        for (counted, count) in self.counts.0.iter_mut().zip(0..=BOUNDS) {
+            let end = if count < BOUNDS { bucket_of(bound(count)) } else { BUCKETS };
+            *counted += slot.counts[bucket..end].iter().map(|count| u64::from(*count)).sum::<u64>();
+            bucket = end;
+        }
+        self.sum_ns += u128::from(slot.sum_ns);
+    }
+
+    /// For a snapshot.
+    pub fn histogram(&self) -> SojournHistogram {
+        SojournHistogram {
+            bounds_s: (0..BOUNDS).map(|at| bound(at) as f64 / 1e9).collect(),
+            counts: self.counts.0.to_vec(),
+            sum_s: self.sum_ns as f64 * 1e-9,
+        }
+    }
+}
+
+/// The bound `at`, nanoseconds: 2^16, one and a half of that, 2^17 and so on. Each begins a bucket of the slots too, so that every packet is
+/// counted on the right side of it (one that waited a bound to the nanosecond is counted above).
+const fn bound(at: usize) -> u64 {
+    (2 + at as u64 % 2) << (15 + at / 2)
 }
 
 impl Slot {
@@ -151,6 +210,29 @@ mod tests {
         sojourns.record(at(1), Duration::MAX);
         let window = sojourns.window(at(2));
         assert_eq!((window.p50_s, window.max_s), (0.0, u64::MAX as f64 * 1e-9));
+    }
+
+    #[test]
+    fn every_wait_since_the_start_is_counted_once_on_its_side_of_each_bound() {
+        let mut sojourns = Sojourns::new();
+        let waits: Vec<u64> =
+            (0..BOUNDS).flat_map(|at| [bound(at) - 1, bound(at)]).chain([0, u64::MAX]).collect();
+        // Over many slots, with gaps of more than a second between some.
+        for (n, ns) in waits.iter().enumerate() {
+            let now = at(n as u64 * 37 + n as u64 / 20 * 5000);
+            sojourns.record(now, Duration::from_ns(*ns));
+            let told: u64 = sojourns.since_start().histogram().counts.iter().sum();
+            assert_eq!(told, n as u64 + 1);
+        }
+        let told = sojourns.since_start().histogram();
+        for at in 0..BOUNDS {
+            let below: u64 = told.counts[..=at].iter().sum();
+            assert_eq!(below, waits.iter().filter(|ns| **ns < bound(at)).count() as u64, "{}", bound(at));
+        }
+        assert_eq!(told.bounds_s.first().zip(told.bounds_s.last()), Some((&65.536e-6, &4.294967296)));
+        let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
+        // Of floats, one of which is 2^64 ns.
+        assert!((told.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", told.sum_s);
     }
 
     proptest! {

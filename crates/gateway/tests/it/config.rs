@@ -252,6 +252,14 @@ fn faults_of_telemetry_and_safety_are_told_with_their_place() {
          address, or a `token_file` too"
     );
     assert!(refusal("[telemetry]\nmetrics = \"localhost\"").contains("no address with a port"));
+    assert!(
+        refusal("[telemetry]\nhosts = [\"gw.example.net\"]")
+            .contains("`telemetry.hosts` is there, but nobody asks for it")
+    );
+    for host in ["gw:9820", "", "a..b", "*", "http://gw"] {
+        let text = format!("[telemetry]\nmetrics = \"127.0.0.1:9820\"\nhosts = [\"gw\", \"{host}\"]");
+        assert!(refusal(&text).contains("that is no name of a host; allowed: letters"), "{host}");
+    }
     assert!(refusal("[telemetry]\ninterval = \"11 s\"").contains("from 1 ms to 10 s"));
     assert!(refusal("[telemetry]\nflows = 0").contains("from 1 to 1048576"));
     assert!(refusal("[safety]\nwatchdog = \"50 ms\"").contains("from 100 ms to"));

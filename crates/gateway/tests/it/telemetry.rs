@@ -9,9 +9,10 @@ use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, MemoryPort, run};
 use fairwire_gateway::pool::PoolSize;
+use fairwire_gateway::telemetry::exposition::{self, Format};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_gateway::telemetry::{
-    About, Board, Observer, PortState, ServeError, WayAbout, listen, openmetrics, serve_metrics,
+    About, Board, Observer, PortState, Readers, ServeError, WayAbout, listen, serve_metrics,
 };
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::VnetHeader;
@@ -92,6 +93,7 @@ fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Boar
     for ms in (0..seconds * 1000).step_by(10) {
         let now = Time::ZERO + Duration::from_ms(ms);
         run(&mut datapath, &mut wire, now);
+        observer.took(Duration::from_ms(250));
         observer.observe(now, &datapath, [PortState { is_up: true, ..PortState::default() }; 2]);
         look(ms, &mut observer);
     }
@@ -186,50 +188,69 @@ fn a_capture_holds_the_drops_of_a_run() {
     assert_eq!(board.capture(&path).expect_err("it exists").kind(), std::io::ErrorKind::AlreadyExists);
 }
 
-/// A page of OpenMetrics: the kind of each family, and its samples with labels as they stand.
+/// A page of metrics: the kind of each family, and its samples with labels as they stand.
 #[derive(Debug, Default)]
 struct Page {
     kinds: BTreeMap<String, String>,
     samples: BTreeMap<String, f64>,
 }
 
+fn open_metrics(board: &Board) -> String {
+    exposition::text(&board.latest_with_classes(), &board.about(), Format::OpenMetrics)
+}
+
 /// Reads a page as strictly as the specification's grammar has it, and of the families what it asks for.
-fn strictly(text: &str) -> Page {
+fn strictly(text: &str, format: Format) -> Page {
     let mut page = Page::default();
     let mut family = String::new();
-    let body = text.strip_suffix("# EOF\n").expect("it ends with # EOF and a line feed");
+    let (body, kinds) = match format {
+        Format::OpenMetrics => {
+            let body = text.strip_suffix("# EOF\n").expect("it ends with # EOF and a line feed");
+            (body, &["counter", "gauge", "info", "histogram"][..])
+        }
+        Format::Text => (
+            text.strip_suffix('\n').expect("it ends with a line feed"),
+            &["counter", "gauge", "histogram"][..],
+        ),
+    };
     for line in body.lines() {
         if let Some(rest) = line.strip_prefix("# ") {
             let mut words = rest.splitn(3, ' ');
             let (word, name, rest) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
             match word {
-                "TYPE" => {
-                    assert!(["counter", "gauge", "info", "summary"].contains(&rest), "{line}");
-                    assert!(page.kinds.insert(name.into(), rest.into()).is_none(), "{name} stands twice");
+                "HELP" => {
+                    assert!(!rest.contains('\\') && !rest.is_empty(), "{line}");
                     family = name.into();
                 }
-                "UNIT" => assert!(name == family && name.ends_with(&format!("_{rest}")), "{line}"),
-                "HELP" => assert!(name == family && !rest.contains('\\'), "{line}"),
+                "TYPE" => {
+                    assert!(name == family && kinds.contains(&rest), "{line}");
+                    assert!(page.kinds.insert(name.into(), rest.into()).is_none(), "{name} stands twice");
+                }
+                "UNIT" => assert!(
+                    format == Format::OpenMetrics && name == family && name.ends_with(&format!("_{rest}")),
+                    "{line}"
+                ),
                 _ => panic!("no such line: {line}"),
             }
             continue;
         }
         let (series, value) = line.rsplit_once(' ').expect("a value");
         let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-        let suffix = match page.kinds[&family].as_str() {
-            "counter" => "_total",
-            "info" => "_info",
-            _ => "",
+        let suffixes = match (page.kinds[&family].as_str(), format) {
+            ("counter", Format::OpenMetrics) => &["_total"][..],
+            ("info", _) => &["_info"],
+            ("histogram", _) => &["_bucket", "_sum", "_count"],
+            _ => &[""],
         };
-        assert_eq!(name, format!("{family}{suffix}"), "a sample stands under its family");
+        assert!(suffixes.iter().any(|suffix| name == format!("{family}{suffix}")), "{name} under {family}");
         assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
         let names = label_names(labels, line);
         assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len(), "{line}");
-        assert_eq!(page.kinds[&family] == "summary", names.contains(&"quantile".to_owned()), "{line}");
+        assert_eq!(name.ends_with("_bucket"), names.contains(&"le".to_owned()), "{line}");
+        assert!(!names.contains(&"quantile".to_owned()), "{line}");
         let value: f64 = value.parse().expect("a number");
-        assert!(
-            value.is_finite() && (suffix != "_total" || value >= 0.0) && (suffix != "_info" || value == 1.0)
-        );
+        assert!(value.is_finite() && (!name.ends_with("_total") || value >= 0.0), "{line}");
+        assert!(!name.ends_with("_info") || value == 1.0, "{line}");
         assert!(page.samples.insert(series.into(), value).is_none(), "{series} stands twice");
     }
     page
@@ -257,12 +278,16 @@ fn label_names(labels: &str, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn open_metrics_has_the_grammar_of_its_specification_and_the_numbers_of_the_snapshot() {
+fn both_formats_have_the_grammar_of_their_specifications_and_the_numbers_of_the_snapshot() {
     let (board, _) = observed(2, &mut |_, _| ());
     let snapshot = board.latest_with_classes();
-    let page = strictly(&openmetrics::text(&snapshot, &board.about()));
+    let pages = [Format::OpenMetrics, Format::Text]
+        .map(|format| strictly(&exposition::text(&snapshot, &board.about(), format), format));
+    assert_eq!(pages[0].samples, pages[1].samples, "a series is the same in both");
+    let [page, _] = pages;
     let totals = &snapshot.ways[0].totals;
     let queue = "{device=\"lan0\",kind=\"tail-drop\"}";
+    let process = snapshot.process.as_ref().expect("Linux has /proc");
     for (series, value) in [
         (format!("node_qdisc_packets_total{queue}"), totals.packets_out as f64),
         (format!("node_qdisc_bytes_total{queue}"), totals.bytes_out as f64),
@@ -272,24 +297,56 @@ fn open_metrics_has_the_grammar_of_its_specification_and_the_numbers_of_the_snap
             totals.dropped["overflow"] as f64,
         ),
         (
-            "fairwire_sojourn_seconds{way=\"download\",quantile=\"0.99\"}".into(),
-            snapshot.ways[0].sojourn.p99_s,
-        ),
-        (
             "fairwire_class_bytes_total{way=\"download\",class=\"unclaimed\"}".into(),
             snapshot.ways[0].classes[0].bytes_out as f64,
         ),
+        ("fairwire_rate_bytes_per_second{way=\"download\"}".into(), 1e6),
         ("fairwire_port_up{device=\"wan0\"}".into(), 1.0),
         ("fairwire_gateway_info{name=\"edge\"}".into(), 1.0),
+        ("process_resident_memory_bytes".into(), process.resident_bytes as f64),
+        ("process_start_time_seconds".into(), process.started_s),
+        ("fairwire_forwarding_cpu_seconds_total".into(), 0.25),
     ] {
         assert_eq!(page.samples.get(&series), Some(&value), "{series}");
     }
+    assert!(page.samples["process_cpu_seconds_total"] > 0.0 && page.samples["process_threads"] >= 1.0);
     assert!(!page.samples.keys().any(|series| series.contains("192.0.2.1")), "no label per flow");
     assert!(!page.samples.keys().any(|series| series.starts_with("node_qdisc") && series.contains("wan0")));
 }
 
 #[test]
-fn counters_of_open_metrics_never_go_back_over_a_reload() {
+fn the_sojourn_is_a_histogram_since_the_start() {
+    let (board, datapath) = observed(3, &mut |_, _| ());
+    let page = strictly(&open_metrics(&board), Format::OpenMetrics);
+    let told = |name: &str, more: &str| {
+        page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
+    };
+    let count = told("_count", "");
+    // Those that began to be sent; a packet may be in transmission.
+    near(count, datapath.forward.totals().packets_out as f64, 1.0);
+    assert_eq!(told("_bucket", ",le=\"+Inf\""), count);
+    // A full queue of twenty packets of 1 ms, after the first hundred or so.
+    near(told("_sum", "") / count, 0.020, 0.002);
+    let below = |bound: &str| told("_bucket", &format!(",le=\"{bound}\"")) / count;
+    assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
+    let mut buckets: Vec<(f64, f64)> = page
+        .samples
+        .iter()
+        .filter_map(|(series, value)| {
+            let bound = series.strip_prefix("fairwire_sojourn_seconds_bucket{way=\"download\",le=\"")?;
+            Some((bound.strip_suffix("\"}")?.parse().expect("a number or +Inf"), *value))
+        })
+        .collect();
+    buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert_eq!(buckets.len(), 34);
+    assert!(
+        buckets.windows(2).all(|pair| pair[0].1 <= pair[1].1),
+        "each holds those below it too: {buckets:?}"
+    );
+}
+
+#[test]
+fn counters_never_go_back_over_a_reload() {
     let mut last: BTreeMap<String, f64> = BTreeMap::new();
     let (board, _) = observed(3, &mut |ms, observer| {
         if ms == 1500 {
@@ -298,9 +355,10 @@ fn counters_of_open_metrics_never_go_back_over_a_reload() {
             drop(observer.replaced_by(samplers));
             board.replaced(about(), Time::ZERO + Duration::from_ms(ms));
         }
-        let board = observer.board();
-        let page = strictly(&openmetrics::text(&board.latest_with_classes(), &board.about()));
-        for (series, value) in page.samples.into_iter().filter(|(series, _)| series.contains("_total")) {
+        let page = strictly(&open_metrics(&observer.board()), Format::OpenMetrics);
+        let is_counter =
+            |series: &str| ["_total", "_bucket", "_count", "_sum"].iter().any(|end| series.contains(end));
+        for (series, value) in page.samples.into_iter().filter(|(series, _)| is_counter(series)) {
             let before = last.insert(series.clone(), value).unwrap_or(0.0);
             assert!(value >= before, "{series} went from {before} to {value} at {ms} ms");
         }
@@ -322,7 +380,7 @@ fn ask(address: SocketAddr, request: &str) -> (String, String) {
 }
 
 fn request(line: &str, more: &str) -> String {
-    format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{more}\r\n")
+    format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n")
 }
 
 struct Served {
@@ -333,12 +391,22 @@ struct Served {
 
 impl Served {
     fn new(token: Option<&str>) -> Self {
+        Served::to(Readers { token: token.map(String::from), hosts: Vec::new() })
+    }
+
+    fn to(readers: Readers) -> Self {
         let (board, _) = observed(1, &mut |_, _| ());
+        let token = readers.token.as_deref();
         let listener = listen("127.0.0.1:0".parse().expect("an address"), token).expect("loopback is free");
         let address = listener.local_addr().expect("it is bound");
         let stop = Arc::new(AtomicBool::new(false));
-        let thread = serve_metrics(listener, token.map(String::from), board, stop.clone()).expect("a thread");
+        let thread = serve_metrics(listener, readers, board, stop.clone()).expect("a thread");
         Served { address, stop, thread: Some(thread) }
+    }
+
+    /// The status of an answer to `request`.
+    fn status(&self, request: &str) -> String {
+        ask(self.address, request).0.split(' ').nth(1).expect("a status").to_owned()
     }
 }
 
@@ -354,11 +422,15 @@ fn metrics_are_served_and_nothing_else_is() {
     let served = Served::new(None);
     let (head, body) = ask(served.address, &request("GET /metrics", ""));
     assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert!(head.contains("content-type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
+    assert!(strictly(&body, Format::Text).samples.len() > 100);
+    let accept = "Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5\r\n";
+    let (head, body) = ask(served.address, &request("GET /metrics", accept));
     assert!(
         head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"),
         "{head}"
     );
-    assert!(strictly(&body).samples.len() > 50);
+    assert!(strictly(&body, Format::OpenMetrics).samples.len() > 100);
     for (line, status) in [("GET /", "404"), ("POST /metrics", "405"), ("GET /metrics/../etc", "404")] {
         let (head, _) = ask(served.address, &request(line, ""));
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{line}: {head}");
@@ -372,18 +444,114 @@ fn metrics_are_served_and_nothing_else_is() {
     assert!(!answer.starts_with(b"HTTP/1.1 200"), "a head of 100 kB is refused");
 }
 
+/// A connection from `peer`, one of loopback's addresses.
+fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
+    use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, connect, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&socket, &SocketAddrV4::new(peer.into(), 0)).expect("loopback has it");
+    connect(&socket, &to).expect("it listens");
+    TcpStream::from(socket)
+}
+
+/// How many of `streams` have been hung up on?
+fn hung_up(streams: &[TcpStream]) -> usize {
+    let is_over = |stream: &&TcpStream| {
+        let mut stream: &TcpStream = stream;
+        stream.set_nonblocking(true).expect("a socket can");
+        let over = match stream.read(&mut [0; 512]) {
+            Ok(count) => count == 0,
+            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        };
+        stream.set_nonblocking(false).expect("a socket can");
+        over
+    };
+    streams.iter().filter(is_over).count()
+}
+
 #[test]
-fn clients_that_say_nothing_are_sent_away_and_others_answered() {
-    let served = Served::new(None);
-    let silent: Vec<TcpStream> =
-        (0..15).map(|_| TcpStream::connect(served.address).expect("it listens")).collect();
-    let (head, _) = ask(served.address, &request("GET /metrics", ""));
-    assert!(head.starts_with("http/1.1 200"), "{head}");
-    // Until their two seconds are over: reading ends because the other side hangs up.
+fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
+    let served = Served::new(Some("secret"));
+    let token = "Authorization: Bearer secret\r\n";
+    // One that reads, slowly sending its request, was there before all of them, from another address.
+    let mut slow = connected_from([127, 0, 0, 9], served.address);
+    slow.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n").expect("it takes a part");
+    let silent: Vec<TcpStream> = (0..300).map(|_| connected_from([127, 0, 0, 2], served.address)).collect();
+    for _ in 0..5 {
+        assert_eq!(served.status(&request("GET /metrics", token)), "200");
+    }
+    // They were not waited for: some are there still. 64 is all that there are places for.
+    let over = hung_up(&silent);
+    assert!((230..300).contains(&over), "{over} of 300 had to go");
+    slow.write_all(format!("{token}\r\n").as_bytes()).expect("it is still there: others have more");
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).expect("it answers in words");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // The others go when their two seconds are over: reading ends because the other side hangs up.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     }
+}
+
+#[test]
+fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_nobody_waiting() {
+    let served = Served::new(None);
+    let stay = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
+    let stayers: Vec<TcpStream> = (0..40)
+        .map(|_| {
+            let mut stream = TcpStream::connect(served.address).expect("it listens");
+            stream.write_all(stay.as_bytes()).expect("it takes a request");
+            stream
+        })
+        .collect();
+    assert_eq!(served.status(&request("GET /metrics", "")), "200");
+    for mut stream in stayers {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers and hangs up");
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.to_lowercase().contains("connection: close"));
+    }
+}
+
+#[test]
+fn a_page_of_another_site_that_has_its_name_point_here_is_told_nothing() {
+    let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let listed = |token: Option<&str>| {
+        Served::to(Readers { token: token.map(String::from), hosts: vec!["gw.example.net".into()] })
+    };
+    let [plain, with_hosts] = [Served::new(None), listed(None)];
+    for (host, alone, with) in [
+        ("localhost", "200", "200"),
+        ("LOCALHOST.:9820", "200", "200"),
+        ("127.0.0.1:9820", "200", "200"),
+        ("[::1]:9820", "200", "200"),
+        ("192.0.2.7", "200", "200"),
+        ("gw.example.net:9820", "421", "200"),
+        ("GW.example.net.", "421", "200"),
+        ("evil.example", "421", "421"),
+        ("localhost.evil.example:9820", "421", "421"),
+        ("127.0.0.1.evil.example", "421", "421"),
+        ("evil.example#127.0.0.1", "400", "400"),
+        ("", "400", "400"),
+    ] {
+        assert_eq!(plain.status(&named(host)), alone, "{host}");
+        assert_eq!(with_hosts.status(&named(host)), with, "{host}, with a list");
+    }
+    let twice = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    let none = "GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n";
+    let old = "GET /metrics HTTP/1.0\r\n\r\n";
+    let whole = "GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    for (request, status) in [(twice, "400"), (none, "400"), (old, "200"), (whole, "421")] {
+        assert_eq!(plain.status(request), status, "{request}");
+    }
+    // No page of another site knows the token; a list is a list all the same.
+    let token = "Authorization: Bearer secret\r\nConnection: close\r\n\r\n";
+    let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n{token}");
+    assert_eq!(Served::new(Some("secret")).status(&named("any.example")), "200");
+    let both = listed(Some("secret"));
+    assert_eq!(
+        (both.status(&named("gw.example.net")), both.status(&named("any.example"))),
+        ("200".into(), "421".into())
+    );
 }
 
 #[test]
@@ -410,4 +578,138 @@ fn beyond_loopback_a_token_is_needed() {
     assert!(refused.to_string().contains("telemetry.token_file"), "{refused}");
     assert!(matches!(listen("[::1]:0".parse().expect("an address"), Some("")), Err(ServeError::EmptyToken)));
     assert!(listen("0.0.0.0:0".parse().expect("an address"), Some("secret")).is_ok());
+}
+
+/// What is checked in for Prometheus and Grafana.
+fn monitoring(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
+}
+
+/// `promtool` with `arguments`, which is given `input`. `None`, and a loud word, where there is none.
+fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    use std::process::{Command, Stdio};
+    let mut command = Command::new("promtool");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let what = arguments.join(" ");
+            fairwire_testing::skipped(format_args!("promtool {what}: {error} (apt-get install prometheus)"));
+            return None;
+        }
+    };
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+#[test]
+fn promtool_finds_nothing_to_complain_of_in_a_page() {
+    let (board, _) = observed(2, &mut |_, _| ());
+    let mut snapshot = (*board.latest_with_classes()).clone();
+    // A gauge of each unit, as disciplines name them.
+    let gauges =
+        ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
+    snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));
+    let page = exposition::text(&snapshot, &board.about(), Format::Text);
+    for series in [
+        "fairwire_discipline_value{way=\"download\",kind=\"tail-drop\",gauge=\"drop_probability\"} 0.5\n",
+        "fairwire_discipline_seconds{way=\"download\",kind=\"tail-drop\",gauge=\"delay\"} 0.5\n",
+        "fairwire_discipline_flows{way=\"download\",kind=\"tail-drop\",gauge=\"flows\"} 0.5\n",
+        "fairwire_discipline_bytes_per_second{way=\"download\",kind=\"tail-drop\",gauge=\"contract_rate\"} 0.0625\n",
+    ] {
+        assert!(page.contains(series), "{series} is not in\n{page}");
+    }
+    if let Some(outcome) = promtool(&["check", "metrics"], &page) {
+        assert_eq!(outcome, (true, String::new()));
+    }
+}
+
+#[test]
+fn the_alert_rules_are_right_and_go_off_when_they_ought_to() {
+    let rules = monitoring("fairwire.rules.yml");
+    let tests = monitoring("fairwire.rules.test.yml");
+    for (verb, path) in [("check", rules), ("test", tests)] {
+        let path = path.to_str().expect("UTF-8");
+        if let Some((is_right, said)) = promtool(&[verb, "rules", path], "") {
+            assert!(is_right, "{said}");
+        }
+    }
+}
+
+/// The words of `text` that name metrics.
+fn metrics_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words
+        .filter(|word| ["fairwire_", "node_qdisc_", "process_"].iter().any(|first| word.starts_with(first)))
+        .collect()
+}
+
+#[test]
+fn every_metric_that_rules_and_dashboard_name_is_one_that_a_gateway_exports() {
+    let (board, _) = observed(1, &mut |_, _| ());
+    let page = strictly(&open_metrics(&board), Format::OpenMetrics);
+    let exported: BTreeSet<&str> =
+        page.samples.keys().map(|series| series.split('{').next().expect("a name")).collect();
+    for name in ["fairwire.rules.yml", "fairwire.rules.test.yml", "fairwire-dashboard.json"] {
+        let text = std::fs::read_to_string(monitoring(name)).expect("it is checked in");
+        let named = metrics_in(&text);
+        assert!(named.len() > 5, "{name} names {named:?}");
+        let unknown: Vec<_> = named.difference(&exported).collect();
+        assert!(unknown.is_empty(), "{name} names {unknown:?}, which no gateway exports");
+    }
+    // Labels too: of a name that is spelt wrong nothing would be shown.
+    for label in ["way", "device", "kind", "cause", "class", "le"] {
+        assert!(page.samples.keys().any(|series| series.contains(&format!("{label}=\""))), "{label}");
+    }
+}
+
+#[test]
+fn the_dashboard_has_the_form_that_grafana_imports() {
+    let text = std::fs::read_to_string(monitoring("fairwire-dashboard.json")).expect("it is checked in");
+    let board: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(board["id"].is_null(), "Grafana gives the number");
+    assert!(board["uid"].as_str().is_some_and(|uid| (1..=40).contains(&uid.len())));
+    assert!(board["title"].as_str().is_some_and(|title| !title.is_empty()));
+    assert!(board["schemaVersion"].as_u64().is_some_and(|version| version >= 36));
+    let variables: Vec<&str> = board["templating"]["list"]
+        .as_array()
+        .expect("variables")
+        .iter()
+        .map(|v| v["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(variables, ["datasource", "instance", "way"]);
+    let mut ids = BTreeSet::new();
+    let mut cells = BTreeSet::new();
+    for panel in board["panels"].as_array().expect("panels") {
+        assert!(ids.insert(panel["id"].as_u64().expect("a number")), "an id stands twice: {panel}");
+        let kind = panel["type"].as_str().expect("a type");
+        assert!(["row", "stat", "timeseries", "heatmap"].contains(&kind), "{kind}");
+        assert!(panel["title"].as_str().is_some_and(|title| !title.is_empty()), "{panel}");
+        let at = |key: &str| panel["gridPos"][key].as_u64().expect("a place");
+        assert!(at("x") + at("w") <= 24 && at("h") > 0, "{panel}");
+        for cell in
+            (at("x")..at("x") + at("w")).flat_map(|x| (at("y")..at("y") + at("h")).map(move |y| (x, y)))
+        {
+            assert!(cells.insert(cell), "two panels lie on each other at {cell:?}");
+        }
+        if kind == "row" {
+            continue;
+        }
+        let mut letters = BTreeSet::new();
+        for target in panel["targets"].as_array().expect("what it shows") {
+            assert!(letters.insert(target["refId"].as_str().expect("a letter")), "{panel}");
+            let query = target["expr"].as_str().expect("a query");
+            assert!(!metrics_in(query).is_empty() || query.starts_with("up{"), "{query}");
+            assert_eq!(query.matches('(').count(), query.matches(')').count(), "{query}");
+            let variables_of = query.split('$').skip(1);
+            for name in variables_of.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next())
+            {
+                let name = name.expect("a name");
+                assert!(name == "__rate_interval" || variables.contains(&name), "${name} in {query}");
+            }
+            assert_eq!(target["datasource"]["uid"], "${datasource}", "{panel}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The picture.
 
-use super::view::{Table as Shown, View};
+use super::view::{Table as Shown, View, full_name};
 use fairwire_gateway::telemetry::snapshot::{ClassSnapshot, WaySnapshot};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -15,33 +15,85 @@ const BAD: Style = Style::new().fg(Color::Red);
 /// Cells of a bar that shows a share of the link.
 const BAR: usize = 20;
 
+/// Lines of the head: the title, and two for each way.
+pub const HEAD_LINES: u16 = 5;
+/// Lines that say what was dropped, marked and lost.
+pub const COUNT_LINES: u16 = 3;
+/// Lines of a table beside its rows.
+pub const TABLE_LINES: u16 = 2;
+
 /// Draws `view`.
 pub fn draw(frame: &mut Frame<'_>, view: &View) {
-    let pictures = if view.is_still { 0 } else { 4 };
-    let [title, ways, pictures, counts, table, keys] = Layout::vertical([
-        Constraint::Length(1),
+    let [top, pictures, below, rows, keys] = Layout::vertical([
+        Constraint::Length(HEAD_LINES),
         Constraint::Length(4),
-        Constraint::Length(pictures),
-        Constraint::Length(3),
-        Constraint::Min(3),
+        Constraint::Length(COUNT_LINES),
+        Constraint::Min(TABLE_LINES + 2),
         Constraint::Length(1),
     ])
     .areas(frame.area());
-    frame.render_widget(title_line(view), title);
+    head(frame, view, top);
     frame.render_widget(keys_line(view), keys);
+    let Some(way) = view.way() else { return };
+    draw_pictures(frame, view, way, pictures);
+    counts(frame, view, below);
+    table(frame, view, rows);
+    if view.is_stale() {
+        // What it says of itself stays in its colours.
+        let [_, old] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(frame.area());
+        frame.buffer_mut().set_style(old, DIM);
+    }
+}
+
+/// The gateway, and both ways.
+pub fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
+    let [title, ways] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    frame.render_widget(title_line(view), title);
     let Some(snapshot) = &view.snapshot else { return };
     let lines: Vec<Line<'_>> =
         snapshot.ways.iter().enumerate().flat_map(|(at, way)| way_lines(way, at == view.way)).collect();
     frame.render_widget(Paragraph::new(lines), ways);
+}
+
+/// What was dropped, marked and lost on the way that is looked at.
+pub fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
+    let lines = view.way().map(|way| count_lines(way).to_vec()).unwrap_or_default();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// The table that is looked at, under a line that says what it is of.
+pub fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
+    let [title, rows] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     let Some(way) = view.way() else { return };
-    if pictures.height > 0 {
-        draw_pictures(frame, view, way, pictures);
-    }
-    frame.render_widget(Paragraph::new(count_lines(way).to_vec()), counts);
+    view.page.set(usize::from(rows.height.saturating_sub(1)));
+    frame.render_widget(table_line(view, way), title);
     match view.table {
-        Shown::Classes => frame.render_widget(classes(view, way, table), table),
-        Shown::Flows => frame.render_widget(flows(view, way, table), table),
+        Shown::Classes => frame.render_widget(classes(view, way, rows), rows),
+        Shown::Flows => frame.render_widget(flows(view, rows), rows),
     }
+}
+
+/// Whose rows are shown, which of them, and in which order.
+fn table_line<'a>(view: &View, way: &WaySnapshot) -> Line<'a> {
+    let rows = view.rows();
+    let first = first(view, rows);
+    let what = match view.table {
+        Shown::Classes => "classes",
+        Shown::Flows => "flows",
+    };
+    let last = rows.min(first + view.page.get());
+    let mut spans = vec![Span::styled(format!("{} {what}", way.way), BOLD)];
+    let order = view.order.name();
+    spans.push(Span::raw(format!(
+        "  {} to {last} of {}  by {order}",
+        first + usize::from(rows > 0),
+        view.all_rows()
+    )));
+    if view.is_typing || !view.search.is_empty() {
+        let cursor = if view.is_typing { "_" } else { "" };
+        spans.push(Span::styled(format!("  {rows} with \"{}{cursor}\"", view.search), BOLD));
+    }
+    Line::from(spans)
 }
 
 fn title_line(view: &View) -> Line<'_> {
@@ -59,22 +111,26 @@ fn title_line(view: &View) -> Line<'_> {
         spans.push(Span::styled("  paused", BOLD));
     }
     if let Some(trouble) = &view.trouble {
-        spans.push(Span::styled(format!("  {trouble}"), BAD));
+        let old = if view.is_stale() { "OLD NUMBERS: " } else { "" };
+        spans.push(Span::styled(format!("  {old}{trouble}"), BAD));
     }
     Line::from(spans)
 }
 
 fn keys_line(view: &View) -> Line<'_> {
-    if view.is_still {
-        return Line::default();
-    }
-    let order = view.order.name();
-    Line::styled(format!("d download  u upload  c classes  f flows  s order ({order})  p pause  q quit"), DIM)
+    let keys = if view.is_typing {
+        "type a part of a name  Enter keep it  Esc all rows"
+    } else {
+        "q quit  d/u way  c/f classes, flows  s order  / search  arrows, PgUp, PgDn scroll  p pause"
+    };
+    Line::styled(keys, DIM)
 }
 
 /// Two lines for a way: what passes and what waits, how long and how fairly.
 fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
-    let name = Span::styled(format!("{:9}", way.way), if is_chosen { BOLD } else { Style::new() });
+    // Without colours too the one that is looked at is to be seen.
+    let mark = if is_chosen { '>' } else { ' ' };
+    let name = Span::styled(format!("{mark}{:9}", way.way), if is_chosen { BOLD } else { Style::new() });
     if way.discipline.is_empty() {
         let text = format!("not shaped   {}", rate(way.throughput_bps));
         return [Line::from(vec![name, Span::raw(text)]), Line::default()];
@@ -90,7 +146,7 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     );
     let sojourn = &way.sojourn;
     let second = format!(
-        "         p50 {} p95 {} p99 {} ms  Jain {:.4}  worst share {:.2} points",
+        "          p50 {} p95 {} p99 {} ms  Jain {:.4}  worst share {:.2} points",
         time(sojourn.p50_s),
         time(sojourn.p95_s),
         time(sojourn.p99_s),
@@ -100,7 +156,7 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     [Line::from(vec![name, Span::raw(first)]), Line::raw(second)]
 }
 
-/// What was dropped, marked and lost since the start.
+/// What was dropped, marked and lost on a way since the start.
 fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
     let totals = &way.totals;
     let line = |what: &str, counts: &BTreeMap<String, u64>| {
@@ -110,7 +166,7 @@ fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
             .map(|(cause, count)| format!("{cause} {count}"))
             .collect();
         let told = if told.is_empty() { "none".to_owned() } else { told.join("  ") };
-        Line::raw(format!("{what:9}{told}"))
+        Line::raw(format!("{} {what:8}{told}", way.way))
     };
     [line("dropped", &totals.dropped), line("marked", &totals.marked), line("lost", &totals.lost)]
 }
@@ -123,9 +179,21 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
     };
-    draw_picture(frame, left, format!("sent, up to {}", rate(most as f64)), &past.throughput_bps, most);
+    draw_picture(
+        frame,
+        left,
+        format!("{} sent, up to {}", way.way, rate(most as f64)),
+        &past.throughput_bps,
+        most,
+    );
     let most = past.backlog_packets.iter().max().copied().unwrap_or(0);
-    draw_picture(frame, right, format!("waiting, up to {most} packets"), &past.backlog_packets, most);
+    draw_picture(
+        frame,
+        right,
+        format!("{} waiting, up to {most} packets", way.way),
+        &past.backlog_packets,
+        most,
+    );
 }
 
 fn draw_picture(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<u64>, most: u64) {
@@ -138,74 +206,103 @@ fn draw_picture(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDe
     frame.render_widget(picture, area);
 }
 
+/// Columns beside the name, in their order: what they are called, how wide they are, and how soon they are given up for the name (the least
+/// first).
+type Column = (&'static str, u16, usize);
+
+const CLASS_COLUMNS: [Column; 6] = [
+    ("weight", 6, 1),
+    ("offered", 8, 2),
+    ("got", 8, usize::MAX),
+    ("fair", 8, 4),
+    ("share (| fair)", BAR as u16, 0),
+    ("drop/s", 6, 3),
+];
+const FLOW_COLUMNS: [Column; 4] =
+    [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
+
+/// A name is cut only where it is longer than the second of these, or nothing can be given up for it any more.
+const NAME_WIDTHS: (usize, usize) = (16, 34);
+
+/// The columns for which there is room beside names of which the longest has so many `letters`.
+fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
+    let wanted = letters.clamp(NAME_WIDTHS.0, NAME_WIDTHS.1);
+    let mut kept: Vec<usize> = (0..all.len()).collect();
+    let room = |kept: &[usize]| {
+        let taken: u16 = kept.iter().map(|at| all[*at].1 + 1).sum();
+        usize::from(width.saturating_sub(taken))
+    };
+    while room(&kept) < wanted {
+        match kept.iter().copied().filter(|at| all[*at].2 < usize::MAX).min_by_key(|at| all[*at].2) {
+            Some(least) => kept.retain(|at| *at != least),
+            None => break,
+        }
+    }
+    kept
+}
+
+/// A table of rows that begin with their names.
+fn rows_of<'a>(
+    title: &str,
+    all: &[Column],
+    rows: Vec<(String, Vec<Cell<'a>>)>,
+    left: usize,
+    width: u16,
+) -> Table<'a> {
+    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let kept = columns(all, longest, width);
+    let widths = kept.iter().map(|at| Constraint::Length(all[*at].1));
+    let widths: Vec<Constraint> = std::iter::once(Constraint::Fill(1)).chain(widths).collect();
+    let title = Cell::from(title.to_owned());
+    let heads = kept.iter().map(|at| match *at {
+        at if at == left => Cell::from(all[at].0),
+        at => right(all[at].0.to_owned()),
+    });
+    let head = Row::new(std::iter::once(title).chain(heads)).style(BOLD);
+    let rows = rows.into_iter().map(|(name, cells)| {
+        let cells = cells.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell);
+        Row::new(std::iter::once(Cell::from(name)).chain(cells))
+    });
+    Table::new(rows, widths).column_spacing(1).header(head)
+}
+
 fn classes<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
     let all = way.throughput_bps.max(1.0);
-    let row = |class: &&ClassSnapshot| {
-        let name = match class.parent.as_str() {
-            "" => class.class.clone(),
-            parent => format!("{parent}/{}", class.class),
-        };
-        Row::new([
-            Cell::from(name),
+    let row = |class: &ClassSnapshot| {
+        let cells = vec![
             right(format!("{}", class.weight)),
             right(short(class.offered_bps)),
             right(short(class.throughput_bps)),
             right(short(class.fair_bps)),
             Cell::from(bar(class.throughput_bps / all, class.fair_bps / all)),
             right(format!("{:.0}", class.drops_per_s)),
-        ])
+        ];
+        (full_name(class), cells)
     };
     let rows = view.classes();
-    let rows = rows.iter().skip(first(view, rows.len(), area)).map(row);
-    let widths = [
-        Constraint::Fill(1),
-        Constraint::Length(6),
-        Constraint::Length(8),
-        Constraint::Length(8),
-        Constraint::Length(8),
-        Constraint::Length(BAR as u16),
-        Constraint::Length(6),
-    ];
-    let head = ["class (bit/s)", "weight", "offered", "got", "fair", "share (| fair)", "drop/s"];
-    Table::new(rows.collect::<Vec<_>>(), widths).column_spacing(1).header(header(head, 5))
+    let shown =
+        rows.iter().skip(first(view, rows.len())).take(usize::from(area.height)).map(|class| row(class));
+    let bar = CLASS_COLUMNS.iter().position(|(_, width, _)| *width == BAR as u16).unwrap_or(0);
+    rows_of("class (bit/s)", &CLASS_COLUMNS, shown.collect(), bar, area.width)
 }
 
-fn flows<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
+fn flows<'a>(view: &View, area: Rect) -> Table<'a> {
     let rows = view.flows();
-    let shown = rows.iter().skip(first(view, rows.len(), area)).map(|flow| {
-        Row::new([
-            Cell::from(flow.flow.clone()),
+    let shown = rows.iter().skip(first(view, rows.len())).take(usize::from(area.height)).map(|flow| {
+        let cells = vec![
             right(short(flow.offered_bps)),
             right(short(flow.throughput_bps)),
             right(format!("{:.0}", flow.drops_per_s)),
             right(format!("{:.0}", flow.marks_per_s)),
-        ])
+        ];
+        (flow.flow.clone(), cells)
     });
-    let widths = [
-        Constraint::Fill(1),
-        Constraint::Length(8),
-        Constraint::Length(8),
-        Constraint::Length(6),
-        Constraint::Length(6),
-    ];
-    let title = format!("flow ({} of {} that send; bit/s)", rows.len(), way.active_flows);
-    let head = [title.as_str(), "offered", "got", "drop/s", "mark/s"];
-    Table::new(shown.collect::<Vec<_>>(), widths).column_spacing(1).header(header(head, 0))
-}
-
-/// Names of columns: numbers stand to the right, as what is below them; the one at `left` does not.
-fn header<'a, const N: usize>(names: [&str; N], left: usize) -> Row<'a> {
-    let cell = |(at, name): (usize, &str)| match at {
-        0 => Cell::from(name.to_owned()),
-        _ if at == left => Cell::from(name.to_owned()),
-        _ => right(name.to_owned()),
-    };
-    Row::new(names.into_iter().enumerate().map(cell).collect::<Vec<_>>()).style(BOLD)
+    rows_of("flow (bit/s)", &FLOW_COLUMNS, shown.collect(), usize::MAX, area.width)
 }
 
 /// The first row, so that the last ones fill the table.
-fn first(view: &View, rows: usize, area: Rect) -> usize {
-    view.first.min(rows.saturating_sub(usize::from(area.height.saturating_sub(1))))
+fn first(view: &View, rows: usize) -> usize {
+    view.first.min(rows.saturating_sub(view.page.get()))
 }
 
 fn right<'a>(text: String) -> Cell<'a> {

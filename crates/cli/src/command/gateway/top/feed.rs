@@ -1,10 +1,13 @@
 //! Snapshots from a gateway's socket, again and again.
 
+use fairwire_gateway::clock;
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -14,19 +17,31 @@ const MOST_BYTES: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How soon a wish is noticed.
+const GLANCE: Duration = Duration::from_millis(50);
 /// Snapshots that wait to be drawn; a gateway gives a slow reader fewer.
 const WAITING: usize = 64;
 
 /// What comes from a gateway.
 pub enum News {
     Snapshot(Box<Snapshot>),
+    /// One with all classes.
+    Classes(Box<Snapshot>),
     /// It does not answer, and why; it is asked again.
     Lost(String),
 }
 
-/// Follows the gateway at `socket` from a thread of its own, over its restarts, until the receiver is dropped.
-pub fn follow(socket: PathBuf, every_ms: u32) -> Receiver<News> {
+/// All classes are asked for at most so often, where they are wanted: they are measured twice a second.
+const CLASSES_EVERY: Duration = Duration::from_millis(500);
+/// And with so many times what the answer took in between: of 20 000 classes it is 10 MB, and nobody is to be kept busy by a reader.
+const CLASSES_REST: u64 = 10;
+
+/// Follows the gateway at `socket` from threads of its own, over its restarts, until the receiver is dropped. All classes are told while
+/// they are wanted.
+pub fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
+    let (gateway, all) = (socket.clone(), sender.clone());
+    std::thread::spawn(move || fetch_classes(&gateway, &all, &wants_all));
     std::thread::spawn(move || {
         loop {
             let lost = match watch(&socket, every_ms, &sender) {
@@ -40,6 +55,27 @@ pub fn follow(socket: PathBuf, every_ms: u32) -> Receiver<News> {
         }
     });
     receiver
+}
+
+/// Tells of all classes while they are wanted. What goes wrong is told by who watches.
+fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBool) {
+    loop {
+        let begun = clock::now();
+        if wants_all.load(Ordering::Relaxed)
+            && let Ok(snapshot) = ask(socket)
+            && sender.send(News::Classes(Box::new(snapshot))).is_err()
+        {
+            return;
+        }
+        let took = clock::now().since(begun).ns();
+        let rest = Duration::from_nanos(took.saturating_mul(CLASSES_REST)).max(CLASSES_EVERY);
+        let until = clock::now() + fairwire_core::Duration::from_ns(rest.as_nanos() as u64);
+        // Whoever begins to want them has them soon.
+        let was_wanted = wants_all.load(Ordering::Relaxed);
+        while clock::now() < until && (was_wanted || !wants_all.load(Ordering::Relaxed)) {
+            std::thread::sleep(GLANCE);
+        }
+    }
 }
 
 /// Passes on what comes until nobody wants it.

@@ -7,7 +7,7 @@ mod view;
 use super::ask::silent;
 use crate::args::TopArgs;
 use crate::failure::{Ending, Failure};
-use crate::{interrupt, report};
+use crate::{hang_up, interrupt, report};
 use fairwire_gateway::service::socket_of;
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use feed::News;
@@ -17,12 +17,15 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use ratatui::{Frame, Terminal};
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use view::{Order, Table, View};
+use view::{Table, View};
 
-/// The screen is drawn so often at most; snapshots in between are in the small pictures.
-const FRAME: Duration = Duration::from_millis(33);
+/// How often news are looked for. The screen is drawn where there are some, and at each key; snapshots in between are in the small
+/// pictures.
+const FRAME: Duration = Duration::from_millis(100);
 
 /// Shows a running gateway.
 pub fn top(args: &TopArgs) -> Result<Ending, Failure> {
@@ -36,24 +39,39 @@ pub fn top(args: &TopArgs) -> Result<Ending, Failure> {
     if args.once || !io::stdout().is_terminal() {
         return once(&socket);
     }
-    let news = feed::follow(socket.clone(), args.every);
+    hang_up::end_with_terminal();
+    let wants_all = Arc::new(AtomicBool::new(false));
+    let news = feed::follow(socket.clone(), args.every, wants_all.clone());
     let view = View::new(&socket);
     let unusable = |error: io::Error| Failure::Ours(format!("the terminal cannot be used: {error}"));
     let mut terminal = ratatui::try_init().map_err(unusable)?;
-    let outcome = watch(&mut terminal, view, &news);
+    let outcome = watch(&mut terminal, view, &news, &wants_all);
     ratatui::restore();
     outcome.map_err(unusable)?;
     Ok(Ending::Done)
 }
 
-fn watch(terminal: &mut DefaultTerminal, mut view: View, news: &Receiver<News>) -> io::Result<()> {
+fn watch(
+    terminal: &mut DefaultTerminal,
+    mut view: View,
+    news: &Receiver<News>,
+    wants_all: &AtomicBool,
+) -> io::Result<()> {
+    let mut is_new = true;
     while !interrupt::is_asked() {
-        news.try_iter().for_each(|news| view.take(news));
-        terminal.draw(|frame| draw::draw(frame, &view))?;
+        for news in news.try_iter() {
+            view.take(news);
+            is_new = true;
+        }
+        wants_all.store(view.wants_all(), Ordering::Relaxed);
+        if is_new {
+            terminal.draw(|frame| draw::draw(frame, &view))?;
+            is_new = false;
+        }
         // All keys that came, and no longer than a frame.
         let mut wait = FRAME;
         while event::poll(wait)? {
-            wait = Duration::ZERO;
+            (wait, is_new) = (Duration::ZERO, true);
             if let Event::Key(key) = event::read()?
                 && is_last(&mut view, key)
             {
@@ -69,21 +87,62 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
     if key.kind != KeyEventKind::Press {
         return false;
     }
+    // The terminal gives keys, not signals.
+    if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
+        return true;
+    }
+    if view.is_typing {
+        search(view, key.code);
+        return false;
+    }
+    let page = view.page.get().max(1) as isize;
     match key.code {
-        KeyCode::Char('q') | KeyCode::Esc => return true,
-        // The terminal gives keys, not signals.
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return true,
-        KeyCode::Char('d') => view.way = 0,
-        KeyCode::Char('u') => view.way = 1,
-        KeyCode::Char('c') => view.table = Table::Classes,
-        KeyCode::Char('f') => view.table = Table::Flows,
+        KeyCode::Char('q') => return true,
+        KeyCode::Esc if view.search.is_empty() => return true,
+        KeyCode::Esc => view.search_for(String::new()),
+        KeyCode::Char('/') => {
+            view.search_for(String::new());
+            view.is_typing = true;
+        }
+        KeyCode::Char('d') => view.show(0, view.table),
+        KeyCode::Char('u') => view.show(1, view.table),
+        KeyCode::Char('c') => view.show(view.way, Table::Classes),
+        KeyCode::Char('f') => view.show(view.way, Table::Flows),
         KeyCode::Char('s') => view.order = view.order.next(),
         KeyCode::Char('p') => view.is_paused = !view.is_paused,
-        KeyCode::Down => view.first = view.first.saturating_add(1),
-        KeyCode::Up => view.first = view.first.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => view.scroll(1),
+        KeyCode::Up | KeyCode::Char('k') => view.scroll(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => view.scroll(page),
+        KeyCode::PageUp => view.scroll(-page),
+        KeyCode::Home | KeyCode::Char('g') => view.scroll(isize::MIN),
+        KeyCode::End | KeyCode::Char('G') => view.scroll(isize::MAX),
         _ => {}
     }
     false
+}
+
+/// Bytes of the longest search.
+const LONGEST_SEARCH: usize = 100;
+
+/// A key while the name to look for is typed.
+fn search(view: &mut View, key: KeyCode) {
+    let mut text = view.search.clone();
+    match key {
+        KeyCode::Enter => view.is_typing = false,
+        KeyCode::Esc => {
+            view.is_typing = false;
+            view.search_for(String::new());
+        }
+        KeyCode::Backspace => {
+            text.pop();
+            view.search_for(text);
+        }
+        KeyCode::Char(letter) if text.len() < LONGEST_SEARCH => {
+            text.push(letter);
+            view.search_for(text);
+        }
+        _ => {}
+    }
 }
 
 fn once(socket: &Path) -> Result<Ending, Failure> {
@@ -92,27 +151,29 @@ fn once(socket: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Columns of the picture that is printed.
+/// Columns of the pictures that are printed.
 const COLUMNS: u16 = 100;
-/// Lines of it beside the rows of tables.
-const LINES: u16 = 12;
+/// Rows of each table that are printed.
+const ROWS: usize = 1000;
 
-/// Both ways and both tables, one picture after the other.
+/// The head once, then what was dropped and both tables of each way.
 fn as_text(snapshot: Snapshot, socket: &Path) -> String {
     let mut view = View::new(socket);
-    view.is_still = true;
     let ways = snapshot.ways.len();
     view.take(News::Snapshot(Box::new(snapshot)));
-    let mut text = String::new();
+    let mut text = picture(COLUMNS, draw::HEAD_LINES, &|frame| draw::head(frame, &view, frame.area()));
     for way in 0..ways {
+        view.show(way, Table::Classes);
+        text += "\n";
+        text += &picture(COLUMNS, draw::COUNT_LINES, &|frame| draw::counts(frame, &view, frame.area()));
         for table in [Table::Classes, Table::Flows] {
-            (view.way, view.table, view.order) = (way, table, Order::Got);
-            let rows = view.rows().min(200) as u16;
-            if rows == 0 {
-                continue;
+            view.show(way, table);
+            let rows = view.rows().min(ROWS) as u16;
+            if rows > 0 {
+                text += "\n";
+                let lines = draw::TABLE_LINES + rows;
+                text += &picture(COLUMNS, lines, &|frame| draw::table(frame, &view, frame.area()));
             }
-            text += &picture(COLUMNS, LINES + rows, &|frame| draw::draw(frame, &view));
-            text += "\n";
         }
     }
     text

@@ -106,9 +106,94 @@ fn a_gateway_that_is_lost_is_told_beside_what_was_seen_last() {
     let mut view = seen(3);
     view.take(News::Lost("the gateway at edge.sock has ended".into()));
     let drawn = picture(120, 24, &|frame| draw::draw(frame, &view));
-    assert!(drawn.contains("has ended") && drawn.contains("gold/alice"), "{drawn}");
+    assert!(drawn.contains("OLD NUMBERS: the gateway at edge.sock has ended"), "{drawn}");
+    assert!(drawn.contains("gold/alice"), "{drawn}");
+    assert!(is_grey(&view), "old numbers do not look like new ones");
     view.take(News::Snapshot(Box::new(canned(9))));
     assert!(!picture(120, 24, &|frame| draw::draw(frame, &view)).contains("has ended"));
+    assert!(!is_grey(&view));
+}
+
+/// Is everything below the title drawn in grey?
+fn is_grey(view: &View) -> bool {
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a buffer");
+    terminal.draw(|frame| draw::draw(frame, view)).expect("a buffer takes everything");
+    let buffer = terminal.backend().buffer();
+    let cells = (1..24_u16).flat_map(|y| (0..80_u16).map(move |x| (x, y)));
+    cells.map(|at| &buffer[at]).all(|cell| cell.fg == ratatui::style::Color::DarkGray)
+}
+
+#[test]
+fn names_stay_however_narrow_the_terminal_is() {
+    let mut view = seen(30);
+    for (width, kept, given_up) in [
+        (80, &["weight", "offered", "got", "fair", "share (| fair)", "drop/s"][..], &[][..]),
+        (60, &["weight", "offered", "got", "fair", "drop/s"], &["share"]),
+        (40, &["got", "fair"], &["share", "weight", "offered"]),
+        (20, &["got"], &["fair"]),
+    ] {
+        view.show(0, Table::Classes);
+        let drawn = picture(width, 24, &|frame| draw::draw(frame, &view));
+        let (_, below) = drawn.split_once("download classes").expect("the table says whose it is");
+        assert!(below.contains("gold/alice") && kept.iter().all(|head| below.contains(head)), "{drawn}");
+        assert!(!given_up.iter().any(|head| below.contains(head)), "{drawn}");
+        view.show(0, Table::Flows);
+        let drawn = picture(width, 24, &|frame| draw::draw(frame, &view));
+        assert!(drawn.contains("tcp 192.0.2") && drawn.contains("44.4 M"), "{drawn}");
+    }
+}
+
+/// A gateway with five hundred subscribers, of which a snapshot has the 32 that got most.
+fn crowd() -> (Snapshot, Snapshot) {
+    let mut all = canned(1);
+    all.ways[0].classes = (0..500)
+        .map(|n| class(&format!("sub-{n:03}"), "", 1.0, [1.0, (500 - n) as f64 / 100.0, 1.0]))
+        .collect();
+    all.ways[0].class_count = 500;
+    let mut busiest = all.clone();
+    busiest.ways[0].classes.truncate(32);
+    (busiest, all)
+}
+
+#[test]
+fn every_row_can_be_scrolled_to_and_looked_for() {
+    let (busiest, all) = crowd();
+    let mut view = View::new(Path::new("edge.sock"));
+    view.take(News::Snapshot(Box::new(busiest.clone())));
+    let drawn = |view: &View| picture(80, 24, &|frame| draw::draw(frame, view));
+    let first = drawn(&view);
+    assert!(first.contains("download classes  1 to 9 of 500  by got"), "{first}");
+    assert!(!view.wants_all(), "what is seen is there");
+    let key = |view: &mut View, code| assert!(!is_last(view, KeyEvent::new(code, KeyModifiers::NONE)));
+    key(&mut view, KeyCode::PageDown);
+    assert!(view.wants_all());
+    view.take(News::Classes(Box::new(all)));
+    assert!(drawn(&view).contains("10 to 18 of 500"), "{}", drawn(&view));
+    view.take(News::Snapshot(Box::new(busiest.clone())));
+    key(&mut view, KeyCode::End);
+    assert!(
+        drawn(&view).contains("492 to 500 of 500") && drawn(&view).contains("sub-499"),
+        "{}",
+        drawn(&view)
+    );
+    // No further, and back again at once.
+    key(&mut view, KeyCode::Down);
+    key(&mut view, KeyCode::Up);
+    assert!(drawn(&view).contains("491 to 499 of 500"), "{}", drawn(&view));
+    press(&mut view, "/SUB-41q"); // letters are letters while a name is typed
+    key(&mut view, KeyCode::Backspace);
+    let found = drawn(&view);
+    assert!(
+        found.contains("1 to 9 of 500  by got  10 with \"SUB-41_\"") && found.contains("sub-410"),
+        "{found}"
+    );
+    key(&mut view, KeyCode::Enter);
+    press(&mut view, "jj");
+    assert!(drawn(&view).contains("2 to 10 of 500  by got  10 with \"SUB-41\""), "{}", drawn(&view));
+    key(&mut view, KeyCode::Esc);
+    view.take(News::Snapshot(Box::new(busiest)));
+    assert!(drawn(&view).contains("1 to 9 of 500  by got\n") && !view.wants_all(), "{}", drawn(&view));
+    assert!(is_last(&mut view, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
 }
 
 #[test]
@@ -175,7 +260,44 @@ fn one_picture_is_printed_of_both_ways() {
     let served = gateway(&socket, 1);
     let snapshot = feed::ask(&socket).expect("an answer");
     assert_eq!(served.join().expect("it served"), "{\"ask\":\"status\",\"classes\":true}\n");
-    insta::assert_snapshot!(as_text(snapshot, &socket));
+    let text = as_text(snapshot, &socket);
+    assert_eq!(text.matches("fairwire gateway").count(), 1, "one head");
+    for title in ["download classes", "download flows", "download dropped", "upload dropped"] {
+        assert_eq!(text.lines().filter(|line| line.starts_with(title)).count(), 1, "{title}");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn all_classes_are_asked_for_once_they_are_wanted() {
+    use std::io::{BufRead, BufReader, Write};
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("edge.sock");
+    let listener = UnixListener::bind(&socket).expect("a new socket");
+    let served = std::thread::spawn(move || {
+        let mut streams = Vec::new();
+        let mut requests = Vec::new();
+        for stream in listener.incoming().take(2).map(|stream| stream.expect("somebody asks")) {
+            let mut request = String::new();
+            BufReader::new(&stream).read_line(&mut request).expect("a line");
+            let answer = fairwire_gateway::control::protocol::Answer::Snapshot(Box::new(canned(0)));
+            writeln!(&stream, "{}", serde_json::to_string(&answer).expect("it has a JSON form"))
+                .expect("it reads");
+            requests.push(request);
+            streams.push(stream); // the watcher stays connected
+        }
+        requests
+    });
+    let wanted = Arc::new(AtomicBool::new(false));
+    let news = feed::follow(socket, 10, wanted.clone());
+    assert!(matches!(news.recv(), Ok(News::Snapshot(_))));
+    wanted.store(true, Ordering::Relaxed);
+    assert!(matches!(news.recv(), Ok(News::Classes(_))));
+    let requests = served.join().expect("it served");
+    assert_eq!(
+        requests,
+        ["{\"ask\":\"watch\",\"every_ms\":10}\n", "{\"ask\":\"status\",\"classes\":true}\n"]
+    );
 }
 
 #[test]
@@ -183,7 +305,7 @@ fn a_gateway_that_starts_again_is_found_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
     let first = gateway(&socket, 3);
-    let news = feed::follow(socket.clone(), 10);
+    let news = feed::follow(socket.clone(), 10, Default::default());
     let snapshots = |count| (0..count).all(|_| matches!(news.recv(), Ok(News::Snapshot(_))));
     assert!(snapshots(3));
     assert_eq!(first.join().expect("it served"), "{\"ask\":\"watch\",\"every_ms\":10}\n");

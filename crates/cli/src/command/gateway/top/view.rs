@@ -2,6 +2,7 @@
 
 use super::feed::News;
 use fairwire_gateway::telemetry::snapshot::{ClassSnapshot, FlowSnapshot, Snapshot, WaySnapshot};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -19,10 +20,16 @@ pub struct View {
     pub table: Table,
     pub order: Order,
     pub is_paused: bool,
-    /// Is it one picture, without what changes over time?
-    pub is_still: bool,
     /// The first row of the table that is shown.
     pub first: usize,
+    /// Rows of the table that fit, when it was drawn last.
+    pub page: Cell<usize>,
+    /// Only rows with this in their names are shown.
+    pub search: String,
+    /// Is it being typed?
+    pub is_typing: bool,
+    /// All classes of each way, as they were lately; the snapshot has the busiest.
+    all: [Vec<ClassSnapshot>; 2],
 }
 
 /// What happened lately on one way, the newest last.
@@ -85,8 +92,11 @@ impl View {
             table: Table::Classes,
             order: Order::Got,
             is_paused: false,
-            is_still: false,
             first: 0,
+            page: Cell::new(0),
+            search: String::new(),
+            is_typing: false,
+            all: Default::default(),
         }
     }
 
@@ -103,8 +113,22 @@ impl View {
                     past.take(snapshot.uptime_s, way);
                 }
                 self.snapshot = Some(*snapshot);
+                if !self.wants_all() {
+                    self.all = Default::default();
+                }
             }
+            News::Classes(snapshot) if !self.is_paused => {
+                for (all, way) in self.all.iter_mut().zip(snapshot.ways) {
+                    *all = way.classes;
+                }
+            }
+            News::Classes(_) => {}
         }
+    }
+
+    /// Are the numbers old ones, for the gateway does not answer?
+    pub fn is_stale(&self) -> bool {
+        self.snapshot.is_some() && self.trouble.is_some()
     }
 
     /// The way that is looked at.
@@ -112,18 +136,58 @@ impl View {
         self.snapshot.as_ref()?.ways.get(self.way)
     }
 
+    /// Looks at a table of a way, from its beginning.
+    pub fn show(&mut self, way: usize, table: Table) {
+        (self.way, self.table, self.first) = (way, table, 0);
+    }
+
+    /// Looks for rows with `text` in their names.
+    pub fn search_for(&mut self, text: String) {
+        (self.search, self.first) = (text, 0);
+    }
+
+    /// Goes so many rows down, no further than the last page.
+    pub fn scroll(&mut self, rows: isize) {
+        // Where the rest of the classes has not come yet, the table begins to be longer than it seems.
+        let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
+        self.first = self.first.saturating_add_signed(rows).min(last);
+    }
+
+    /// Are there more classes than the snapshot has?
+    fn is_cut(&self) -> bool {
+        self.table == Table::Classes
+            && self.way().is_some_and(|way| way.class_count > way.classes.len() as u64)
+    }
+
+    /// Is something looked for among all classes, beyond the busiest?
+    pub fn wants_all(&self) -> bool {
+        let is_beyond =
+            self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != Order::Got;
+        self.is_cut() && is_beyond
+    }
+
     /// Rows of the table.
     pub fn rows(&self) -> usize {
+        match self.table {
+            Table::Classes => self.classes().len(),
+            Table::Flows => self.flows().len(),
+        }
+    }
+
+    /// How many rows there would be, were all told and none left out by a search.
+    pub fn all_rows(&self) -> u64 {
         self.way().map_or(0, |way| match self.table {
-            Table::Classes => way.classes.len(),
-            Table::Flows => way.flows.len(),
+            Table::Classes => way.class_count.max(way.classes.len() as u64),
+            Table::Flows => way.active_flows.max(way.flows.len() as u64),
         })
     }
 
     /// The classes in their order.
     pub fn classes(&self) -> Vec<&ClassSnapshot> {
+        let Some(way) = self.way() else { return Vec::new() };
+        let all = if self.all[self.way].is_empty() { &way.classes } else { &self.all[self.way] };
         let mut rows: Vec<&ClassSnapshot> =
-            self.way().map(|way| way.classes.iter().collect()).unwrap_or_default();
+            all.iter().filter(|class| self.finds(&full_name(class))).collect();
         let off = |class: &ClassSnapshot| (class.throughput_bps - class.fair_bps).abs();
         rows.sort_by(|a, b| match self.order {
             Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
@@ -137,8 +201,8 @@ impl View {
 
     /// The flows in their order.
     pub fn flows(&self) -> Vec<&FlowSnapshot> {
-        let mut rows: Vec<&FlowSnapshot> =
-            self.way().map(|way| way.flows.iter().collect()).unwrap_or_default();
+        let Some(way) = self.way() else { return Vec::new() };
+        let mut rows: Vec<&FlowSnapshot> = way.flows.iter().filter(|flow| self.finds(&flow.flow)).collect();
         rows.sort_by(|a, b| match self.order {
             Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
             Order::Offered => b.offered_bps.total_cmp(&a.offered_bps),
@@ -146,6 +210,18 @@ impl View {
             Order::Unfair | Order::Name => a.flow.cmp(&b.flow),
         });
         rows
+    }
+
+    fn finds(&self, name: &str) -> bool {
+        name.to_lowercase().contains(&self.search.to_lowercase())
+    }
+}
+
+/// The name of a class, behind that of the class above it.
+pub fn full_name(class: &ClassSnapshot) -> String {
+    match class.parent.as_str() {
+        "" => class.class.clone(),
+        parent => format!("{parent}/{}", class.class),
     }
 }
 

@@ -1,0 +1,483 @@
+//! A snapshot as a page for Prometheus: as text, version 0.0.4, or as OpenMetrics 1.0.
+//!
+//! Sources: prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics specification (prometheus.io/docs/specs/om/open_metrics_spec).
+//! Who accepts OpenMetrics gets it; everybody else, such as `curl` and `promtool check metrics`, gets text. Names, labels and numbers are
+//! the same in both. Where node_exporter has a word for something (its qdisc collector), that one is used, with its labels `device` and
+//! `kind`, so that dashboards of queues fit; the rest is `fairwire_*`, and `process_*` as everywhere. Units are base units: bytes and seconds.
+//!
+//! It is written by hand because no kept library writes both: `prometheus-client` has OpenMetrics alone, `prometheus` text alone.
+//!
+//! **There is never a label per flow**, and a label `class` only for classes of the configuration, of which there are at most
+//! [`MOST_CLASSES`] here, and never for subscribers: their number is the operator's, and a time series for each is what breaks a
+//! Prometheus. The socket tells of all.
+
+use super::about::About;
+use super::snapshot::{ClassSnapshot, ProcessSnapshot, Snapshot, WaySnapshot};
+use crate::class_book::ClassKind;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+
+/// The form of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Prometheus' text format, version 0.0.4.
+    Text,
+    /// OpenMetrics 1.0.
+    OpenMetrics,
+}
+
+impl Format {
+    /// What an answer says of its form.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Format::Text => "text/plain; version=0.0.4; charset=utf-8",
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+
+    /// The form for one that sent these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics where it is named, and text not
+    /// preferred.
+    pub fn accepted<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
+        let (mut text, mut open_metrics) = (0.0_f64, 0.0_f64);
+        for range in headers.flat_map(|header| header.split(',')) {
+            match wanted(range) {
+                Some(("application/openmetrics-text", None | Some("1.0.0"), q)) => {
+                    open_metrics = open_metrics.max(q)
+                }
+                Some(("text/plain", None | Some("0.0.4"), q)) => text = text.max(q),
+                _ => {}
+            }
+        }
+        if open_metrics > 0.0 && open_metrics >= text { Format::OpenMetrics } else { Format::Text }
+    }
+}
+
+/// Type, version and quality of a range of an `Accept` header. `None` where it cannot be read.
+fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
+    let mut parts = range.split(';').map(str::trim);
+    let kind = parts.next()?;
+    let (mut version, mut quality) = (None, 1.0);
+    for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+        match name.trim() {
+            "version" => version = Some(value.trim().trim_matches('"')),
+            "q" => quality = value.trim().parse().ok().filter(|q| (0.0..=1.0).contains(q))?,
+            _ => {}
+        }
+    }
+    Some((kind, version, quality))
+}
+
+/// The most classes that have a time series each.
+pub const MOST_CLASSES: usize = 256;
+
+type OfWay = fn(&WaySnapshot) -> u64;
+type OfClass<T> = fn(&ClassSnapshot) -> T;
+
+/// `snapshot`, which has all classes, as a page.
+pub fn text(snapshot: &Snapshot, about: &About, format: Format) -> String {
+    let mut page = Page { text: String::with_capacity(32 << 10), format };
+    gateway(&mut page, snapshot);
+    if let Some(its) = &snapshot.process {
+        process(&mut page, its);
+    }
+    qdisc(&mut page, snapshot);
+    queue(&mut page, snapshot);
+    fairness(&mut page, snapshot);
+    totals(&mut page, snapshot);
+    classes(&mut page, snapshot, about);
+    ports(&mut page, snapshot);
+    if format == Format::OpenMetrics {
+        page.text.push_str("# EOF\n");
+    }
+    page.text
+}
+
+fn gateway(page: &mut Page, snapshot: &Snapshot) {
+    let version = env!("CARGO_PKG_VERSION");
+    page.info("fairwire_build", "The version of fairwire.", [("version", version)]);
+    page.info("fairwire_gateway", "The gateway's name.", [("name", &snapshot.name)]);
+    let gauges = [("fairwire_uptime_seconds", "Time since it began to forward.", snapshot.uptime_s)];
+    page.each(Kind::Gauge, &gauges);
+    let counters = [
+        ("fairwire_reloads", "Configurations put in place since the start.", snapshot.reloads),
+        ("fairwire_capture_missed", "Events that came while the ring was copied.", snapshot.capture_missed),
+    ];
+    page.each(Kind::Counter, &counters);
+    page.each(
+        Kind::Gauge,
+        &[("fairwire_captured_packets", "Packets in the capture ring.", snapshot.captured)],
+    );
+}
+
+/// The words of all Prometheus clients, and of the thread that is the limit of a gateway.
+fn process(page: &mut Page, its: &ProcessSnapshot) {
+    let counters = [
+        ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
+        (
+            "fairwire_forwarding_cpu_seconds",
+            "Of this, processor time of the thread that forwards.",
+            its.forwarding_cpu_s,
+        ),
+    ];
+    page.each(Kind::Counter, &counters);
+    page.each(
+        Kind::Gauge,
+        &[("process_start_time_seconds", "When it was started, since 1970.", its.started_s)],
+    );
+    let gauges = [
+        ("process_resident_memory_bytes", "Memory in use.", its.resident_bytes),
+        ("process_virtual_memory_bytes", "Memory taken, in use or not.", its.virtual_bytes),
+        ("process_threads", "Threads.", its.threads),
+    ];
+    page.each(Kind::Gauge, &gauges);
+}
+
+/// The words of node_exporter. Its device is the interface that the queue stands before: a download leaves by the inside.
+fn qdisc(page: &mut Page, snapshot: &Snapshot) {
+    let dropped =
+        |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
+    let counters: [(&str, &str, OfWay); 4] = [
+        ("node_qdisc_bytes", "Bytes sent, as counted on the link.", |way| way.totals.bytes_out),
+        ("node_qdisc_packets", "Packets sent.", |way| way.totals.packets_out),
+        ("node_qdisc_drops", "Packets dropped or lost.", dropped),
+        ("node_qdisc_overlimits", "Packets marked or dropped by the discipline.", |way| {
+            way.totals.dropped.values().chain(way.totals.marked.values()).sum()
+        }),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, Kind::Counter, help);
+        for (way, device) in shaped(snapshot) {
+            page.sample(
+                &format!("{name}_total"),
+                &[("device", device), ("kind", &way.discipline)],
+                value(way),
+            );
+        }
+    }
+    let gauges: [(&str, &str, OfWay); 2] = [
+        ("node_qdisc_current_queue_length", "Packets that wait.", |way| way.backlog_packets),
+        ("node_qdisc_backlog", "Bytes that wait, as counted on the link.", |way| way.backlog_bytes),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, Kind::Gauge, help);
+        for (way, device) in shaped(snapshot) {
+            page.sample(name, &[("device", device), ("kind", &way.discipline)], value(way));
+        }
+    }
+}
+
+/// The ways with a discipline, and the interface by which each leaves.
+fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
+    let device = |at: usize| snapshot.ports.get(at).map_or("", |port| port.interface.as_str());
+    snapshot
+        .ways
+        .iter()
+        .enumerate()
+        .filter(|(_, way)| !way.discipline.is_empty())
+        .map(move |(at, way)| (way, device(at)))
+}
+
+fn queue(page: &mut Page, snapshot: &Snapshot) {
+    sojourns(page, snapshot);
+    let gauges: [(&str, &str, fn(&WaySnapshot) -> f64); 5] = [
+        ("fairwire_sojourn_max_seconds", "The longest wait of the last second.", |way| way.sojourn.max_s),
+        ("fairwire_rate_bytes_per_second", "The rate of the link; 0 where nothing is shaped.", |way| {
+            way.rate_bps as f64 / 8.0
+        }),
+        ("fairwire_throughput_bytes_per_second", "What left during the last second.", |way| {
+            way.throughput_bps / 8.0
+        }),
+        ("fairwire_utilization_ratio", "The part of the link in use during the last second.", |way| {
+            way.utilization
+        }),
+        ("fairwire_delayed_packets", "Packets on the delay line of a lab.", |way| way.delayed_packets as f64),
+    ];
+    for (name, help, value) in gauges {
+        page.each_way(snapshot, name, help, value);
+    }
+    discipline(page, snapshot);
+}
+
+/// How long packets waited since the start.
+fn sojourns(page: &mut Page, snapshot: &Snapshot) {
+    let name = "fairwire_sojourn_seconds";
+    page.family(name, Kind::Histogram, "How long packets waited that left since the start.");
+    for way in &snapshot.ways {
+        let waits = &way.sojourn_histogram;
+        let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
+        let mut below = 0;
+        for (bound, count) in bounds.zip(&waits.counts) {
+            below += count;
+            page.sample(&format!("{name}_bucket"), &[("way", &way.way), ("le", &bound)], below);
+        }
+        page.sample(&format!("{name}_sum"), &[("way", &way.way)], waits.sum_s);
+        page.sample(&format!("{name}_count"), &[("way", &way.way)], below);
+    }
+}
+
+/// Gauges of the disciplines: a family for each unit, so that no family has two.
+fn discipline(page: &mut Page, snapshot: &Snapshot) {
+    type Unit = (&'static str, &'static str, f64);
+    // The unit as a gauge's name ends with it, as a family does, and what one of it is there.
+    const UNITS: [Unit; 7] = [
+        ("1", "value", 1.0),
+        ("packets", "packets", 1.0),
+        ("bytes", "bytes", 1.0),
+        ("flows", "flows", 1.0),
+        ("tokens", "tokens", 1.0),
+        ("s", "seconds", 1.0),
+        ("bps", "bytes_per_second", 1.0 / 8.0),
+    ];
+    for (suffix, unit, size) in UNITS {
+        let name = format!("fairwire_discipline_{unit}");
+        page.family(
+            &name,
+            Kind::Gauge,
+            "What the discipline tells of itself in this unit (`fairwire describe`).",
+        );
+        for way in &snapshot.ways {
+            for (gauge, value) in
+                way.gauges.iter().filter(|(gauge, _)| gauge.rsplit('_').next() == Some(suffix))
+            {
+                let gauge =
+                    gauge.strip_suffix(suffix).and_then(|name| name.strip_suffix('_')).unwrap_or(gauge);
+                let labels = [("way", way.way.as_str()), ("kind", &way.discipline), ("gauge", gauge)];
+                page.sample(&name, &labels, value * size);
+            }
+        }
+    }
+}
+
+fn fairness(page: &mut Page, snapshot: &Snapshot) {
+    let gauges: [(&str, &str, fn(&WaySnapshot) -> f64); 3] = [
+        ("fairwire_jain_index", "Jain's index over the flows that wanted more than they got.", |way| {
+            way.jain
+        }),
+        (
+            "fairwire_worst_share_error_ratio",
+            "The largest difference of a class between its share of the link and its fair share.",
+            |way| way.worst_share_error_points / 100.0,
+        ),
+        ("fairwire_active_flows", "Flows that sent during the last second.", |way| way.active_flows as f64),
+    ];
+    for (name, help, value) in gauges {
+        page.each_way(snapshot, name, help, value);
+    }
+}
+
+fn totals(page: &mut Page, snapshot: &Snapshot) {
+    let counters: [(&str, &str, OfWay); 5] = [
+        ("fairwire_received_packets", "Packets that came in, wire-size.", |way| way.totals.packets_in),
+        ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", |way| way.totals.bytes_in),
+        ("fairwire_sent_packets", "Packets sent on.", |way| way.totals.packets_out),
+        ("fairwire_unshaped_packets", "Packets that passed by the discipline.", |way| way.totals.unshaped),
+        ("fairwire_washed_packets", "Packets that came in with a DSCP, which was cleared.", |way| {
+            way.totals.washed
+        }),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, Kind::Counter, help);
+        for way in &snapshot.ways {
+            page.sample(&format!("{name}_total"), &[("way", &way.way)], value(way));
+        }
+    }
+    type By = fn(&WaySnapshot) -> &BTreeMap<String, u64>;
+    let by_cause: [(&str, &str, By); 3] = [
+        ("fairwire_dropped_packets", "Drops by the discipline, by cause.", |way| &way.totals.dropped),
+        ("fairwire_marked_packets", "Marks by the discipline, by cause.", |way| &way.totals.marked),
+        ("fairwire_lost_packets", "Losses of the gateway itself, by kind.", |way| &way.totals.lost),
+    ];
+    for (name, help, counts) in by_cause {
+        page.family(name, Kind::Counter, help);
+        for way in &snapshot.ways {
+            for (cause, count) in counts(way) {
+                page.sample(&format!("{name}_total"), &[("way", &way.way), ("cause", cause)], count);
+            }
+        }
+    }
+}
+
+fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
+    let is_class = |class: &ClassSnapshot| {
+        let number = about.book.number(&class.class);
+        number.and_then(|number| about.book.class(number)).is_some_and(|class| class.kind == ClassKind::Class)
+    };
+    let mut told: Vec<(&str, &ClassSnapshot)> = Vec::new();
+    for way in &snapshot.ways {
+        told.extend(
+            way.classes
+                .iter()
+                .filter(|class| is_class(class))
+                .take(MOST_CLASSES)
+                .map(|class| (way.way.as_str(), class)),
+        );
+    }
+    let labels = |way, class: &ClassSnapshot| {
+        [("way", way), ("class", class.class.as_str())]
+            .map(|(name, value): (&'static str, &str)| (name, value.to_owned()))
+    };
+    let counters: [(&str, &str, OfClass<u64>); 2] = [
+        (
+            "fairwire_class_bytes",
+            "Bytes of the class sent on, as counted on the link; of a class with members only what is its own.",
+            |class| class.bytes_out,
+        ),
+        ("fairwire_class_dropped_packets", "Packets of the class dropped.", |class| class.dropped),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, Kind::Counter, help);
+        for (way, class) in &told {
+            let [way, name_of] = labels(way, class);
+            page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
+        }
+    }
+    let gauges: [(&str, &str, OfClass<f64>); 4] = [
+        ("fairwire_class_weight", "The weight among its siblings.", |class| class.weight),
+        ("fairwire_class_offered_bytes_per_second", "What it offered.", |class| class.offered_bps / 8.0),
+        ("fairwire_class_throughput_bytes_per_second", "What it got.", |class| class.throughput_bps / 8.0),
+        ("fairwire_class_fair_bytes_per_second", "What it ought to have got.", |class| class.fair_bps / 8.0),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, Kind::Gauge, help);
+        for (way, class) in &told {
+            let [way, name_of] = labels(way, class);
+            page.sample(name, &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
+        }
+    }
+}
+
+fn ports(page: &mut Page, snapshot: &Snapshot) {
+    type Of = fn(&super::snapshot::PortSnapshot) -> u64;
+    let counters: [(&str, &str, Of); 3] = [
+        (
+            "fairwire_port_overflows",
+            "Frames that the kernel dropped because they were not fetched in time.",
+            |port| port.overflows,
+        ),
+        ("fairwire_port_truncated", "Frames longer than could be taken in.", |port| port.truncated),
+        ("fairwire_port_outages", "How often the interface went down.", |port| port.outages),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, Kind::Counter, help);
+        for port in &snapshot.ports {
+            page.sample(&format!("{name}_total"), &[("device", &port.interface)], value(port));
+        }
+    }
+    page.family("fairwire_port_up", Kind::Gauge, "Is the interface up, as far as known?");
+    for port in &snapshot.ports {
+        page.sample("fairwire_port_up", &[("device", &port.interface)], u8::from(port.is_up));
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+}
+
+/// Units in which a family's name may end; a longer one stands before its own end.
+const UNITS: [&str; 8] =
+    ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
+
+/// Text that grows by families and their samples.
+struct Page {
+    text: String,
+    format: Format,
+}
+
+impl Page {
+    /// A family begins. Its name ends with its unit, where it has one.
+    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+        // What OpenMetrics says of a family, text says of its samples; and it knows no infos.
+        let (kind, suffix) = match (kind, self.format) {
+            (Kind::Counter, Format::Text) => ("counter", "_total"),
+            (Kind::Counter, Format::OpenMetrics) => ("counter", ""),
+            (Kind::Info, Format::Text) => ("gauge", "_info"),
+            (Kind::Info, Format::OpenMetrics) => ("info", ""),
+            (Kind::Gauge, _) => ("gauge", ""),
+            (Kind::Histogram, _) => ("histogram", ""),
+        };
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(self.text, "# HELP {name}{suffix} {help}");
+        let _ = writeln!(self.text, "# TYPE {name}{suffix} {kind}");
+        let unit =
+            UNITS.iter().find(|unit| name.strip_suffix(**unit).is_some_and(|rest| rest.ends_with('_')));
+        if let Some(unit) = unit.filter(|_| self.format == Format::OpenMetrics) {
+            let _ = writeln!(self.text, "# UNIT {name} {unit}");
+        }
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        self.text.push_str(name);
+        for (place, (label, value)) in labels.iter().enumerate() {
+            self.text.push(if place == 0 { '{' } else { ',' });
+            let _ = write!(self.text, "{label}=\"{}\"", escaped(value));
+        }
+        self.text.push_str(if labels.is_empty() { " " } else { "} " });
+        let _ = writeln!(self.text, "{value}");
+    }
+
+    /// A family of one sample for each name.
+    fn each<T: Display>(&mut self, kind: Kind, all: &[(&str, &str, T)]) {
+        let suffix = if kind == Kind::Counter { "_total" } else { "" };
+        for (name, help, value) in all {
+            self.family(name, kind, help);
+            self.sample(&format!("{name}{suffix}"), &[], value);
+        }
+    }
+
+    fn info(&mut self, name: &str, help: &str, label: [(&str, &str); 1]) {
+        self.family(name, Kind::Info, help);
+        self.sample(&format!("{name}_info"), &label, 1);
+    }
+
+    fn each_way(&mut self, snapshot: &Snapshot, name: &str, help: &str, value: fn(&WaySnapshot) -> f64) {
+        self.family(name, Kind::Gauge, help);
+        for way in &snapshot.ways {
+            self.sample(name, &[("way", &way.way)], value(way));
+        }
+    }
+}
+
+/// The value of a label: backslash, quote and line feed are escaped.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_names_open_metrics_and_does_not_prefer_text_gets_it() {
+        use Format::{OpenMetrics, Text};
+        for (accept, format) in [
+            (&[][..], Text),
+            (&["*/*"], Text),
+            (&["text/html,application/xhtml+xml,*/*;q=0.8"], Text),
+            (&["text/plain"], Text),
+            (&["application/openmetrics-text"], OpenMetrics),
+            // Prometheus 2, Prometheus 3, and one that prefers text.
+            (
+                &[
+                    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+                ],
+                OpenMetrics,
+            ),
+            (
+                &[
+                    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+                ],
+                OpenMetrics,
+            ),
+            (&["text/plain;version=0.0.4", "application/openmetrics-text; version=1.0.0; q=0.4"], Text),
+            (&["application/openmetrics-text;version=0.0.1"], Text),
+            (&["application/openmetrics-text;q=0"], Text),
+            (&["application/openmetrics-text;q=lots", ";;;=,q="], Text),
+        ] {
+            assert_eq!(Format::accepted(accept.iter().copied()), format, "{accept:?}");
+        }
+    }
+}
