@@ -30,8 +30,9 @@ pub const B: &str = "B";
 /// The heavy host's own pings.
 pub const OWN_PING: &str = "A ping";
 
+/// Seldom, as a ping is: one a round of the host's flows is a sparse flow, of which each packet goes first; a hundred a second are not.
 const fn ping(way: Way) -> Group {
-    Group { sends: Kind::Ping, way, ..of_host(HEAVY, tcp(OWN_PING, "", 1)) }
+    Group { sends: Kind::SlowPing, way, ..of_host(HEAVY, tcp(OWN_PING, "", 1)) }
 }
 
 const PINGS: [Group; 2] = [ping(Way::Download), ping(Way::Upload)];
