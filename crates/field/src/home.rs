@@ -233,8 +233,9 @@ fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
 fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
     let mut broken = Vec::new();
     for ((host, off), mbps) in ["A", "B"].into_iter().zip(cell.off).zip(cell.mbps) {
-        // Written so that what is not a number does not hold.
-        if cell.trouble != "idle" && !(off.abs() <= SHARE) {
+        // What is not a number does not hold.
+        let is_fair = off.abs() <= SHARE;
+        if cell.trouble != "idle" && !is_fair {
             broken.push(format!(
                 "{host} has {mbps:.2} Mbit/s, {:.1} % off its share (at most 2 %)",
                 off * 100.0
@@ -243,7 +244,8 @@ fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
     }
     for (whose, pings, idle) in [("quiet host", cell.quiet, idle.quiet), ("heavy host", cell.own, idle.own)] {
         let most = idle.p95_ms + ABOVE_IDLE_MS;
-        if !(pings.p95_ms <= most) {
+        let is_quick = pings.p95_ms <= most;
+        if !is_quick {
             broken.push(format!(
                 "95 of 100 pings of the {whose} take {:.1} ms (at most {most:.1})",
                 pings.p95_ms

@@ -20,12 +20,14 @@ pub struct Trouble {
 const DOWN_MBPS: u64 = 50;
 const UP_MBPS: u64 = 10;
 const DELAY_MS: u64 = 10;
-/// The second byte of the hosts' addresses.
+/// The second byte of the heavy host's address.
 pub const HEAVY: u8 = 1;
+/// That of the other host.
 pub const OTHER: u8 = 2;
 
-/// The names of groups of the heavy host begin with this, and those of the other host's.
+/// The names of the heavy host's groups begin with this.
 pub const A: &str = "A";
+/// Those of the other host.
 pub const B: &str = "B";
 /// The heavy host's own pings.
 pub const OWN_PING: &str = "A ping";
