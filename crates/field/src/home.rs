@@ -4,9 +4,9 @@
 use crate::Fallible;
 use crate::config::{Document, Link};
 use crate::contest::home::{A, B, HEAVY, OTHER, OWN_PING, TROUBLES, Trouble};
-use crate::contest::{Case, NOBODY, PING_NS, judge, tries, unbalanced};
+use crate::contest::{Case, NOBODY, judge, tries, unbalanced};
 use crate::run::{Middle, Run};
-use crate::traffic::{Seen, Traffic};
+use crate::traffic::{Seen, Sends, Traffic};
 use crate::world::{OUTSIDE, Wiring};
 use fairwire_gateway::class_book::Way;
 use serde::Serialize;
@@ -203,10 +203,15 @@ fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
 
 /// Round trips of the pings of `group`: of those of one number, which are to be sent both ways at the same time, how long both took together.
 fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
-    let number = |seconds: u64| (seconds * 1_000_000_000 / PING_NS) as u32;
+    let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
+    let every_ns = own().find_map(|(flow, _)| match flow.sends {
+        Sends::Ping { every_ns } => Some(every_ns),
+        _ => None,
+    });
+    let number = |seconds: u64| (seconds * 1_000_000_000 / every_ns.unwrap_or(1_000_000_000)) as u32;
     let (from, to) = (number(case.warm_up), number(case.seconds));
     let mut trips: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
-    for (_, seen) in traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group) {
+    for (_, seen) in own() {
         let numbered = seen.numbers.iter().zip(&seen.delays_ns);
         for (number, (_, took)) in numbered.filter(|(number, _)| (from..to).contains(*number)) {
             let trip = trips.entry(*number).or_default();
@@ -228,8 +233,9 @@ fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
 fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
     let mut broken = Vec::new();
     for ((host, off), mbps) in ["A", "B"].into_iter().zip(cell.off).zip(cell.mbps) {
-        // Written so that what is not a number does not hold.
-        if cell.trouble != "idle" && !(off.abs() <= SHARE) {
+        // What is not a number does not hold.
+        let is_fair = off.abs() <= SHARE;
+        if cell.trouble != "idle" && !is_fair {
             broken.push(format!(
                 "{host} has {mbps:.2} Mbit/s, {:.1} % off its share (at most 2 %)",
                 off * 100.0
@@ -238,7 +244,8 @@ fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
     }
     for (whose, pings, idle) in [("quiet host", cell.quiet, idle.quiet), ("heavy host", cell.own, idle.own)] {
         let most = idle.p95_ms + ABOVE_IDLE_MS;
-        if !(pings.p95_ms <= most) {
+        let is_quick = pings.p95_ms <= most;
+        if !is_quick {
             broken.push(format!(
                 "95 of 100 pings of the {whose} take {:.1} ms (at most {most:.1})",
                 pings.p95_ms
@@ -369,7 +376,7 @@ mod tests {
             ..FlowSeen::default()
         };
         let seen = Seen { flows: traffic.flows.iter().map(seen).collect(), ..Seen::default() };
-        let found = pings(&traffic, &seen, OWN_PING, &case);
+        let found = pings(&traffic, &seen, "ping", &case);
         assert_eq!((found.p50_ms, found.p95_ms), (24.0, 24.0));
         assert!((found.loss - 0.25).abs() < 0.01, "{found:?}");
     }

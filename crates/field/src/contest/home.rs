@@ -20,18 +20,21 @@ pub struct Trouble {
 const DOWN_MBPS: u64 = 50;
 const UP_MBPS: u64 = 10;
 const DELAY_MS: u64 = 10;
-/// The second byte of the hosts' addresses.
+/// The second byte of the heavy host's address.
 pub const HEAVY: u8 = 1;
+/// That of the other host.
 pub const OTHER: u8 = 2;
 
-/// The names of groups of the heavy host begin with this, and those of the other host's.
+/// The names of the heavy host's groups begin with this.
 pub const A: &str = "A";
+/// Those of the other host.
 pub const B: &str = "B";
 /// The heavy host's own pings.
 pub const OWN_PING: &str = "A ping";
 
+/// Seldom, as a ping is: one a round of the host's flows is a sparse flow, of which each packet goes first; a hundred a second are not.
 const fn ping(way: Way) -> Group {
-    Group { sends: Kind::Ping, way, ..of_host(HEAVY, tcp(OWN_PING, "", 1)) }
+    Group { sends: Kind::SlowPing, way, ..of_host(HEAVY, tcp(OWN_PING, "", 1)) }
 }
 
 const PINGS: [Group; 2] = [ping(Way::Download), ping(Way::Upload)];

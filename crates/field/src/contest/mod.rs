@@ -45,6 +45,8 @@ pub enum Kind {
     Udp(u64),
     /// A ping each 10 ms.
     Ping,
+    /// A ping each 200 ms, as a person does it (`ping -i 0.2`).
+    SlowPing,
 }
 
 /// The class of addresses that no class claims.
@@ -52,7 +54,9 @@ pub const NOBODY: u8 = 99;
 /// Payload of a full UDP packet, of either version of IP.
 const UDP_PAYLOAD: u32 = 1400;
 /// Between two pings.
-pub(crate) const PING_NS: u64 = 10_000_000;
+const PING_NS: u64 = 10_000_000;
+/// The same of a person's.
+const SLOW_PING_NS: u64 = 200_000_000;
 /// TCP flows begin one after another within the first half second.
 const SPREAD_NS: u64 = 500_000_000;
 
@@ -150,6 +154,7 @@ impl Group {
             Kind::Tcp(control) => Sends::Tcp(control.to_owned()),
             Kind::Udp(kbps) => Sends::Udp { bps: kbps * 1000, payload: UDP_PAYLOAD },
             Kind::Ping => Sends::Ping { every_ns: PING_NS },
+            Kind::SlowPing => Sends::Ping { every_ns: SLOW_PING_NS },
         };
         let group = self.name.to_owned();
         Flow {
