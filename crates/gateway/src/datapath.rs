@@ -2,7 +2,7 @@
 
 use crate::direction::{Direction, DirectionPlan};
 use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
-use crate::loops::Echoes;
+use crate::loops::{Echoes, Side};
 use fairwire_core::Time;
 use fairwire_wire::vnet::VnetHeader;
 
@@ -13,7 +13,7 @@ pub struct Datapath {
     /// From the right port to the left.
     pub backward: Direction,
     /// What left by each port.
-    echoes: Wire<Echoes>,
+    echoes: Echoes,
 }
 
 /// What the two directions are made of.
@@ -39,7 +39,7 @@ impl Datapath {
         Datapath {
             forward: Direction::new(plan.forward, start),
             backward: Direction::new(plan.backward, start),
-            echoes: Wire { left: Echoes::default(), right: Echoes::default() },
+            echoes: Echoes::default(),
         }
     }
 
@@ -57,15 +57,15 @@ impl Datapath {
         let mut arrived = 0;
         self.advance(wire, now);
         let Datapath { forward, backward, echoes } = self;
-        let mut take = |direction: &mut Direction, echoes: &mut Echoes, frame: &[u8], vnet: &VnetHeader| {
+        let mut take = |direction: &mut Direction, side, frame: &[u8], vnet: &VnetHeader| {
             arrived += 1;
-            match kind == LinkKind::Ethernet && echoes.comes_back(frame, now) {
+            match kind == LinkKind::Ethernet && echoes.comes_back(side, frame, now) {
                 true => direction.cut(frame, kind, now),
                 false => direction.receive(frame, vnet, kind, now),
             }
         };
-        wire.left.receive(&mut |frame, vnet| take(forward, &mut echoes.left, frame, vnet))?;
-        wire.right.receive(&mut |frame, vnet| take(backward, &mut echoes.right, frame, vnet))?;
+        wire.left.receive(&mut |frame, vnet| take(forward, Side::Left, frame, vnet))?;
+        wire.right.receive(&mut |frame, vnet| take(backward, Side::Right, frame, vnet))?;
         self.advance(wire, now);
         Ok(arrived)
     }
@@ -83,14 +83,15 @@ impl Datapath {
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         let Datapath { forward, backward, echoes } = self;
-        forward.advance(now, &mut Heard { port: &mut wire.right, echoes: &mut echoes.right, now });
-        backward.advance(now, &mut Heard { port: &mut wire.left, echoes: &mut echoes.left, now });
+        forward.advance(now, &mut Heard { port: &mut wire.right, side: Side::Right, echoes, now });
+        backward.advance(now, &mut Heard { port: &mut wire.left, side: Side::Left, echoes, now });
     }
 }
 
 /// A port of which is remembered what leaves by it.
 struct Heard<'a, P> {
     port: &'a mut P,
+    side: Side,
     echoes: &'a mut Echoes,
     now: Time,
 }
@@ -101,12 +102,12 @@ impl<P: Port> Port for Heard<'_, P> {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.echoes.leaves(frame, self.now);
+        self.echoes.leaves(self.side, frame, self.now);
         self.port.transmit(frame)
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
-        frames.iter().for_each(|frame| self.echoes.leaves(frame.bytes, self.now));
+        frames.iter().for_each(|frame| self.echoes.leaves(self.side, frame.bytes, self.now));
         self.port.transmit_all(frames)
     }
 

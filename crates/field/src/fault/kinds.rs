@@ -64,7 +64,7 @@ const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
 
 pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {
     for has_sum in [false, true] {
-        let link = Link { mbps: TUNNEL_MBPS, discipline: "faba", buffer: "50 ms", delay_ms: 2 };
+        let link = Link { mbps: TUNNEL_MBPS, discipline: "drr", buffer: "50 ms", delay_ms: 0 };
         let document = Document {
             download: Some(link),
             upload: Some(link),
