@@ -250,6 +250,19 @@ impl Gateway {
         panic!("waited 20 s in vain for `{part}`; it said: {seen:#?}");
     }
 
+    /// Waits for two lines, in either order.
+    fn wait_for_both(&self, parts: [&str; 2]) {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut missing = parts.to_vec();
+        while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            missing.retain(|part| !line.contains(part));
+            if missing.is_empty() {
+                return;
+            }
+        }
+        panic!("waited 20 s in vain for {missing:?}");
+    }
+
     fn end(mut self) -> (std::process::ExitStatus, String) {
         self.signal(Signal::TERM);
         let status = self.child.wait().expect("it is ours");
@@ -788,8 +801,9 @@ fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_onc
     let Some(bed) = Bed::new("state") else { return };
     let config = bed.config("");
     bed.link("set gi down");
-    let gateway = bed.start(&config);
-    gateway.wait_for("`gi` is down");
+    let gateway = bed.begin(&["run", config.to_str().expect("UTF-8")]);
+    // Two threads say these, in either order.
+    gateway.wait_for_both(["`gi` is down", "forwards between"]);
     bed.wait_for_port(&config, false, 0);
     bed.link("set gi up");
     gateway.wait_for("`gi` is up again");

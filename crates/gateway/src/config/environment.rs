@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(with(0o600, None), Vec::<String>::new());
         let notes = with(0o644, None);
         assert!(notes.len() == 1 && notes[0].contains("chmod o-r"), "{notes:?}");
-        // A scratch folder is its owner's alone.
+        std::fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         let other = User { name: "somebody".into(), uid: u32::MAX - 2, gid: u32::MAX - 2 };
         let notes = with(0o600, Some(&other));
         assert!(notes.len() == 1 && notes[0].contains("`somebody`, who may not read"), "{notes:?}");

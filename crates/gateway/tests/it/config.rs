@@ -282,8 +282,8 @@ fn faults_of_classes_are_told_with_their_place() {
     assert!(class("name = \"a\"\nweight = nan").contains("is NaN, but that is no weight"));
     assert_eq!(
         class("name = \"unclaimed\""),
-        "gw.toml:11:8: `class.0.name` is `unclaimed`, but that is the class of what nobody claims; allowed: 1 to 64 bytes that can \
-         be printed"
+        "gw.toml:11:8: `class.0.name` is `unclaimed`, but that is the name of the class that is always there, of all \
+         that nothing else claims; allowed: another name; its weight is `subscribers.unclaimed_weight`"
     );
     assert_eq!(
         class("name = \"a\"\n[[class]]\nname = \"a\""),
