@@ -227,18 +227,20 @@ fn faults_of_a_way_are_told_with_their_place() {
     );
     assert_eq!(
         refusal("[download]\nrate = \"10 kbit/s\""),
-        "gw.toml:6:1: `download.buffer` is 50 ms, but `faba` cannot work with that for [download]; allowed: room for one typical \
+        "gw.toml:6:1: `download.buffer` is 50 ms, but `fq-codel` cannot work with that for [download]; allowed: room for one typical \
          packet, 1538 B, or more"
     );
     assert_eq!(
-        refusal("[download]\nrate = \"10 Mbit/s\"\n[discipline.faba]\nlambda1 = 2.0"),
-        "gw.toml:9:11: `discipline.faba.lambda1` is 2, but `faba` cannot work with that for [download]; allowed: a number from 0 to 1"
+        refusal("[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"faba\"\n[discipline.faba]\nlambda1 = 2.0"),
+        "gw.toml:10:11: `discipline.faba.lambda1` is 2, but `faba` cannot work with that for [download]; allowed: a number from 0 to 1"
     );
     assert_eq!(
         refusal("[download]\nrate = \"10 Mbit/s\"\n[discipline.red]\ngentle = true"),
-        "gw.toml:8:1: `discipline.red` is there, but no way runs that discipline; allowed: parameters of `faba`"
+        "gw.toml:8:1: `discipline.red` is there, but no way runs that discipline; allowed: parameters of `fq-codel`"
     );
-    assert!(refusal("[download]\nrate = \"10 Mbit/s\"\nleaf = \"codel\"").contains("`faba` has no leaves"));
+    assert!(
+        refusal("[download]\nrate = \"10 Mbit/s\"\nleaf = \"codel\"").contains("`fq-codel` has no leaves")
+    );
     let not_ip = refusal("[download]\nrate = \"10 Mbit/s\"\nnot_ip = \"11 Mbit/s\"");
     assert!(not_ip.contains("`download.not_ip` is 11 Mbit/s, but the link has no more"), "{not_ip}");
     assert!(not_ip.ends_with("allowed: at most the rate of [download], 10 Mbit/s"), "{not_ip}");
