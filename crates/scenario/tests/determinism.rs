@@ -89,7 +89,7 @@ access = { rate = "100 Mbit/s", delay = "5 ms" }
 group = "bbr"
 count = 2
 source = "bulk"
-tcp = { profile = "modern", control = "bbr" }
+tcp = { profile = "modern", segment = "512 B", control = "bbr" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 [[flow]]
@@ -130,7 +130,7 @@ start = "0 s..1 s"
 [[flow]]
 group = "ledbat"
 source = "bulk"
-tcp = { profile = "modern", control = "ledbat" }
+tcp = { profile = "modern", segment = "512 B", control = "ledbat" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 [[flow]]
 group = "tcp"
