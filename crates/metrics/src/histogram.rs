@@ -105,7 +105,7 @@ impl DelayHistogram {
     /// The summary that goes into a result.
     pub fn sojourn(&self) -> Sojourn {
         Sojourn {
-            mean_s: self.sum_ns as f64 / self.count().max(1) as f64 / 1e9,
+            mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,
             p50_s: self.quantile(0.5).seconds(),
             p90_s: self.quantile(0.9).seconds(),
             p99_s: self.quantile(0.99).seconds(),
