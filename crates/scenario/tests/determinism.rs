@@ -246,14 +246,14 @@ fn product(seconds: f64) -> f64 {
 
 fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     for Sojourn { p50_s, p90_s, p99_s, max_s, .. } in links.iter_mut().map(|link| &mut link.sojourn) {
-        [p50_s, p90_s, p99_s, max_s].map(|time| *time = product(*time));
+        [p50_s, p90_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     }
     links
 }
 
 fn timed(mut record: TransferRecord) -> TransferRecord {
     let TransferRecord { p50_s, p95_s, p99_s, max_s, .. } = &mut record;
-    [p50_s, p95_s, p99_s, max_s].map(|time| *time = product(*time));
+    [p50_s, p95_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     record
 }
 
