@@ -1,16 +1,14 @@
-//! Compiles the studies of the repository in, and names the engine that makes their runs.
+//! Compiles the studies of the repository in, and names what stands between the engine and their results.
 //!
-//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_ENGINE` is a hash of the sources on which a run
-//! depends, so that an earlier result is not taken for one of today's engine; comments and tests are not part of it. Where the sources are not
-//! there, as in a published crate, the version alone tells engines apart.
+//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and `FAIRWIRE_COMPUTED` are hashes of the sources here
+//! on which a result depends besides the engine's (`fairwire_scenario::ENGINE`), so that an earlier one is not taken for one of today;
+//! comments and tests are not part of them.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The crates on which a run depends.
-const ENGINE: [&str; 8] = ["core", "disciplines", "document", "metrics", "tcp", "sim", "scenario", "wire"];
 /// What of this crate stands between a run and its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
@@ -19,18 +17,9 @@ const COMPUTED_READS: [&str; 1] = ["../../studies/2003-pan-afd/mixed.toml"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let crates = root.join("..");
-    let mut sources = Vec::new();
-    for name in ENGINE {
-        let folder = crates.join(name).join("src");
-        println!("cargo::rerun-if-changed={}", folder.display());
-        gather(&folder, &mut sources)?;
-    }
-    for name in WATCHERS {
-        println!("cargo::rerun-if-changed={name}");
-        sources.push(crates.join("study").join(name)); // so that no path of this machine is hashed
-    }
-    println!("cargo::rustc-env=FAIRWIRE_ENGINE={}", hash(sources, &crates)?);
+    WATCHERS.iter().for_each(|name| println!("cargo::rerun-if-changed={name}"));
+    let watchers = WATCHERS.map(|name| root.join(name)).to_vec();
+    println!("cargo::rustc-env=FAIRWIRE_WATCHERS={}", hash(watchers, &root)?);
     let mut computed = Vec::new();
     gather(&root.join("src/computed"), &mut computed)?;
     computed.extend(COMPUTED_READS.map(|file| root.join(file)).into_iter().filter(|file| file.is_file()));

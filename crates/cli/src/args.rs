@@ -4,8 +4,10 @@ use crate::command::describe::Look;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
+use fairwire_scenario::ENGINE;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,9 +107,14 @@ const DEMO_EXAMPLES: &str = "\
 Examples:
   fairwire demo   # results go to out/demo";
 
+/// The version and the engine: builds of one version may simulate differently; where both agree, they do not.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{}\nengine {} (simulated results agree where this does)", env!("CARGO_PKG_VERSION"), ENGINE)
+});
+
 /// Shares a network link fairly: simulated, and on real packets.
 #[derive(Debug, Parser)]
-#[command(name = "fairwire", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "fairwire", version, long_version = LONG_VERSION.as_str(), after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Cli {
     /// Show no progress.
     #[arg(long, short, global = true)]
@@ -296,7 +303,7 @@ pub struct RunArgs {
     /// How to print the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
+    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to run it again, into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

@@ -18,6 +18,7 @@ mod progress;
 mod report;
 mod reproduction;
 mod tell;
+mod typed;
 
 use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::Parser;

@@ -116,6 +116,14 @@ impl Trace {
         self.times[self.times.len() - 1]
     }
 
+    /// What it delivers in the mean over its period, where something always waits; at least 1 bit/s.
+    pub fn mean(&self) -> Rate {
+        let bits = self.times.len() as u128 * u128::from(Trace::BYTES) * 8;
+        let ns = u128::from(self.period().ns());
+        let bps = (bits * 1_000_000_000 + ns / 2) / ns;
+        Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
+    }
+
     /// When opportunity number `number` comes, counted from 0 through all repetitions.
     fn time(&self, number: u64) -> Time {
         let (cycle, at) = (number / self.times.len() as u64, number % self.times.len() as u64);
@@ -328,6 +336,14 @@ mod tests {
             let expected = listed.iter().filter(|&&at| at < now).count() as u64;
             assert_eq!(trace.count_before(ms(now)), expected, "before {now} ms");
         }
+    }
+
+    #[test]
+    fn the_mean_of_a_trace_is_what_it_delivers_in_a_period() {
+        let mean = |text| Trace::parse(text).expect("a trace").mean().bps();
+        assert_eq!(mean("0\n3\n3\n7\n"), 6_875_429); // 4 x 12 032 bits in 7 ms
+        assert_eq!(mean("1\n"), 12_032_000);
+        assert_eq!(mean("31622400000\n"), 1); // one in a year: a rate is never nothing
     }
 
     #[test]

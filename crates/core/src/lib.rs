@@ -54,7 +54,7 @@ pub use packet::{Ecn, Packet};
 pub use probe::{Probe, Unit};
 pub use queue::{EcnPolicy, Queue};
 pub use queues::Queues;
-pub use rate::{Rate, Transmitter};
+pub use rate::{Rate, Rounded, Transmitter};
 pub use rng::{Rng, Seed};
 pub use scheduler::Scheduler;
 pub use server::{Server, Service};

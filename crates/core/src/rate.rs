@@ -22,6 +22,11 @@ impl Rate {
         self.0.get()
     }
 
+    /// Printed with three digits, as people say it: `5.13 Mbit/s`.
+    pub fn rounded(self) -> Rounded {
+        Rounded(self)
+    }
+
     /// Packets per second when each has `bytes` bytes.
     pub fn packets_per_second(self, bytes: u32) -> f64 {
         self.bps() as f64 / (8.0 * f64::from(bytes))
@@ -43,6 +48,24 @@ impl fmt::Display for Rate {
             }
         }
         write!(f, "{} bit/s", self.bps())
+    }
+}
+
+/// A rate that prints with three digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounded(Rate);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bps = self.0.bps();
+        let mut step = 1;
+        while bps / step >= 1000 {
+            step *= 10;
+        }
+        let bps = (bps + step / 2) / step * step;
+        let units = [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")];
+        let (size, unit) = units.into_iter().find(|(size, _)| bps >= *size).unwrap_or((1, "bit/s"));
+        write!(f, "{} {unit}", bps as f64 / size as f64)
     }
 }
 
@@ -180,6 +203,16 @@ mod tests {
 
     fn rate(bps: u64) -> Rate {
         Rate::from_bps(bps).expect("not zero")
+    }
+
+    #[test]
+    fn a_rounded_rate_has_three_digits() {
+        let told = |bps| rate(bps).rounded().to_string();
+        assert_eq!(told(5_128_400), "5.13 Mbit/s");
+        assert_eq!(told(10_000_000), "10 Mbit/s");
+        assert_eq!(told(999_600), "1 Mbit/s");
+        assert_eq!(told(7), "7 bit/s");
+        assert_eq!(told(12_032_000), "12 Mbit/s");
     }
 
     #[test]

@@ -81,9 +81,15 @@ impl Duration {
         self.0
     }
 
-    /// Seconds.
+    /// Seconds, for laws. What is told to people is [`seconds`](Self::seconds): this product may be off in the last bit, and the recorded
+    /// results of the laws hang on it.
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-9
+    }
+
+    /// Seconds, for records: the nearest number that there is, so that 60 s are 60 and not 60.00000000000001.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e9
     }
 
     /// Is this no time at all?
@@ -166,6 +172,16 @@ mod tests {
         assert_eq!(Duration::from_us(1500).to_string(), "1500 us");
         assert_eq!(Duration::from_secs(2).to_string(), "2 s");
         assert_eq!(Duration::ZERO.to_string(), "0 ns");
+    }
+
+    #[test]
+    fn seconds_are_told_as_they_are_typed() {
+        assert_eq!(Duration::from_secs(60).seconds().to_string(), "60");
+        assert_eq!(Duration::from_ns(35_258_368).seconds().to_string(), "0.035258368");
+        for ns in (0..1_000_000).map(|n| n * 999_983) {
+            let typed = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            assert_eq!(Duration::from_ns(ns).seconds(), typed.parse::<f64>().expect("a number"));
+        }
     }
 
     #[test]

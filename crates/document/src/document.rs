@@ -3,6 +3,7 @@
 use crate::error::{DocumentError, Problem};
 use crate::place::Sources;
 use crate::set::{self, SetError};
+use crate::text;
 use crate::words::in_words;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -80,13 +81,7 @@ pub fn read<T: DeserializeOwned>(
     without: &[&str],
 ) -> Result<Read<T>, DocumentError> {
     let mut places = Places::default();
-    places.sources.add(name, text);
-    let mut root = DeTable::parse(text).map_err(|error| not_toml(&places, &error))?;
-    for change in changes {
-        let start = places.sources.add(change.source, &change.text);
-        set::apply(root.get_mut(), &change.text, start)
-            .map_err(|SetError { problem, span }| places.at(span, problem))?;
-    }
+    let root = parsed(name, text, changes, &mut places)?;
     index(root.get_ref(), "", &mut places.spans);
     let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
@@ -94,6 +89,60 @@ pub fn read<T: DeserializeOwned>(
         Ok(value) => Ok(Read { value, places, sha256, sha256_without }),
         Err(error) => Err(explained(&places, &error)),
     }
+}
+
+/// `text` as TOML again, with `changes` made to it and without the keys at the dotted paths `without`, which lead through tables alone.
+/// Where there is nothing to change it is `text` itself, comments and all.
+pub fn changed(
+    name: &str,
+    text: &str,
+    changes: &[Change],
+    without: &[&str],
+) -> Result<String, DocumentError> {
+    if changes.is_empty() && without.is_empty() {
+        return Ok(text.into());
+    }
+    let mut root = parsed(name, text, changes, &mut Places::default())?;
+    without.iter().for_each(|path| remove(root.get_mut(), path));
+    Ok(text::document(root.get_ref()))
+}
+
+/// The elements of the array `key` at the top level, after `changes`, each as a value of TOML on one line; none where there is no such
+/// array.
+pub fn elements(name: &str, text: &str, changes: &[Change], key: &str) -> Result<Vec<String>, DocumentError> {
+    let root = parsed(name, text, changes, &mut Places::default())?;
+    let items = root.get_ref().get(key).and_then(|value| value.get_ref().as_array());
+    Ok(items.map_or(Vec::new(), |items| items.iter().map(|item| text::inline(item.get_ref())).collect()))
+}
+
+fn remove(table: &mut DeTable<'_>, path: &str) {
+    match path.split_once('.') {
+        None => {
+            table.remove(path);
+        }
+        Some((key, rest)) => {
+            if let Some(DeValue::Table(inner)) = table.get_mut(key).map(Spanned::get_mut) {
+                remove(inner, rest);
+            }
+        }
+    }
+}
+
+/// The document after `changes`, whose texts become sources of `places`.
+fn parsed<'a>(
+    name: &str,
+    text: &'a str,
+    changes: &'a [Change],
+    places: &mut Places,
+) -> Result<Spanned<DeTable<'a>>, DocumentError> {
+    places.sources.add(name, text);
+    let mut root = DeTable::parse(text).map_err(|error| not_toml(places, &error))?;
+    for change in changes {
+        let start = places.sources.add(change.source, &change.text);
+        set::apply(root.get_mut(), &change.text, start)
+            .map_err(|SetError { problem, span }| places.at(span, problem))?;
+    }
+    Ok(root)
 }
 
 fn not_toml(places: &Places, error: &Error) -> DocumentError {

@@ -9,10 +9,12 @@ mod error;
 mod file;
 mod place;
 mod set;
+mod text;
 mod words;
 
-pub use document::{Change, Places, Read, read, read_document};
+pub use document::{Change, Places, Read, changed, elements, read, read_document};
 pub use error::{DocumentError, Problem, listed, nearest};
 pub use file::{bounded, read_open, read_text};
 pub use place::Place;
+pub use text::quoted;
 pub use words::{is_printable, shortened};

@@ -12,7 +12,8 @@ use std::iter::repeat_n;
 /// A flow claims what it offers or asked for, or all it can get where its data has no end. Of the record's measures
 /// `group_share` is a group's throughput over its members' max-min shares together: for the nine TCP flows of FABA's
 /// Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
-/// lacks nothing: its share is 1. Jain's index is over plain throughputs.
+/// lacks nothing: its share is 1. `jain` is over these shares, so that who asks for little does not count as robbed; `jain_throughput` is
+/// over plain throughputs, as the papers have it.
 ///
 /// # Panics
 /// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -64,7 +65,8 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
     let groups = by_group(flows, rates());
     Fairness {
-        jain: jain_of(flows.iter().map(|flow| flow.throughput_bps)),
+        jain: jain_of(rates().map(Rates::share)),
+        jain_throughput: jain_of(flows.iter().map(|flow| flow.throughput_bps)),
         worst_share: rates().map(|flow| flow.share()).reduce(f64::min).unwrap_or(1.0),
         group_share: groups.iter().map(|(name, group)| (name.to_string(), group.share())).collect(),
         group_fraction: groups
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn everybody_with_a_fair_share_is_fair() {
         let told = assess(&selfish(1e6, 1e6), 10e6);
-        assert_eq!((told.jain, told.worst_share), (1.0, 1.0));
+        assert_eq!((told.jain, told.jain_throughput, told.worst_share), (1.0, 1.0, 1.0));
         assert_eq!(told.group_share.values().copied().collect::<Vec<_>>(), [1.0, 1.0]);
     }
 
@@ -169,6 +171,21 @@ mod tests {
         let told = assess(&flows, 10e6);
         assert_eq!(told.worst_share, 0.5);
         assert!((told.group_share["tcp"] - 8.0 / 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn where_each_has_its_share_jain_is_one_however_little_some_ask_for() {
+        // Two that take all they get beside three that ask for a twentieth of that: 0.1 + 2 x 4.85 = 10.
+        let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
+        flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
+        let told = assess(&flows, 10e6);
+        assert!((told.jain - 1.0).abs() < 1e-12, "{told:?}"); // rounding
+        // (2 x 4.85 + 3 x 0.1)^2 / (5 x (2 x 4.85^2 + 3 x 0.1^2))
+        assert!((told.jain_throughput - 100.0 / (5.0 * (2.0 * 23.5225 + 0.03))).abs() < 1e-12, "{told:?}");
+        flows[0].throughput_bps = 0.0; // one of those who ask for little gets nothing
+        let starved = assess(&flows, 10e6);
+        assert!((starved.jain - 0.8).abs() < 1e-12, "{starved:?}");
+        assert!((starved.jain_throughput - told.jain_throughput).abs() < 0.02, "which that one does not see");
     }
 
     #[test]

@@ -96,9 +96,9 @@ impl DelayHistogram {
 
     /// The percentiles that a table of delays has: the quarter points, then ever nearer to all, as tails matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
-        let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).secs() };
+        let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
         let mut all: Vec<_> = PERCENTS.into_iter().map(at).collect();
-        all.push(Percentile { percent: 100.0, delay_s: self.max().secs() });
+        all.push(Percentile { percent: 100.0, delay_s: self.max().seconds() });
         all
     }
 
@@ -106,10 +106,10 @@ impl DelayHistogram {
     pub fn sojourn(&self) -> Sojourn {
         Sojourn {
             mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,
-            p50_s: self.quantile(0.5).secs(),
-            p90_s: self.quantile(0.9).secs(),
-            p99_s: self.quantile(0.99).secs(),
-            max_s: self.max().secs(),
+            p50_s: self.quantile(0.5).seconds(),
+            p90_s: self.quantile(0.9).seconds(),
+            p99_s: self.quantile(0.99).seconds(),
+            max_s: self.max().seconds(),
         }
     }
 }

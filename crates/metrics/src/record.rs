@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The version of the result schema.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything that one command measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,12 +35,28 @@ pub struct Report {
 pub struct Manifest {
     /// The version of fairwire.
     pub fairwire_version: String,
+    /// A hash of the code that simulates: builds of one version may differ, and where this agrees they do not. Absent for a live contest.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub engine: String,
+    /// The command as it was typed; absent where there was none.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub command: String,
     /// Simulated, or live on this machine's kernel.
     pub mode: Mode,
     /// The scenario's name.
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
+    /// The effective scenario in TOML, after `--set` and the choice of disciplines and seeds: run again, it gives the same runs. Absent
+    /// for a live contest.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub scenario_toml: String,
+    /// Every `--set`, as typed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub set: Vec<String>,
+    /// What was taken where the scenario does not say it and the results hang on it, and what looks like a slip: a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
     /// The disciplines compared, by label or else by name, in the order asked.
     pub disciplines: Vec<String>,
     /// The seeds asked for.
@@ -217,8 +233,10 @@ pub struct BacklogRecord {
 /// How fair a run was, against the max-min allocation of the link among what the flows offered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index over all flows, 1/n to 1.
+    /// Jain's index over the shares of all flows, each its throughput over its max-min share: 1/n to 1, and 1 where all are fair.
     pub jain: f64,
+    /// Jain's index over the plain throughputs of all flows, whatever they asked for: 1/n to 1.
+    pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
     /// Each group's throughput over its max-min share.

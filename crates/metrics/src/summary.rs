@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One summary per discipline, in order of first appearance.
 ///
 /// The measures are, per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all delivered)
-/// and `throughput_bps.<group>`; `jain` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
+/// and `throughput_bps.<group>`; `jain`, `jain_throughput` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
 /// packets; where there are transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise `_p50_s`, `_p95_s` and
 /// `_p99_s`, and the same of `page`; where there are aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 /// `backlog_mean_packets`. Where there are several links, each has its [`LINK_MEASURES`] after `link.<name>.`. A run without drops of a cause that other runs of the discipline had counts as zero; any
@@ -106,6 +106,7 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
 pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     let mut measures = BTreeMap::from([
         ("jain".to_string(), run.fairness.jain),
+        ("jain_throughput".to_string(), run.fairness.jain_throughput),
         ("worst_share".to_string(), run.fairness.worst_share),
     ]);
     add_groups(run, &mut measures);
@@ -252,6 +253,7 @@ mod tests {
             aggregates: Vec::new(),
             fairness: Fairness {
                 jain: share,
+                jain_throughput: share / 4.0,
                 worst_share: share / 2.0,
                 group_share: BTreeMap::from([("tcp".into(), share)]),
                 group_fraction: BTreeMap::from([("tcp".into(), 1.0)]),
@@ -280,6 +282,7 @@ mod tests {
             ("drops.early", 6.0),
             ("fraction.tcp", 1.0),
             ("jain", 0.6),
+            ("jain_throughput", 0.15),
             ("marks", 3.0),
             ("share.tcp", 0.6),
             ("sojourn_mean_s", 0.1),

@@ -24,10 +24,10 @@ impl TransferMeter {
             kind: kind.to_owned(),
             completed: count,
             mean_s: self.times.sojourn().mean_s,
-            p50_s: self.times.quantile(0.5).secs(),
-            p95_s: self.times.quantile(0.95).secs(),
-            p99_s: self.times.quantile(0.99).secs(),
-            max_s: self.times.max().secs(),
+            p50_s: self.times.quantile(0.5).seconds(),
+            p95_s: self.times.quantile(0.95).seconds(),
+            p99_s: self.times.quantile(0.99).seconds(),
+            max_s: self.times.max().seconds(),
         })
     }
 }

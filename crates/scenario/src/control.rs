@@ -136,6 +136,24 @@ pub(crate) struct OutOfRange {
 }
 
 impl ControlSpec {
+    /// Was it made for a TCP of today, rather than for the simulators of the papers?
+    pub(crate) fn is_of_today(&self) -> bool {
+        !matches!(self, ControlSpec::Reno(_) | ControlSpec::Binomial(_))
+    }
+
+    /// As it stands in a scenario.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            ControlSpec::Reno(_) => "reno",
+            ControlSpec::Binomial(_) => "binomial",
+            ControlSpec::Cubic(_) => "cubic",
+            ControlSpec::Dctcp(_) => "dctcp",
+            ControlSpec::Prague(_) => "prague",
+            ControlSpec::Ledbat(_) => "ledbat",
+            ControlSpec::Bbr(_) => "bbr",
+        }
+    }
+
     /// The controller with its constants.
     pub(crate) fn config(&self) -> ControlConfig {
         match *self {

@@ -25,6 +25,23 @@ pub(crate) struct Files {
     hashes: BTreeMap<String, [u8; 32]>,
 }
 
+/// A file that a scenario names: without it, it cannot be run again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Where the name stands, such as `link.trace`.
+    pub key: String,
+    /// The name as typed: a path from the scenario's folder.
+    pub name: String,
+    sha256: [u8; 32],
+}
+
+impl NamedFile {
+    /// Is `bytes` what stood in the file when the scenario was read?
+    pub fn holds(&self, bytes: &[u8]) -> bool {
+        Sha256::digest(bytes)[..] == self.sha256
+    }
+}
+
 impl Files {
     /// Reads all that `spec` names, from its `folder` on; a scenario that is no file can name none.
     pub(crate) fn read(spec: &Spec, folder: Option<&Path>, places: &Places) -> Result<Files, ScenarioError> {
@@ -51,6 +68,12 @@ impl Files {
             files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
         }
         Ok(files)
+    }
+
+    /// The files that `spec` names, each with the place of its name.
+    pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
+        let named = traces(spec).into_iter().chain(captures(spec));
+        named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
 
     /// The packets of the capture called `name`.

@@ -48,6 +48,7 @@ mod law;
 mod links;
 mod load;
 mod measure;
+mod notes;
 mod output;
 mod rates;
 mod run;
@@ -69,6 +70,9 @@ pub use control::{
     BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
 };
 pub use delays::Delays;
+/// The engine that simulates, by a hash of its code: builds of one version may differ.
+pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
+
 pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_document::DocumentError as ScenarioError;
@@ -77,9 +81,10 @@ pub use fairwire_sim::{
 };
 /// What an acknowledgement tells of data out of order.
 pub use fairwire_tcp::{Block, Sack};
+pub use files::NamedFile;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-pub use load::{Overrides, Scenario, load, parse};
+pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
 pub use rates::ChangeSpec;
 pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};

@@ -25,8 +25,8 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Its rate.
-    pub rate: Quantity<Rate>,
+    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's mean.
+    pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
     /// How much may wait: packets, bytes, or time at the link's rate.
@@ -41,7 +41,7 @@ pub struct LinkSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnSpec {
-    /// Its rate. Default: the link's.
+    /// Its rate. Default: the mean of its own `trace`, or else the link's.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way. Default: the link's.
     pub delay: Option<Quantity<Duration>>,
@@ -68,8 +68,8 @@ pub struct NetworkLinkSpec {
     pub from: String,
     /// The node that it leads to.
     pub to: String,
-    /// Its rate.
-    pub rate: Quantity<Rate>,
+    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's mean.
+    pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
     /// How much may wait: packets, bytes, or time at the link's rate. Required but for a wire.
@@ -97,7 +97,7 @@ pub struct NetworkLinkSpec {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackSpec {
-    /// Its rate.
+    /// Its rate. Default: the mean of its own `trace`, or else as in the other direction.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Option<Quantity<Duration>>,

@@ -3,10 +3,12 @@
 use crate::ScenarioError;
 use crate::check;
 use crate::compared::{Compared, resolved};
-use crate::files::Files;
-use crate::spec::Spec;
+use crate::files::{Files, NamedFile};
+use crate::notes;
+use crate::spec::{ExpectSpec, Spec};
 use crate::topology::Topology;
-use fairwire_document::{self as document, Change, Read, read_text};
+use fairwire_core::{Rate, RateLaw};
+use fairwire_document::{self as document, Change, Read, quoted, read_text};
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
@@ -34,6 +36,21 @@ pub struct Scenario {
     topology: Topology,
     sha256: String,
     traffic_sha256: String,
+    toml: String,
+    set: Vec<String>,
+    files: Vec<NamedFile>,
+    notes: Vec<String>,
+}
+
+/// A link at which packets wait, in a few words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueView<'a> {
+    /// What results call it.
+    pub name: &'a str,
+    /// The rate that disciplines go by.
+    pub rate: Rate,
+    /// What its trace delivers in the mean, where it has one.
+    pub trace_mean: Option<Rate>,
 }
 
 impl Scenario {
@@ -52,6 +69,18 @@ impl Scenario {
         self.topology.queues.iter().map(|queue| queue.name.as_str())
     }
 
+    /// Its queued links, in the order in which results have them.
+    pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
+        self.topology.queues.iter().map(|queue| QueueView {
+            name: &queue.name,
+            rate: queue.rate,
+            trace_mean: match &queue.law {
+                RateLaw::Trace(trace) => Some(trace.mean()),
+                RateLaw::Fixed | RateLaw::Steps(_) => None,
+            },
+        })
+    }
+
     /// What results call the discipline `name`: a label is itself, and an alias stands for its name in the catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
@@ -61,6 +90,27 @@ impl Scenario {
     /// neither are `[output]`, comments, layout and the order of keys; the contents of the files that it names are.
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// The effective scenario in TOML: after `--set`, with the disciplines and seeds chosen, and with what it expects of those. Run again
+    /// from the same folder, it gives the same runs. As it stood, comments and all, where nothing was changed.
+    pub fn toml(&self) -> &str {
+        &self.toml
+    }
+
+    /// Every `--set`, as typed.
+    pub fn set(&self) -> &[String] {
+        &self.set
+    }
+
+    /// The files that it names: captures and traces of links.
+    pub fn files(&self) -> &[NamedFile] {
+        &self.files
+    }
+
+    /// What was taken where it does not say so and results hang on it, and what looks like a slip: a line each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The same without what no single run depends on: the lists of disciplines and expectations, name and title. Together with a
@@ -89,8 +139,7 @@ fn read(
     overrides: &Overrides,
     folder: Option<&Path>,
 ) -> Result<Scenario, ScenarioError> {
-    let mut changes: Vec<Change> =
-        overrides.set.iter().map(|text| Change { source: "--set", text: text.clone() }).collect();
+    let mut changes = set_changes(overrides);
     let before: Read<Spec> = document::read(name, text, &changes, &FOR_PEOPLE)?;
     let own = &before.value.disciplines;
     let files = Files::read(&before.value, folder, &before.places)?;
@@ -100,11 +149,66 @@ fn read(
     choose(&mut spec.disciplines, own);
     let topology = check::check(&spec, own, &files, &places)?;
     Ok(Scenario {
+        toml: Source { name, text, overrides }.effective(&before.value, &spec)?,
+        set: overrides.set.clone(),
+        files: files.named(&spec),
+        notes: notes::of(&spec, &topology),
         spec,
         topology,
         sha256: files.hashed(before.sha256),
         traffic_sha256: files.hashed(before.sha256_without),
     })
+}
+
+/// A scenario as it was found, and how it is changed.
+struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+    overrides: &'a Overrides,
+}
+
+impl Source<'_> {
+    /// The scenario that says all by itself: `own` is that of the file after `--set`, `chosen` what is run.
+    fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
+        let Source { name, text, overrides } = *self;
+        let mut changes = set_changes(overrides);
+        let mut without = Vec::new();
+        if !overrides.disciplines.is_empty() {
+            let labels = || own.disciplines.iter().map(Compared::label);
+            let is_chosen = |name: &String| {
+                let label = resolved(name, labels());
+                chosen.disciplines.iter().any(|compared| compared.label() == label)
+            };
+            // A label stands for what the file has under it, and that is gone with the file's list.
+            let entries = document::elements(name, text, &changes, "disciplines")?;
+            let entry = |name: &String| {
+                let label = resolved(name, labels());
+                labels().position(|own| own == label).map_or(quoted(name), |at| entries[at].clone())
+            };
+            let disciplines: Vec<String> = overrides.disciplines.iter().map(entry).collect();
+            let expected = document::elements(name, text, &changes, "expect")?;
+            let is_judged = |expect: &ExpectSpec| expect.disciplines().all(is_chosen);
+            let judged: Vec<String> =
+                expected.into_iter().zip(&own.expect).filter(|(_, e)| is_judged(e)).map(|(t, _)| t).collect();
+            if judged.len() < own.expect.len() {
+                changes.push(change(format!("expect=[{}]", judged.join(", "))));
+            }
+            changes.push(change(format!("disciplines=[{}]", disciplines.join(", "))));
+            without.extend(own.output.paired.iter().filter(|name| !is_chosen(name)).map(|_| "output.paired"));
+        }
+        if let Some(seeds) = &overrides.seeds {
+            changes.push(change(format!("seeds={}", quoted(seeds))));
+        }
+        document::changed(name, text, &changes, &without)
+    }
+}
+
+fn set_changes(overrides: &Overrides) -> Vec<Change> {
+    overrides.set.iter().cloned().map(change).collect()
+}
+
+fn change(text: String) -> Change {
+    Change { source: "--set", text }
 }
 
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
@@ -128,18 +232,4 @@ fn choices(overrides: &Overrides) -> Vec<Change> {
         changes.push(Change { source: "--seeds", text: format!("seeds={}", quoted(seeds)) });
     }
     changes
-}
-
-/// `text` as a basic string of TOML, in which control characters must be escaped, and nothing else.
-fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -8,6 +8,7 @@ use fairwire_metrics::summary::{AGGREGATE_MEASURES, LINK_MEASURES};
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
     "jain",
+    "jain_throughput",
     "worst_share",
     "utilization",
     "drops",

@@ -42,6 +42,24 @@ impl Varying<'_> {
     pub(crate) fn is_given(self) -> bool {
         self.changes.is_some() || self.trace.is_some()
     }
+
+    /// The rate that disciplines go by: as `typed`, or else the mean of the trace.
+    pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
+        typed.map(|rate| rate.0).or_else(|| Some(files.trace(self.trace?).mean()))
+    }
+
+    /// The same of the link in the table at `path`, which must have one.
+    pub(crate) fn some_rate(
+        self,
+        path: &str,
+        typed: Option<Quantity<Rate>>,
+        files: &Files,
+    ) -> Result<Rate, Fault> {
+        self.rate(typed, files).ok_or_else(|| {
+            let table = format!("{path} (or `trace`)");
+            Fault { path: path.into(), problem: Problem::Missing { key: "rate".into(), table } }
+        })
+    }
 }
 
 fn steps(path: &str, changes: &[ChangeSpec]) -> Result<RateLaw, Fault> {

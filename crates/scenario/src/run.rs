@@ -1,5 +1,6 @@
 //! Every discipline under every seed, on all cores, in one order.
 
+use crate::ENGINE;
 use crate::aggregate;
 use crate::build;
 use crate::compared::Compared;
@@ -117,14 +118,19 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
         schema_version: SCHEMA_VERSION,
         manifest: Manifest {
             fairwire_version: env!("CARGO_PKG_VERSION").into(),
+            engine: ENGINE.into(),
+            command: String::new(),
             mode: Mode::Simulated,
             scenario: spec.name.clone(),
             scenario_sha256: scenario.sha256().into(),
+            scenario_toml: scenario.toml().into(),
+            set: scenario.set().to_vec(),
+            notes: scenario.notes().to_vec(),
             disciplines: spec.disciplines.iter().map(|compared| compared.label().into()).collect(),
             seeds: spec.seeds.as_slice().to_vec(),
             tie_rule: tie_rule.into(),
-            duration_s: spec.duration.0.secs(),
-            warm_up_s: spec.warm_up.0.secs(),
+            duration_s: spec.duration.0.seconds(),
+            warm_up_s: spec.warm_up.0.seconds(),
             interrupted: outcome.interrupted,
         },
         summary: summary::summarize(&outcome.runs),

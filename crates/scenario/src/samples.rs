@@ -1,14 +1,14 @@
 //! What a sample of a run holds: a row for each object and measure.
 
 use fairwire_core::{Probe, Unit};
-use fairwire_sim::View;
+use fairwire_sim::{FlowView, View};
 
 /// One number of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// `link`, `group`, `aggregate` or `flow`.
+    /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'static str,
-    /// Its name; a flow's is its group's and its number, such as `tcp.3`.
+    /// Its name; a flow's is its group's and its number, such as `tcp.3`, a connection's has its own behind that: `web.3.1`.
     pub name: &'a str,
     /// What was measured, such as `throughput`; of a gauge `gauge` and its name, and before that the parts in which it stands:
     /// `gauge class 7/tokens`.
@@ -47,13 +47,32 @@ fn links(view: &View<'_>, tell: &mut dyn FnMut(Row<'_>)) {
     }
 }
 
+/// What happened to the packets of a flow, a group or an aggregate since the sample before.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    delivered_bytes: u64,
+    left_bytes: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+impl Sums {
+    fn add(&mut self, flow: &FlowView<'_>) {
+        self.delivered_bytes += flow.delivered_bytes;
+        self.left_bytes += flow.left_bytes;
+        self.dropped += flow.dropped;
+        self.marked += flow.marked;
+    }
+}
+
 fn groups(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
-    let mut groups: Vec<(&str, [u64; 3])> = Vec::new();
+    let mut groups: Vec<(&str, Sums)> = Vec::new();
     for flow in view.flows() {
-        let add = [flow.delivered_bytes, flow.dropped, flow.marked];
-        match groups.last_mut() {
-            Some((name, sums)) if *name == flow.group => (0..3).for_each(|i| sums[i] += add[i]),
-            _ => groups.push((flow.group, add)), // the flows of a group stand together
+        if groups.last().is_none_or(|(name, _)| *name != flow.group) {
+            groups.push((flow.group, Sums::default())); // the flows of a group stand together
+        }
+        if let Some((_, sums)) = groups.last_mut() {
+            sums.add(&flow);
         }
     }
     for (name, sums) in groups {
@@ -64,11 +83,8 @@ fn groups(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
 fn aggregates(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
     for aggregate in view.aggregates() {
         let of = ("aggregate", aggregate.name);
-        let mut sums = [0; 3];
-        for flow in view.flows().filter(|flow| aggregate.groups.contains(&flow.group)) {
-            let add = [flow.delivered_bytes, flow.dropped, flow.marked];
-            (0..3).for_each(|i| sums[i] += add[i]);
-        }
+        let mut sums = Sums::default();
+        view.flows().filter(|flow| aggregate.groups.contains(&flow.group)).for_each(|flow| sums.add(&flow));
         counts(of, sums, interval_s, tell);
         let mut row = |measure, unit, value| tell(Row { kind: of.0, name: of.1, measure, unit, value });
         if let Some(target_bps) = aggregate.target_bps {
@@ -81,30 +97,46 @@ fn aggregates(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
     }
 }
 
+/// A flow's rows are of all its connections together, under the name that its record has; where it has several, each has rows of its own.
 fn flows(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
-    for flow in view.flows() {
-        let name = format!("{}.{}", flow.group, flow.number);
-        counts(("flow", &name), [flow.delivered_bytes, flow.dropped, flow.marked], interval_s, tell);
-        let Some(window) = flow.window else { continue };
-        let mut row = |measure, unit, value| tell(Row { kind: "flow", name: &name, measure, unit, value });
-        row("cwnd", "segments", window.cwnd);
-        row("ssthresh", "segments", window.ssthresh);
-        if let Some(srtt) = window.srtt {
-            row("srtt", "s", srtt.secs());
+    let mut flows = view.flows().peekable();
+    let mut sums = Sums::default();
+    while let Some(flow) = flows.next() {
+        sums.add(&flow);
+        let name = flow.name();
+        if let Some(connection) = flow.connection {
+            let mut own = Sums::default();
+            own.add(&flow);
+            let name = format!("{name}.{connection}");
+            counts(("connection", &name), own, interval_s, tell);
+            window(("connection", &name), &flow, tell);
+        }
+        if flows.peek().is_some_and(|next| (next.group, next.number) == (flow.group, flow.number)) {
+            continue;
+        }
+        counts(("flow", &name), std::mem::take(&mut sums), interval_s, tell);
+        if flow.connection.is_none() {
+            window(("flow", &name), &flow, tell);
         }
     }
 }
 
-fn counts(
-    (kind, name): (&'static str, &str),
-    [delivered, dropped, marked]: [u64; 3],
-    interval_s: f64,
-    tell: &mut dyn FnMut(Row<'_>),
-) {
+fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, tell: &mut dyn FnMut(Row<'_>)) {
+    let Some(window) = flow.window else { return };
     let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
-    row("throughput", "bit/s", delivered as f64 * 8.0 / interval_s);
-    row("drops", "packets", dropped as f64);
-    row("marks", "packets", marked as f64);
+    row("cwnd", "segments", window.cwnd);
+    row("ssthresh", "segments", window.ssthresh);
+    if let Some(srtt) = window.srtt {
+        row("srtt", "s", srtt.seconds());
+    }
+}
+
+fn counts((kind, name): (&'static str, &str), sums: Sums, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+    row("throughput", "bit/s", sums.delivered_bytes as f64 * 8.0 / interval_s);
+    row("egress", "bit/s", sums.left_bytes as f64 * 8.0 / interval_s);
+    row("drops", "packets", sums.dropped as f64);
+    row("marks", "packets", sums.marked as f64);
 }
 
 /// Tells the gauges of a discipline or marker, those of a part under its name.

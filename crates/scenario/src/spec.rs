@@ -269,6 +269,14 @@ pub struct ExpectSpec {
     pub because: String,
 }
 
+impl ExpectSpec {
+    /// The disciplines of which it speaks by name.
+    pub fn disciplines(&self) -> impl Iterator<Item = &String> {
+        let others = [&self.less_than, &self.more_than].into_iter().flatten();
+        self.discipline.iter().chain(others.map(|other| &other.discipline))
+    }
+}
+
 /// What a measure is held against: a measure under another discipline.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

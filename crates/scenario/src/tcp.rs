@@ -13,9 +13,10 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
-    /// The bundle of constants to start from. Default: "ns2-2002".
+    /// The bundle of constants to start from. Default: "modern" beside a `control` of today (`cubic`, `dctcp`, `prague`, `ledbat`, `bbr`),
+    /// otherwise "ns2-2002"; the results say which was taken.
     pub profile: Option<ProfileSpec>,
-    /// Payload of a full segment. Default: "512 B".
+    /// Payload of a full segment. Default: "512 B"; with "modern" "1448 B".
     pub segment: Option<Quantity<Size>>,
     /// Headers of a data segment.
     pub header: Option<Quantity<Size>>,
@@ -80,6 +81,9 @@ pub enum ProfileSpec {
     /// A host of today: CUBIC, SACK, initial window 10, delayed ACKs.
     #[serde(rename = "modern")]
     Modern,
+    /// The same as "modern".
+    #[serde(rename = "linux")]
+    Linux,
 }
 
 /// How losses are repaired.
@@ -143,6 +147,12 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
+    /// The profile: as typed, or else the one that goes with `control`. Controllers of today were made for a TCP of today.
+    pub fn effective_profile(&self) -> ProfileSpec {
+        let is_of_today = self.control.as_ref().is_some_and(ControlSpec::is_of_today);
+        self.profile.unwrap_or(if is_of_today { ProfileSpec::Modern } else { ProfileSpec::default() })
+    }
+
     /// The constants: the profile's, where nothing else is said. A size that is too large for its field is refused by the check,
     /// so it may be cut here.
     pub fn config(&self) -> Config {
@@ -150,7 +160,8 @@ impl TcpSpec {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
         };
         let time = |given: Option<Quantity<Duration>>, default| given.map_or(default, |time| time.0);
-        let base = Config::new(self.profile.unwrap_or_default().profile(), bytes(self.segment, 512));
+        let profile = self.effective_profile();
+        let base = Config::new(profile.profile(), bytes(self.segment, profile.usual_segment()));
         let control = self.control.as_ref().map_or(base.control.clone(), ControlSpec::config);
         Config {
             header_bytes: bytes(self.header, base.header_bytes),
@@ -193,12 +204,31 @@ fn usual_ecn(control: &ControlConfig, base: EcnMode) -> EcnMode {
 }
 
 impl ProfileSpec {
+    /// As it stands in a scenario.
+    pub fn word(self) -> &'static str {
+        match self {
+            ProfileSpec::Ns1In1998 => "ns1-1998",
+            ProfileSpec::Ns2In2002 => "ns2-2002",
+            ProfileSpec::Ns2In2006 => "ns2-2006",
+            ProfileSpec::Modern => "modern",
+            ProfileSpec::Linux => "linux",
+        }
+    }
+
+    /// The payload of a full segment where none is typed, bytes: ns-2's, or what Ethernet leaves to a Linux with timestamps.
+    fn usual_segment(self) -> u32 {
+        match self {
+            ProfileSpec::Modern | ProfileSpec::Linux => 1448,
+            _ => 512,
+        }
+    }
+
     fn profile(self) -> Profile {
         match self {
             ProfileSpec::Ns1In1998 => Profile::Ns1In1998,
             ProfileSpec::Ns2In2002 => Profile::Ns2In2002,
             ProfileSpec::Ns2In2006 => Profile::Ns2In2006,
-            ProfileSpec::Modern => Profile::Modern,
+            ProfileSpec::Modern | ProfileSpec::Linux => Profile::Modern,
         }
     }
 }

@@ -118,7 +118,7 @@ fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     if !spec.nodes.is_empty() {
         return Err(only_with("nodes", "`[[link]]`"));
     }
-    let (rate, delay) = (link.rate.0, link.delay.0);
+    let (rate, delay) = (link.varying().some_rate("link", link.rate, files)?, link.delay.0);
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
         rate,
@@ -130,7 +130,8 @@ fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     }];
     if let Some(back) = &spec.return_link {
         let law = back_law("return", back.varying(), back.rate.is_some(), &queues[0].law, files)?;
-        queues.push(return_queue(link, back, law));
+        let rate = back.varying().rate(back.rate, files).unwrap_or(rate);
+        queues.push(return_queue(link, back, rate, law));
     }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
     let ways = spec
@@ -153,10 +154,10 @@ fn back_law(
     if own.is_given() || has_rate { own.law(path, files) } else { Ok(there.clone()) }
 }
 
-fn return_queue(link: &LinkSpec, back: &ReturnSpec, law: RateLaw) -> QueuePlan {
+fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) -> QueuePlan {
     QueuePlan {
         name: SHARED[1].into(),
-        rate: back.rate.unwrap_or(link.rate).0,
+        rate,
         law,
         delay: back.delay.unwrap_or(link.delay).0,
         buffer: back.buffer.unwrap_or(link.buffer).0,
@@ -223,18 +224,19 @@ impl Layout<'_> {
             let why = "that is where it comes from";
             return Err(refused(format!("{path}.to"), &format!("`{}`", link.to), why, "another node"));
         }
-        let mut queue = queue(&path, link, is_marked)?;
+        let rate = link.varying().some_rate(&path, link.rate, self.files)?;
+        let mut queue = queue(&path, link, rate, is_marked)?;
         if let Some(queue) = &mut queue {
             queue.law = link.varying().law(&path, self.files)?;
         }
-        let (rate, delay) = (link.rate.0, link.delay.0);
+        let delay = link.delay.0;
         let hop = self.hop(queue.clone(), rate, delay);
         self.graph.add(Edge { from, to, delay, place: 2 * at, hop });
         let Some(back) = link.back.clone().or_else(|| (!link.one_way).then(Default::default)) else {
             return Ok(());
         };
         let (rate, delay) =
-            (back.rate.map_or(rate, |rate| rate.0), back.delay.map_or(delay, |delay| delay.0));
+            (back.varying().rate(back.rate, self.files).unwrap_or(rate), back.delay.map_or(delay, |d| d.0));
         let law = match &queue {
             Some(queue) => {
                 let path = format!("{path}.back");
@@ -334,8 +336,13 @@ impl Layout<'_> {
     }
 }
 
-/// The queue in front of `link` in its own direction; `None` for a wire.
-fn queue(path: &str, link: &NetworkLinkSpec, is_marked: bool) -> Result<Option<QueuePlan>, Fault> {
+/// The queue in front of `link`, which has this `rate`, in its own direction; `None` for a wire.
+fn queue(
+    path: &str,
+    link: &NetworkLinkSpec,
+    rate: Rate,
+    is_marked: bool,
+) -> Result<Option<QueuePlan>, Fault> {
     if link.one_way && link.back.is_some() {
         let path = format!("{path}.back");
         return Err(refused(path, "given", "the link is `one_way`", "one of the two"));
@@ -372,7 +379,7 @@ fn queue(path: &str, link: &NetworkLinkSpec, is_marked: bool) -> Result<Option<Q
     let is_compared = link.bottleneck || !is_marked;
     Ok(Some(QueuePlan {
         name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
-        rate: link.rate.0,
+        rate,
         law: RateLaw::Fixed,
         delay: link.delay.0,
         buffer: buffer.0,

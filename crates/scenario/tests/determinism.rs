@@ -5,7 +5,7 @@
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed};
 use fairwire_disciplines::{Parameters, Site, catalogue};
-use fairwire_metrics::record::RunRecord;
+use fairwire_metrics::record::{Fairness, LinkRecord, RunRecord, Sojourn, TransferRecord};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Video, Voip, Web,
@@ -13,6 +13,7 @@ use fairwire_sim::app::{
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::{Config, Profile};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -89,7 +90,7 @@ access = { rate = "100 Mbit/s", delay = "5 ms" }
 group = "bbr"
 count = 2
 source = "bulk"
-tcp = { profile = "modern", control = "bbr" }
+tcp = { profile = "modern", segment = "512 B", control = "bbr" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 [[flow]]
@@ -130,7 +131,7 @@ start = "0 s..1 s"
 [[flow]]
 group = "ledbat"
 source = "bulk"
-tcp = { profile = "modern", control = "ledbat" }
+tcp = { profile = "modern", segment = "512 B", control = "ledbat" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 [[flow]]
 group = "tcp"
@@ -215,9 +216,45 @@ fn mark_of(at: usize, jobs: usize) -> String {
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
-        (discipline, seed, flows, links, transfers, fairness)
+        let Fairness { jain_throughput, worst_share, group_share, group_fraction, .. } = fairness;
+        let fairness = Recorded { jain: jain_throughput, worst_share, group_share, group_fraction };
+        (
+            discipline,
+            seed,
+            flows,
+            in_products(links),
+            transfers.into_iter().map(timed).collect::<Vec<_>>(),
+            fairness,
+        )
     };
     mark(&runs.iter().map(part).collect::<Vec<_>>())
+}
+
+/// The fairness of a run as it was when the marks were recorded: Jain's index was over throughputs then.
+#[derive(serde::Serialize)]
+struct Recorded {
+    jain: f64,
+    worst_share: f64,
+    group_share: BTreeMap<String, f64>,
+    group_fraction: BTreeMap<String, f64>,
+}
+
+/// Seconds as they were when the marks were recorded: whole nanoseconds times 1e-9, and not the nearest number to them.
+fn product(seconds: f64) -> f64 {
+    (seconds * 1e9).round() * 1e-9
+}
+
+fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
+    for Sojourn { p50_s, p90_s, p99_s, max_s, .. } in links.iter_mut().map(|link| &mut link.sojourn) {
+        [p50_s, p90_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
+    }
+    links
+}
+
+fn timed(mut record: TransferRecord) -> TransferRecord {
+    let TransferRecord { p50_s, p95_s, p99_s, max_s, .. } = &mut record;
+    [p50_s, p95_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
+    record
 }
 
 fn group(name: &str, source: Source, members: usize) -> GroupPlan {
@@ -280,7 +317,8 @@ fn mark_of_applications() -> String {
         let measured = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()));
         let measured = measured.expect("nobody stops it");
         assert!(measured.links[0].drops.values().sum::<u64>() > 0, "{discipline} has something to decide");
-        (measured.flows, measured.links, measured.transfers, measured.events)
+        let transfers: Vec<_> = measured.transfers.into_iter().map(timed).collect();
+        (measured.flows, in_products(measured.links), transfers, measured.events)
     };
     mark(&["red", "faba", "fq-codel", "drr"].map(one))
 }
@@ -312,7 +350,7 @@ fn the_mark_sees_the_last_bit_of_one_number() {
     let outcome = run_all(&scenario(0), 2, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
     let mut runs = outcome.runs;
     let before = mark_of_runs(&runs);
-    let jain = &mut runs[3].fairness.jain;
+    let jain = &mut runs[3].fairness.jain_throughput;
     *jain = f64::from_bits(jain.to_bits() ^ 1);
     assert_ne!(mark_of_runs(&runs), before);
 }

@@ -79,6 +79,11 @@ impl Link {
         self.server.rate()
     }
 
+    /// What it can send from `from` to `to`, bits.
+    pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
+        self.server.bits(from, to)
+    }
+
     /// Its discipline, to be inspected.
     pub(crate) fn discipline(&self) -> &dyn Discipline {
         self.server.discipline()

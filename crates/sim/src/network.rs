@@ -21,7 +21,7 @@ use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use crate::sides::{self, Sides};
 use fairwire_core::{Duration, Seed, Time};
-use measured::{Timed, connections};
+use measured::Timed;
 use serve::Leaving;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -120,7 +120,7 @@ impl<T: Tap> Run<T> {
         if T::IS_ON {
             run.ledger.frames.keep_stamps();
         }
-        let count = plan.groups.iter().map(|group| group.members.len() * connections(group)).sum();
+        let count = plan.groups.iter().map(|group| group.members.len() * group.connections()).sum();
         run.looks_ahead = count > FEW_FLOWS;
         run.ledger.flows.reserve_exact(count);
         if run.looks_ahead {
@@ -140,7 +140,7 @@ impl<T: Tap> Run<T> {
         let salt = seed.stream("flow hash").next_u64();
         let group = Group::new(number, plan, salt, &mut self.legs, events);
         let mut lanes = BTreeMap::new();
-        let each = connections(&group.plan);
+        let each = group.plan.connections();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
                 let lane_of_tcp = |lane: fn(&mut Sides) -> Lane, events: &mut Sides| {
@@ -367,6 +367,9 @@ impl<T: Tap> Run<T> {
         let leg = &self.legs[frame.leg as usize];
         let group = leg.group;
         if leg.to == Target::End && !frame.is_ack() {
+            if T::IS_ON {
+                self.ledger.tap.leaves(frame.flow, self.groups[group as usize].wire_bytes(frame));
+            }
             let takes = self.groups[group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
             return self.deliver(frame, slot, departure.reaches + takes, now);
         }

@@ -14,7 +14,7 @@ use crate::group::Group;
 use crate::link::Link;
 use crate::network::Queued;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};
-use fairwire_metrics::DelayHistogram;
+use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_tcp::Sack;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,7 +48,7 @@ pub struct PacketEvent {
     pub what: What,
     /// The queued link, by its place in the plan; `None` at the ends of the way.
     pub link: Option<u32>,
-    /// The flow, by its place in the plan.
+    /// The flow, or the connection where a flow has several, by its place in [`View::flows`].
     pub flow: u32,
     /// The packet's number while it is in flight; it is given again afterwards.
     pub frame: u32,
@@ -116,13 +116,15 @@ pub struct View<'a> {
     since: &'a Since,
 }
 
-/// One flow.
+/// One flow, or one connection of a flow that has several.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowView<'a> {
     /// Its group's name.
     pub group: &'a str,
-    /// Its number in the group, from 1.
+    /// The number in the group, from 1: that of its record.
     pub number: u32,
+    /// Which of the flow's connections it is, from 1; `None` where each flow of the group is one.
+    pub connection: Option<u32>,
     /// The differentiated-services codepoint of its packets.
     pub dscp: u8,
     /// Is it TCP? UDP otherwise.
@@ -131,6 +133,8 @@ pub struct FlowView<'a> {
     pub data_bytes: u32,
     /// What reached its receiver in order and once, in bytes on the wire.
     pub delivered_bytes: u64,
+    /// What left the last queued link on its way, bytes on the wire: data first sent and sent again, without its acknowledgements.
+    pub left_bytes: u64,
     /// Its packets dropped.
     pub dropped: u64,
     /// Its packets marked.
@@ -151,6 +155,7 @@ pub struct Window {
 }
 
 /// One queued link.
+#[derive(Clone, Copy)]
 pub struct LinkView<'a> {
     /// Its name.
     pub name: &'a str,
@@ -166,6 +171,21 @@ pub struct LinkView<'a> {
     pub discipline: &'a dyn Discipline,
     /// How long packets waited, after the warm-up.
     pub sojourn: &'a DelayHistogram,
+    link: &'a Link,
+}
+
+impl FlowView<'_> {
+    /// The name that the flow's record has, such as `web.3`, whichever of its connections this is.
+    pub fn name(&self) -> FlowName {
+        FlowName::numbered(self.group, self.number)
+    }
+}
+
+impl LinkView<'_> {
+    /// What it can send from `from` to `to`, bits.
+    pub fn bits(&self, from: Time, to: Time) -> f64 {
+        self.link.bits(from, to)
+    }
 }
 
 /// One aggregate.
@@ -188,22 +208,25 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// The flows, in the order of the plan.
+    /// The flows, in the order of the plan; of a flow with several connections each of them, one after the other.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
         let (groups, since) = (self.groups, self.since);
         let mut last = (u32::MAX, 0);
         self.flows.iter().enumerate().map(move |(at, flow)| {
-            let number = if last.0 == flow.group() { last.1 + 1 } else { 1 };
-            last = (flow.group(), number);
+            let index = if last.0 == flow.group() { last.1 + 1 } else { 0 };
+            last = (flow.group(), index);
             let group = &groups[flow.group() as usize];
+            let each = group.plan.connections() as u32;
             let count = since.flows.get(at).copied().unwrap_or_default();
             FlowView {
                 group: &group.plan.name,
-                number,
+                number: index / each + 1,
+                connection: (each > 1).then(|| index % each + 1),
                 dscp: group.plan.dscp,
                 is_tcp: group.is_acknowledged(),
                 data_bytes: group.data_bytes(),
                 delivered_bytes: count.delivered * u64::from(group.data_bytes()),
+                left_bytes: count.left,
                 dropped: count.dropped,
                 marked: count.marked,
                 window: flow.window(),
@@ -238,6 +261,7 @@ impl<'a> View<'a> {
                 marked: count.marked,
                 discipline: link.discipline(),
                 sojourn: link.sojourn(),
+                link,
             }
         })
     }
@@ -251,6 +275,8 @@ pub(crate) trait Tap {
     fn set_place(&mut self, now: Time, link: Option<u32>);
     /// Something happened to a packet at that place.
     fn happened(&mut self, what: What, about: About);
+    /// A packet of `flow` begins to leave the last link on its way to the receiver.
+    fn leaves(&mut self, flow: u32, wire_bytes: u32);
     /// A packet will have reached its receiver at `at`, and with it `packets` are in order and new.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     /// When the engine is to stop between events.
@@ -291,6 +317,7 @@ impl Tap for Unwatched {
     const IS_ON: bool = false;
     fn set_place(&mut self, _: Time, _: Option<u32>) {}
     fn happened(&mut self, _: What, _: About) {}
+    fn leaves(&mut self, _: u32, _: u32) {}
     fn delivers(&mut self, _: Time, _: u64, _: About) {}
     fn next_sample(&self) -> Time {
         Time::MAX
@@ -304,6 +331,7 @@ impl Tap for Unwatched {
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     delivered: u64,
+    left: u64, // bytes
     dropped: u64,
     marked: u64,
 }
@@ -429,6 +457,10 @@ impl Tap for Watch<'_> {
             let event = self.event(self.now, what, about);
             self.observer.packet(&event);
         }
+    }
+
+    fn leaves(&mut self, flow: u32, wire_bytes: u32) {
+        self.since.flows[flow as usize].left += u64::from(wire_bytes);
     }
 
     fn delivers(&mut self, at: Time, packets: u64, about: About) {

@@ -94,6 +94,16 @@ pub struct GroupPlan {
     pub members: Vec<Member>,
 }
 
+impl GroupPlan {
+    /// How many flows of the engine each member is: a user of TCP may have several connections.
+    pub(crate) fn connections(&self) -> usize {
+        match &self.source {
+            Source::Tcp { load, .. } => usize::from(load.connections()),
+            _ => 1,
+        }
+    }
+}
+
 /// What one flow of a group has for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {

@@ -9,27 +9,32 @@ use crate::plan::{Cell, Plan};
 use crate::record::Depth;
 use crate::watch::{Samples, Sampling};
 use fairwire_core::Time;
-use fairwire_scenario::{Links, RunError, Scenario, run_single};
+use fairwire_scenario::{RunError, Scenario, run_single};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What makes results: the version of each, and a hash of its sources where they were there.
+/// What makes results: a hash of the sources of each, where they were there.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     /// Of runs.
     engine: &'a str,
+    /// Of what is kept of them.
+    watchers: &'a str,
     /// Of computed exhibits, which call the engine's parts.
     computed: &'a str,
 }
 
 /// Those of today.
 const MAKERS: Makers<'static> = Makers {
-    engine: concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_ENGINE")),
-    computed: concat!(env!("CARGO_PKG_VERSION"), " ", env!("FAIRWIRE_COMPUTED")),
+    engine: fairwire_scenario::ENGINE,
+    watchers: env!("FAIRWIRE_WATCHERS"),
+    computed: env!("FAIRWIRE_COMPUTED"),
 };
+/// Where sources are not there it tells engines apart alone.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A new number makes all earlier results useless.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
@@ -166,14 +171,16 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     for (number, plan) in plans.iter().enumerate() {
         for &seed in plan.seeds.iter().filter(|_| plan.computed.is_some()) {
             let entry = plan.computed.expect("just asked");
-            let Makers { engine, computed } = makers;
-            let key = cache::key(&[RESULT_FORMAT, engine, computed, entry.name, &seed.to_string()]);
+            let Makers { engine, watchers, computed } = makers;
+            let seed_text = seed.to_string();
+            let key =
+                cache::key(&[RESULT_FORMAT, VERSION, engine, watchers, computed, entry.name, &seed_text]);
             add(key, User { plan: number, cell: 0 }, &mut || (What::Made(entry), seed, 1.0));
         }
         for (at, cell) in plan.cells.iter().enumerate() {
             for &seed in &plan.seeds {
                 let sampling = plan.sampling(seed).cloned();
-                let key = key_of(cell, seed, sampling.as_deref(), makers.engine);
+                let key = key_of(cell, seed, sampling.as_deref(), makers);
                 let Cell { scenario, discipline, .. } = cell;
                 let run = || What::Run {
                     scenario: scenario.clone(),
@@ -188,12 +195,14 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
 }
 
 /// All on which a run depends. What a discipline is called is not among it.
-fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, engine: &str) -> String {
+fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_>) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
     let parts = [
         RESULT_FORMAT,
-        engine,
+        VERSION,
+        makers.engine,
+        makers.watchers,
         cell.scenario.traffic_sha256(),
         &compared.name,
         &json(serde_json::to_string(&compared.parameters)),
@@ -205,12 +214,8 @@ fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, engine: &str) -> 
 
 /// How long a run takes, more or less: with the bits that its links can carry.
 fn weight(scenario: &Scenario) -> f64 {
-    let spec = scenario.spec();
-    let bps = match &spec.link {
-        Links::Shared(link) => link.rate.0.bps() as f64,
-        Links::Network(links) => links.iter().map(|link| link.rate.0.bps() as f64).sum(),
-    };
-    (spec.duration.0.secs() * bps).max(1.0)
+    let bps: f64 = scenario.queues().map(|queue| queue.rate.bps() as f64).sum();
+    (scenario.spec().duration.0.secs() * bps).max(1.0)
 }
 
 /// How far all have come.

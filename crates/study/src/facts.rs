@@ -8,7 +8,7 @@ use fairwire_metrics::summary;
 use fairwire_scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain.ftp+web`.
+/// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
 const OF_GROUPS: [&str; 19] = [
     "throughput_bps",
     "throughput_mean_bps",
@@ -24,7 +24,7 @@ const OF_GROUPS: [&str; 19] = [
     "packets_marked",
     "drop_share",
     "mark_share",
-    "jain",
+    "jain_throughput",
     "jain_goodput",
     "cov",
     "cov_goodput",
@@ -63,7 +63,8 @@ const OF_LINKS: [&str; 15] = [
 ];
 
 /// Of all flows.
-const OF_ALL: [&str; 6] = ["jain", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
+const OF_ALL: [&str; 7] =
+    ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
 /// Of a group, against what is fair or over its transfers.
 const OF_ONE_GROUP: [&str; 12] = [
@@ -211,7 +212,7 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "packets_marked" => marked,
         "drop_share" => dropped / sent,
         "mark_share" => marked / sent,
-        "jain" => jain::jain(&throughputs()),
+        "jain_throughput" => jain::jain(&throughputs()),
         "jain_goodput" => jain::jain(&goodputs()),
         "cov" => coefficient_of_variation(&throughputs()),
         "cov_goodput" => coefficient_of_variation(&goodputs()),

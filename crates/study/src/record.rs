@@ -16,6 +16,9 @@ pub const FORMAT: u32 = 1;
 pub struct Results {
     /// The version of this form.
     pub format: u32,
+    /// What the page of these exhibits is headed; absent where they are those that came with the command.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub title: String,
     /// The version of fairwire.
     pub fairwire_version: String,
     /// How thoroughly.

@@ -32,7 +32,7 @@ fn simulated(quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
     let out = Path::new(OUT).join("simulated");
     let output = OutputArgs::default();
-    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out), output: &output };
+    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out), output: &output, folder: None };
     let ending = run::carry_out(&scenario, &order, quiet)?;
     print_place(&out)?;
     Ok(ending)

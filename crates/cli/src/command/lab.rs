@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
+use crate::typed;
 use fairwire_core::Duration;
 use fairwire_disciplines::{Parameters, catalogue};
 use fairwire_gateway::lab::{self, Contest, LabError};
@@ -38,13 +39,13 @@ pub fn carry_out(
     order: &Order<'_>,
     quiet: bool,
 ) -> Result<Result<Ending, LabError>, Failure> {
-    let folder = order.out.map(|path| Folder::prepare(path, extent(contests))).transpose()?;
+    let folder = order.out.map(|path| Folder::prepare(path, extent(contests), None)).transpose()?;
     let report = match hold(contests, quiet) {
         Ok(report) => report,
         Err(error) => return Ok(Err(error)),
     };
     let ending = if report.manifest.interrupted { Ending::Interrupted } else { Ending::Done };
-    let destination = Destination { format: order.format, folder: folder.as_ref() };
+    let destination = Destination { format: order.format, folder: folder.as_ref(), again: None };
     destination.take(&report, &headline(&contests[0]), || ending).map(Ok)
 }
 
@@ -138,6 +139,7 @@ fn extent(contests: &[Contest]) -> Extent {
         groups: 2,
         name: 3,
         headline: title.len() + detail.len(),
+        again: 0,
     }
 }
 
@@ -155,14 +157,19 @@ fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {
         schema_version: SCHEMA_VERSION,
         manifest: Manifest {
             fairwire_version: env!("CARGO_PKG_VERSION").into(),
+            engine: String::new(),
+            command: typed::command(),
             mode: Mode::Live,
             scenario: "lab share".into(),
             scenario_sha256: String::new(),
+            scenario_toml: String::new(),
+            set: Vec::new(),
+            notes: Vec::new(),
             disciplines,
             seeds,
             tie_rule: String::new(),
-            duration_s: contests.first().map_or(0.0, |contest| contest.duration.secs()),
-            warm_up_s: contests.first().map_or(0.0, |contest| contest.warm_up.secs()),
+            duration_s: contests.first().map_or(0.0, |contest| contest.duration.seconds()),
+            warm_up_s: contests.first().map_or(0.0, |contest| contest.warm_up.seconds()),
             interrupted: runs.len() < contests.len(),
         },
         summary: summarize(&runs),

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::report::{print, table};
 use crate::reproduction;
 use crate::tell::tell;
+use crate::typed;
 use fairwire_study::record::{Depth, Exhibit, FORMAT, Results, Verdict};
 use fairwire_study::{Cache, Executed, Fault, Plan, Recorded, Study, Work, assemble, execute, library};
 use std::collections::BTreeMap;
@@ -30,13 +31,15 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let executed = run(&plans, &cache, args, quiet)?;
     let is_whole = executed.is_whole.iter().all(|whole| *whole);
     let done = plans.iter().zip(&executed.gathered).zip(&executed.is_whole).filter(|(_, whole)| **whole);
-    let results = Results {
+    let mut results = Results {
         format: FORMAT,
+        title: heading(&plans),
         fairwire_version: env!("CARGO_PKG_VERSION").into(),
         depth,
         interrupted: !is_whole,
         exhibits: done.map(|((plan, gathered), _)| assemble(plan, gathered)).collect(),
     };
+    say_where(&mut results, &studies, args.studies.as_deref());
     write(&args.out, &results)?;
     if let Some(document) = args.write_docs.as_deref().filter(|_| is_whole) {
         file::write(document, reproduction::document(&results).as_bytes())?;
@@ -58,6 +61,35 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         tell(format_args!("not as recorded: {line}"));
     }
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
+}
+
+/// What the page is headed, where it is not about what came with the command.
+fn heading(plans: &[Plan<'_>]) -> String {
+    let mut own: Vec<&Study> = Vec::new();
+    for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
+        if own.iter().all(|study| study.spec.paper != plan.study.spec.paper) {
+            own.push(plan.study);
+        }
+    }
+    match own.as_slice() {
+        [] => String::new(),
+        [study] if plans.iter().all(|plan| plan.study.spec.paper == study.spec.paper) => {
+            study.spec.title.clone()
+        }
+        _ => "Studies".into(),
+    }
+}
+
+/// The command of an exhibit that did not come with ours says where its study is.
+fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
+    let Some(folder) = folder else { return };
+    let own = |exhibit: &&mut Exhibit| {
+        let study = studies.iter().find(|study| study.spec.paper == exhibit.paper);
+        study.is_some_and(|study| !library::is_embedded(&study.folder))
+    };
+    for exhibit in results.exhibits.iter_mut().filter(own) {
+        exhibit.command += &format!(" --studies {}", typed::quoted(&folder.to_string_lossy()));
+    }
 }
 
 /// How claims are printed.

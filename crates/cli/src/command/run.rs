@@ -5,10 +5,13 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::Outputs;
 use crate::progress::Progress;
-use crate::report::{Destination, Extent, Folder, Headline};
+use crate::report::{Again, Destination, Extent, Folder, Headline};
 use crate::tell::tell;
+use crate::typed;
 use fairwire_metrics::record::Report;
-use fairwire_scenario::{Judgement, Links, Overrides, Scenario, judge, load, run_all_observed};
+use fairwire_scenario::{
+    Judgement, LinkSpec, Links, Overrides, QueueView, Scenario, judge, load, run_all_observed,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -22,6 +25,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
         format: args.format,
         out: args.out.as_deref(),
         output: &args.output,
+        folder: args.scenario.parent(),
     };
     carry_out(&scenario, &order, quiet)
 }
@@ -37,16 +41,25 @@ pub struct Order<'a> {
     pub out: Option<&'a Path>,
     /// What is written beside the report.
     pub output: &'a OutputArgs,
+    /// The folder of the scenario's file, where it has one: other files that it names stand from there on.
+    pub folder: Option<&'a Path>,
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
 pub fn carry_out(scenario: &Scenario, order: &Order<'_>, quiet: bool) -> Result<Ending, Failure> {
-    let folder = order.out.map(|path| Folder::prepare(path, extent(scenario))).transpose()?;
+    let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
+    let folder =
+        order.out.map(|path| Folder::prepare(path, extent(scenario, &again), Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario)?;
     let mut report = simulate(scenario, order.jobs, quiet, &outputs)?;
+    report.manifest.command = typed::command();
+    if order.format != Format::Table {
+        scenario.notes().iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
+    }
     let closed = outputs.close(&mut report);
-    let destination = Destination { format: order.format, folder: folder.as_ref() };
-    let taken = destination.take(&report, &headline(scenario), || ending(scenario, &report));
+    let destination = Destination { format: order.format, folder: folder.as_ref(), again: Some(&again) };
+    let headline = headline(scenario, &report);
+    let taken = destination.take(&report, &headline, || ending(scenario, &report));
     std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
     closed.and(taken)
 }
@@ -70,7 +83,16 @@ fn simulate(scenario: &Scenario, jobs: usize, quiet: bool, outputs: &Outputs<'_>
 }
 
 /// What stands above the table and the picture.
-fn headline(scenario: &Scenario) -> Headline {
+fn headline(scenario: &Scenario, report: &Report) -> Headline {
+    let Headline { title, mut detail } = announced(scenario);
+    if report.manifest.interrupted {
+        detail += &format!("; interrupted after {} of {}", report.runs.len(), counted(runs(scenario), "run"));
+    }
+    Headline { title, detail }
+}
+
+/// The same before anything was run.
+fn announced(scenario: &Scenario) -> Headline {
     let spec = scenario.spec();
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
@@ -88,13 +110,25 @@ fn headline(scenario: &Scenario) -> Headline {
 fn place(scenario: &Scenario) -> String {
     match &scenario.spec().link {
         Links::Shared(link) => {
-            format!("{} link, one-way delay {}, buffer {}", link.rate, link.delay, link.buffer)
+            format!("{}, one-way delay {}, buffer {}", rate(scenario, link), link.delay, link.buffer)
         }
         Links::Network(_) => {
             let mut names = scenario.links();
             let first = names.next().unwrap_or_default();
             format!("network of {} queues, `{first}` the bottleneck", 1 + names.count())
         }
+    }
+}
+
+/// The shared link's rate: of a trace what it delivers in the mean, and what disciplines go by where that is another.
+fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
+    let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
+    match (&link.trace, trace_mean) {
+        (Some(trace), Some(mean)) => {
+            let typed = link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
+            format!("trace {trace}, mean {}{typed}", mean.rounded())
+        }
+        _ => format!("{rate} link"),
     }
 }
 
@@ -127,9 +161,7 @@ fn tell_unjudged(scenario: &Scenario, report: &Report) {
     let is_run = |name: &str| report.summary.iter().any(|summary| summary.discipline == name);
     let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
     for expect in &scenario.spec().expect {
-        let others = [&expect.less_than, &expect.more_than].into_iter().flatten();
-        let names = expect.discipline.iter().chain(others.map(|other| &other.discipline));
-        if let Some(name) = names.map(|name| scenario.label(name)).find(|name| !is_run(name)) {
+        if let Some(name) = expect.disciplines().map(|name| scenario.label(name)).find(|name| !is_run(name)) {
             *unjudged.entry(name).or_default() += 1;
         }
     }
@@ -148,9 +180,9 @@ fn runs(scenario: &Scenario) -> usize {
 }
 
 /// What the report will be about, for the check that it can be written.
-fn extent(scenario: &Scenario) -> Extent {
+fn extent(scenario: &Scenario, again: &Again<'_>) -> Extent {
     let spec = scenario.spec();
-    let Headline { title, detail } = headline(scenario);
+    let Headline { title, detail } = announced(scenario);
     let groups = spec.flow.iter().map(|flow| flow.group.len());
     let labels = spec.disciplines.iter().map(|compared| compared.label().len());
     Extent {
@@ -160,5 +192,6 @@ fn extent(scenario: &Scenario) -> Extent {
         groups: spec.flow.len(),
         name: groups.chain(labels).max().unwrap_or(0),
         headline: title.len() + detail.len(),
+        again: again.bytes(),
     }
 }

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::report::csv;
 use fairwire_core::Time;
-use fairwire_metrics::DelayHistogram;
 use fairwire_metrics::record::{DelayRecord, Percentile};
+use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_scenario::{Content, PacketEvent, View, What, Which};
 
 /// Counts the delays of one run.
@@ -13,14 +13,22 @@ pub struct Delays {
     discipline: String,
     seed: u64,
     from: Time,
-    /// By flow: from source to receiver, where that is asked for.
-    one_way: Option<Vec<DelayHistogram>>,
+    /// From source to receiver, where that is asked for.
+    one_way: Option<OneWay>,
+}
+
+/// The one-way delays of each flow, over all its connections.
+#[derive(Debug, Default)]
+struct OneWay {
+    flows: Vec<(FlowName, DelayHistogram)>,
+    /// Of each connection, the place of its flow.
+    of: Vec<usize>,
 }
 
 impl Delays {
     /// From `from` on, the end of the warm-up.
     pub fn new(which: Which<'_>, from: Time, has_one_way: bool) -> Self {
-        let one_way = has_one_way.then(Vec::new);
+        let one_way = has_one_way.then(OneWay::default);
         Delays { discipline: which.discipline.into(), seed: which.seed, from, one_way }
     }
 
@@ -31,7 +39,12 @@ impl Delays {
 
     pub fn start(&mut self, view: &View<'_>) {
         if let Some(one_way) = &mut self.one_way {
-            one_way.resize(view.flows().count(), DelayHistogram::new());
+            for flow in view.flows() {
+                if flow.connection.is_none_or(|connection| connection == 1) {
+                    one_way.flows.push((flow.name(), DelayHistogram::new()));
+                }
+                one_way.of.push(one_way.flows.len() - 1);
+            }
         }
     }
 
@@ -43,18 +56,16 @@ impl Delays {
             && is_data
             && event.at >= self.from
         {
-            one_way[event.flow as usize].record(event.at.since(event.sent));
+            let at = one_way.of[event.flow as usize];
+            one_way.flows[at].1.record(event.at.since(event.sent));
         }
     }
 
     /// The tables.
     pub fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
         let links = view.links().map(|link| self.record("queueing", link.name.into(), link.sojourn));
-        let one_way = self.one_way.as_deref().unwrap_or_default();
-        let flows = view
-            .flows()
-            .zip(one_way)
-            .map(|(flow, delays)| self.record("one-way", format!("{}.{}", flow.group, flow.number), delays));
+        let one_way = self.one_way.iter().flat_map(|one_way| &one_way.flows);
+        let flows = one_way.map(|(name, delays)| self.record("one-way", name.to_string(), delays));
         links.chain(flows).collect()
     }
 

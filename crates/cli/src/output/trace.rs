@@ -3,6 +3,7 @@
 use super::file::Scratch;
 use super::series::quoted;
 use fairwire_core::Ecn;
+use fairwire_metrics::FlowName;
 use fairwire_scenario::{Block, Content, PacketEvent, View, What, Which};
 use fairwire_wire::pcapng::{self, CWR, ECE, MOST_BLOCKS, MadeUp, SYN, Transport};
 use std::collections::BTreeMap;
@@ -34,7 +35,10 @@ pub struct Trace {
 
 #[derive(Debug)]
 struct Flow {
-    name: String,
+    /// As in records.
+    name: FlowName,
+    /// Which of its connections, where it has several.
+    connection: Option<u32>,
     dscp: u8,
     data_bytes: u32,
 }
@@ -57,7 +61,8 @@ impl Trace {
         self.flows = view
             .flows()
             .map(|flow| Flow {
-                name: format!("{}.{}", flow.group, flow.number),
+                name: flow.name(),
+                connection: flow.connection,
                 dscp: flow.dscp,
                 data_bytes: flow.data_bytes,
             })
@@ -99,7 +104,11 @@ impl Trace {
         if let Some(link) = event.link.and_then(|link| self.links.get(link as usize)) {
             line += &format!(",\"link\":{}", quoted(link));
         }
-        line += &format!(",\"flow\":{}", quoted(&self.flows[event.flow as usize].name));
+        let flow = &self.flows[event.flow as usize];
+        line += &format!(",\"flow\":{}", quoted(&flow.name));
+        if let Some(connection) = flow.connection {
+            line += &format!(",\"connection\":{connection}");
+        }
         line += &match event.content {
             Content::Syn => String::from(",\"packet\":\"syn\""),
             Content::Datagram => String::from(",\"packet\":\"datagram\""),

@@ -15,7 +15,7 @@ pub fn check(curve: &Curve, warm_up: Time) {
 fn warning(curve: &Curve, warm_up: Time) -> Option<String> {
     let every = curve.every.secs();
     let discard = warm_up.since(Time::ZERO).secs();
-    match mser5(&curve.totals()) {
+    match mser5(curve.totals()) {
         None => Some("fewer than 50 samples; MSER-5 cannot tell (a shorter --every gives more)".into()),
         Some(Truncation::TooShort) => {
             Some("MSER-5 finds no steady state in the first half: the run is too short to tell".into())

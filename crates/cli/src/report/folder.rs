@@ -1,5 +1,6 @@
 //! The folder of `--out`: proven writable before a run, filled after it.
 
+use super::again::{Again, SCENARIO};
 use super::{Headline, csv, json, picture};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -24,6 +25,8 @@ pub struct Extent {
     pub name: usize,
     /// Bytes of the headline.
     pub headline: usize,
+    /// Bytes of the scenario and of what it names.
+    pub again: u64,
 }
 
 impl Extent {
@@ -42,7 +45,8 @@ impl Extent {
         let summary = measures * (1200 + 4 * name);
         let all = of(self.runs) * run + of(self.disciplines) * summary + of(self.groups) * 20 * name;
         // A letter of the headline may become `&quot;`, in two places.
-        (all + 12 * of(self.headline) + 65_536).min(MOST_PROBED)
+        // The scenario stands in the report too, where a letter may become `\\"`.
+        (all + 12 * of(self.headline) + 3 * self.again + 65_536).min(MOST_PROBED)
     }
 }
 
@@ -54,6 +58,11 @@ const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv",
 /// Written where differences were asked for.
 const DIFFERENCES: &str = "differences.csv";
 
+/// What is written into a folder of results, or may be.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.into_iter().chain([DIFFERENCES, SCENARIO])
+}
+
 /// The picture in a folder of results.
 pub const PICTURE: &str = "shares.svg";
 
@@ -63,6 +72,8 @@ pub struct Folder {
     path: PathBuf,
     /// The folders that were not there before, the innermost first.
     made: Vec<PathBuf>,
+    /// Are there results already, which give way to these?
+    has_results: bool,
 }
 
 impl Drop for Folder {
@@ -74,11 +85,13 @@ impl Drop for Folder {
 
 impl Folder {
     /// Makes the folder at `path` and proves that results of `extent` can be written into it, before any time is spent.
-    pub fn prepare(path: &Path, extent: Extent) -> Result<Self, Failure> {
+    pub fn prepare(path: &Path, extent: Extent, again: Option<&Again<'_>>) -> Result<Self, Failure> {
         // From here on, Ctrl-C lets us tidy up.
         interrupt::flag();
-        let folder = Folder { path: path.into(), made: missing(path) };
-        folder.prove(extent.bytes()).map_err(|problem| {
+        let has_results = path.join(FILES[0]).is_file();
+        let folder = Folder { path: path.into(), made: missing(path), has_results };
+        let proven = folder.prove(extent.bytes()).and_then(|()| folder.spare(again));
+        proven.map_err(|problem| {
             let help = format!(
                 "allowed: a folder that can be made or written, with {} kB free",
                 extent.bytes() / 1000
@@ -93,30 +106,59 @@ impl Folder {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "a file stands in the way".into(),
             _ => format!("the folder cannot be made: {error}"),
         })?;
-        if let Some(name) = FILES.iter().find(|name| self.path.join(name).is_dir()) {
+        if let Some(name) = names().find(|name| self.path.join(name).is_dir()) {
             return Err(format!("a folder `{name}` stands in the way of a file"));
         }
         self.probe(bytes).map_err(|error| format!("it cannot be written: {error}"))
     }
 
-    /// Writes all files of `report`, each one whole or not at all, and says where they are.
-    pub fn write(&self, report: &Report, headline: &Headline) -> Result<(), Failure> {
-        for (name, content) in FILES.iter().zip(contents(report, headline)?) {
-            self.replace(name, content.as_bytes()).map_err(|error| {
-                Failure::Ours(format!("`{}` could not be written: {error}", self.path.join(name).display()))
-            })?;
+    /// A scenario that somebody wrote is no result, and is not written over.
+    fn spare(&self, again: Option<&Again<'_>>) -> Result<(), String> {
+        let there = fs::read(self.path.join(SCENARIO)).ok();
+        let is_lost = |there: &Vec<u8>| again.is_some_and(|again| again.text.as_bytes() != *there);
+        if self.has_results || !there.as_ref().is_some_and(is_lost) {
+            return Ok(());
         }
-        let mut places = FILES.map(|name| self.path.join(name).display().to_string()).to_vec();
+        Err(format!(
+            "a `{SCENARIO}` stands there that is no result, and would be lost; move it, or name another folder"
+        ))
+    }
+
+    /// Writes all files of `report`, each one whole or not at all, and says where they are. Of earlier results nothing stays.
+    pub fn write(
+        &self,
+        report: &Report,
+        headline: &Headline,
+        again: Option<&Again<'_>>,
+    ) -> Result<(), Failure> {
+        let mut files: Vec<(&str, String)> = FILES.into_iter().zip(contents(report, headline)?).collect();
         if !report.differences.is_empty() {
-            let path = self.path.join(DIFFERENCES);
-            let content = csv::differences(report)?;
-            self.replace(DIFFERENCES, content.as_bytes()).map_err(|error| {
-                Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
-            })?;
-            places.push(path.display().to_string());
+            files.push((DIFFERENCES, csv::differences(report)?));
         }
+        files.extend(again.map(|again| (SCENARIO, again.text.clone())));
+        for (name, content) in &files {
+            self.put(Path::new(name), content.as_bytes())?;
+        }
+        let is_stale = |name: &&str| self.has_results && files.iter().all(|(other, _)| other != name);
+        for name in names().filter(is_stale) {
+            let _ = fs::remove_file(self.path.join(name)); // mostly it is not there
+        }
+        for carried in again.iter().flat_map(|again| &again.files) {
+            if !carried.is_at(&self.path.join(&carried.to)) {
+                self.put(&carried.to, &carried.content().map_err(Failure::Ours)?)?;
+            }
+        }
+        let places: Vec<String> =
+            files.iter().map(|(name, _)| self.path.join(name).display().to_string()).collect();
         tell(format_args!("results: {}", places.join(", ")));
         Ok(())
+    }
+
+    /// Writes the file called `name`, whole or not at all.
+    fn put(&self, name: &Path, content: &[u8]) -> Result<(), Failure> {
+        self.replace(name, content).map_err(|error| {
+            Failure::Ours(format!("`{}` could not be written: {error}", self.path.join(name).display()))
+        })
     }
 
     /// Writes as much as the results will take, to the disk. The file has no name any more when it is filled, so that it
@@ -128,8 +170,10 @@ impl Folder {
         fill(file, bytes)
     }
 
-    fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let scratch = self.scratch(name);
+    fn replace(&self, name: &Path, content: &[u8]) -> io::Result<()> {
+        let below = name.parent().unwrap_or(Path::new(""));
+        fs::create_dir_all(self.path.join(below))?;
+        let scratch = self.scratch(&name.file_name().unwrap_or_default().to_string_lossy());
         let written = File::create(&scratch)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&scratch, self.path.join(name)));
@@ -192,6 +236,7 @@ mod tests {
                 groups,
                 name: name + 4,
                 headline: 40_000,
+                again: 0,
             };
             let bytes: usize = contents(&report, &headline).unwrap().iter().map(String::len).sum();
             let estimate = extent.bytes() - 65_536; // also without what is added for certainty
@@ -202,17 +247,17 @@ mod tests {
     #[test]
     fn a_folder_that_gets_no_results_goes_again_and_one_that_was_there_stays() {
         let scratch = tempfile::tempdir().unwrap();
-        let extent = Extent { disciplines: 1, runs: 1, flows: 1, groups: 1, name: 1, headline: 1 };
+        let extent = Extent { disciplines: 1, runs: 1, flows: 1, groups: 1, name: 1, headline: 1, again: 0 };
         let own = scratch.path().join("a/b");
-        let folder = Folder::prepare(&own, extent).unwrap();
+        let folder = Folder::prepare(&own, extent, None).unwrap();
         assert!(own.is_dir());
         assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the probe is gone");
         drop(folder);
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "neither `a` nor `a/b`");
-        drop(Folder::prepare(scratch.path(), extent).unwrap());
+        drop(Folder::prepare(scratch.path(), extent, None).unwrap());
         assert!(scratch.path().is_dir());
-        let folder = Folder::prepare(&own, extent).unwrap();
-        folder.write(&samples::report(1, 1), &samples::headline()).unwrap();
+        let folder = Folder::prepare(&own, extent, None).unwrap();
+        folder.write(&samples::report(1, 1), &samples::headline(), None).unwrap();
         drop(folder);
         assert_eq!(fs::read_dir(&own).unwrap().count(), FILES.len());
     }

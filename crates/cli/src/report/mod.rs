@@ -1,5 +1,6 @@
 //! Results, printed and written.
 
+mod again;
 pub mod csv;
 mod folder;
 mod json;
@@ -8,6 +9,7 @@ pub mod picture;
 mod samples;
 pub mod table;
 
+pub use again::Again;
 pub use folder::{Extent, Folder, PICTURE};
 
 use crate::args::Format;
@@ -31,6 +33,8 @@ pub struct Destination<'a> {
     pub format: Format,
     /// The folder of `--out`.
     pub folder: Option<&'a Folder>,
+    /// What is written there so that it can be run again.
+    pub again: Option<&'a Again<'a>>,
 }
 
 impl Destination<'_> {
@@ -42,7 +46,7 @@ impl Destination<'_> {
         headline: &Headline,
         judge: impl FnOnce() -> Ending,
     ) -> Result<Ending, Failure> {
-        let written = self.folder.map_or(Ok(()), |folder| folder.write(report, headline));
+        let written = self.folder.map_or(Ok(()), |folder| folder.write(report, headline, self.again));
         let ending = judge();
         let printed = show(report, headline, self.format);
         written.and(printed).map(|()| ending)

@@ -22,7 +22,7 @@ pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     });
     let manifest = serde_json::from_value(manifest).expect("a manifest");
     Report {
-        schema_version: 1,
+        schema_version: fairwire_metrics::record::SCHEMA_VERSION,
         manifest,
         summary: summarize(&runs),
         runs,
@@ -64,7 +64,7 @@ fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
             "sojourn": { "mean_s": value, "p50_s": value, "p90_s": value, "p99_s": value, "max_s": value },
             "backlog": { "mean_packets": value, "mean_bytes": value, "max_packets": 40 }
         }],
-        "fairness": { "jain": value, "worst_share": value, "group_share": shares, "group_fraction": shares }
+        "fairness": { "jain": value, "jain_throughput": value, "worst_share": value, "group_share": shares, "group_fraction": shares }
     });
     let run: RunRecord = serde_json::from_value(run).expect("a run");
     RunRecord { flows: groups.iter().map(|group| flow(group, value)).collect(), ..run }

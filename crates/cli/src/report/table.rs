@@ -38,7 +38,9 @@ pub fn text(report: &Report, headline: &Headline) -> String {
 /// As [`text`], on so many columns. No number is ever broken: what is too wide is turned on its side, and what is still too
 /// wide is left for the terminal to scroll or wrap.
 fn text_within(report: &Report, headline: &Headline, columns: Option<usize>) -> String {
-    let mut out = format!("{}\n{}\n\n", headline.title, headline.detail);
+    let mut out = format!("{}\n{}\n", headline.title, headline.detail);
+    report.manifest.notes.iter().for_each(|note| out += &format!("note: {note}\n"));
+    out.push('\n');
     if report.summary.is_empty() {
         return out + "No run finished.\n";
     }
@@ -60,7 +62,9 @@ fn differences(report: &Report) -> String {
         let shares =
             measures.keys().filter(|name| name.starts_with("share.")).map(|name| (name.as_str(), SHARE));
         let plain = PLAIN.iter().map(|(measure, look)| (*measure, *look));
-        for (measure, look) in shares.chain(plain) {
+        let timed = timed(report, &groups(report));
+        let timed = timed.iter().map(|(_, measure)| (measure.as_str(), look_of(measure)));
+        for (measure, look) in shares.chain(plain).chain(timed) {
             let unit = look.unit;
             out +=
                 &format!("  {measure}: {first} - {second} = {}{unit}\n", shown(measures.get(measure), look));
@@ -73,13 +77,19 @@ fn differences(report: &Report) -> String {
 fn rows(report: &Report) -> Vec<Vec<Cell>> {
     let groups = groups(report);
     let mut columns: Vec<String> = vec!["discipline".into()];
+    columns.extend(counts_runs(report).then(|| "runs".into()));
     columns.extend(groups.iter().map(|group| format!("share of {group}")));
     columns
         .extend(["Jain", "drops", "sojourn mean, ms", "sojourn p99, ms", "utilization, %"].map(String::from));
     let timed = timed(report, &groups);
     columns.extend(timed.iter().map(|(heading, _)| heading.clone()));
-    let rows = report.summary.iter().map(|summary| row(summary, &groups, &timed));
+    let rows = report.summary.iter().map(|summary| row(report, summary, &groups, &timed));
     std::iter::once(header(&columns)).chain(rows).collect()
+}
+
+/// Are there other numbers of runs than of seeds, as after Ctrl-C?
+fn counts_runs(report: &Report) -> bool {
+    report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
 
 /// Headings and measures of the groups whose transfers are timed, of their pages, where they have some; and of aggregates.
@@ -143,19 +153,29 @@ fn has_colour() -> bool {
 }
 
 fn legend(report: &Report) -> String {
-    let mut text = String::from("share: what the group got over what is max-min fair; 1 is fair.");
+    let mut text = String::from(
+        "share: what the group got over what is max-min fair; 1 is fair. Jain: over the shares of all flows.",
+    );
     if report.summary.iter().any(|summary| summary.runs > 1) {
         text += " ±: half of the 95 % interval over runs (Student's t).";
     }
     text
 }
 
-fn row(summary: &Summary, groups: &[&str], timed: &[(String, String)]) -> Vec<Cell> {
+fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, String)]) -> Vec<Cell> {
     let mut row = vec![Cell::new(&summary.discipline).add_attribute(Attribute::Bold)];
+    row.extend(counts_runs(report).then(|| Cell::new(summary.runs)));
     row.extend(groups.iter().map(|group| share(summary.measures.get(&format!("share.{group}")))));
     row.extend(PLAIN.map(|(measure, look)| Cell::new(shown(summary.measures.get(measure), look))));
-    row.extend(timed.iter().map(|(_, measure)| Cell::new(shown(summary.measures.get(measure), SECONDS))));
+    row.extend(
+        timed.iter().map(|(_, measure)| Cell::new(shown(summary.measures.get(measure), look_of(measure)))),
+    );
     row
+}
+
+/// How a measure looks that not every scenario has: a time of transfers, or a gain.
+fn look_of(measure: &str) -> Look {
+    if measure.starts_with("gain.") { SHARE } else { SECONDS }
 }
 
 /// A share in a colour: green near 1, red where a group is robbed or robs.
@@ -187,6 +207,43 @@ mod tests {
     fn lines_within(columns: usize) -> Vec<String> {
         let text = text_within(&samples::report(3, 2), &samples::headline(), Some(columns));
         text.lines().filter(|line| line.starts_with('|')).map(String::from).collect()
+    }
+
+    #[test]
+    fn runs_are_counted_where_some_are_missing() {
+        let mut report = samples::report(2, 2);
+        assert!(!text_within(&report, &samples::headline(), None).contains("| runs |"));
+        report.summary[1].runs = 2;
+        let text = text_within(&report, &samples::headline(), None);
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert!(rows[0].contains("| runs |"), "{text}");
+        assert!(
+            rows[2].starts_with("| d0         |    3 |") && rows[3].starts_with("| d1         |    2 |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn differences_are_told_of_every_column_of_the_table() {
+        let mut report = samples::report(2, 2);
+        samples::fill(&mut report);
+        let estimate = report.summary[0].measures["jain"];
+        for measure in ["page_p95_s.g1", "transfer_p95_s.g0", "gain.gold"] {
+            report.summary[0].measures.insert(measure.into(), estimate);
+            report.differences[0].measures.insert(measure.into(), estimate);
+        }
+        let text = text_within(&report, &samples::headline(), None);
+        for part in ["  page_p95_s.g1: a - b = ", "  transfer_p95_s.g0: a - b = ", "  gain.gold: a - b = "] {
+            assert!(text.contains(part), "no `{part}` in {text}");
+        }
+    }
+
+    #[test]
+    fn notes_stand_above_the_table() {
+        let mut report = samples::report(1, 1);
+        report.manifest.notes = vec!["`tcp`: something was taken".into()];
+        let text = text_within(&report, &samples::headline(), None);
+        assert!(text.contains("twice\nnote: `tcp`: something was taken\n\n|"), "{text}");
     }
 
     #[test]

@@ -43,16 +43,24 @@ fn picture(exhibit: &Exhibit, setting: Setting) -> String {
 fn conditions(exhibit: &Exhibit) -> String {
     let numbers = numbers_came(exhibit);
     match exhibit.panels.iter().find_map(|panel| panel.seed) {
+        Some(seed) if exhibit.numbers.is_empty() => {
+            let others = exhibit.seeds.len() > 1;
+            format!("curves of seed {seed}{}; {}", if others { " alone" } else { "" }, depth(exhibit))
+        }
         Some(seed) if exhibit.seeds.len() > 1 => format!("{numbers}; curves of seed {seed} alone"),
         _ => numbers,
     }
 }
 
-fn numbers_came(exhibit: &Exhibit) -> String {
-    let depth = match exhibit.depth {
+fn depth(exhibit: &Exhibit) -> &'static str {
+    match exhibit.depth {
         Depth::Quick => "a quick first look",
         Depth::Full => "in full",
-    };
+    }
+}
+
+fn numbers_came(exhibit: &Exhibit) -> String {
+    let depth = depth(exhibit);
     match exhibit.seeds.as_slice() {
         [] => format!("computed without seeds; {depth}"),
         [seed] => format!("seed {seed}; {depth}"),
@@ -96,6 +104,15 @@ mod tests {
         assert_eq!(listed(&[1, 2]), "1,2");
         assert_eq!(listed(&[7, 1, 2, 3, 9, u64::MAX]), format!("7,1..=3,9,{}", u64::MAX));
         assert_eq!(listed(&[]), "");
+    }
+
+    #[test]
+    fn an_exhibit_of_curves_alone_has_no_means() {
+        let mut exhibit = samples::all_kinds().exhibits.into_iter().find(|e| e.seeds.len() > 1).unwrap();
+        exhibit.panels[0].seed = Some(7);
+        assert!(conditions(&exhibit).starts_with("means of "), "{}", conditions(&exhibit));
+        exhibit.numbers.clear();
+        assert_eq!(conditions(&exhibit), "curves of seed 7 alone; a quick first look");
     }
 
     #[test]

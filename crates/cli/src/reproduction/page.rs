@@ -13,15 +13,24 @@ const STYLE: &str = include_str!("page.css");
 const MOST_DETAIL: f64 = 240.0;
 /// A table of more numbers is left to the CSV.
 const MOST_NUMBERS: usize = 150;
+/// What the page of the studies is headed that came with the command.
+const PAPERS: &str = "The papers, reproduced";
+const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
+     two schemes are compared.";
 
 /// The page.
 pub fn html(results: &Results) -> String {
     let papers = papers(results);
     let mut out = String::new();
     head(&mut out, results);
-    counts(&mut out, &papers);
+    let has_claims = papers.iter().any(|paper| paper.claims() > 0);
+    if has_claims {
+        counts(&mut out, &papers);
+    }
     contents(&mut out, &papers);
-    all_claims(&mut out, &papers);
+    if has_claims {
+        all_claims(&mut out, &papers);
+    }
     for paper in &papers {
         put(
             &mut out,
@@ -45,18 +54,38 @@ fn head(out: &mut String, results: &Results) {
         }
         Depth::Full => "In full: as many seeds as each study asks for.",
     };
+    let (title, what) = match results.title.as_str() {
+        "" => (
+            PAPERS,
+            " exhibits: figures and tables of papers on sharing a link fairly, made again with fairwire",
+        ),
+        own => (
+            own,
+            if results.exhibits.len() == 1 {
+                " exhibit, made with fairwire"
+            } else {
+                " exhibits, made with fairwire"
+            },
+        ),
+    };
+    let what = match results.exhibits.iter().any(|exhibit| !exhibit.claims.is_empty()) {
+        true => (what, ", and what came of each claim", CHECKS),
+        false => (what, "", ""),
+    };
     put(
         out,
         format_args!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>The papers, reproduced</title>\n\
-             <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>The papers, reproduced</h1>\n\
-             <p>{} exhibits: figures and tables of papers on sharing a link fairly, made again with fairwire {}, and what came of each claim.</p>\n\
-             <p class=\"faint\">{depth} Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences \
-             where two schemes are compared.</p>\n",
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+             <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
+             <p>{}{} {}{}.</p>\n<p class=\"faint\">{depth}{}</p>\n",
             sheet(),
             results.exhibits.len(),
-            escaped(&results.fairwire_version)
+            what.0,
+            escaped(&results.fairwire_version),
+            what.1,
+            what.2,
+            title = escaped(title),
         ),
     );
     if results.interrupted {
@@ -320,6 +349,25 @@ mod tests {
         let results = all_kinds();
         let claims: usize = results.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum();
         assert_eq!(html(&results).matches("<span class=\"verdict ").count(), 2 * claims);
+    }
+
+    #[test]
+    fn a_study_of_ones_own_is_headed_by_its_title_and_has_no_table_of_no_claims() {
+        let papers = html(&all_kinds());
+        assert!(papers.contains("<h1>The papers, reproduced</h1>") && papers.contains("Checks are made"));
+        let mut own = all_kinds();
+        own.title = "Buffers & queues".into();
+        own.exhibits.iter_mut().for_each(|exhibit| exhibit.claims.clear());
+        let page = html(&own);
+        assert!(
+            page.contains("<h1>Buffers &amp; queues</h1>")
+                && page.contains("<title>Buffers &amp; queues</title>")
+        );
+        for nothing in ["papers on sharing", "<th>verdict</th>", "undecided", "Checks are made", "each claim"]
+        {
+            assert!(!page.contains(nothing), "{nothing}");
+        }
+        assert!(is_balanced(&page));
     }
 
     #[test]

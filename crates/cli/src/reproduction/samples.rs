@@ -89,6 +89,7 @@ pub fn table1() -> Exhibit {
 fn results(exhibits: Vec<Exhibit>) -> Results {
     Results {
         format: FORMAT,
+        title: String::new(),
         fairwire_version: "0.1.0".into(),
         depth: Depth::Quick,
         interrupted: false,
@@ -151,5 +152,5 @@ pub fn hostile() -> Results {
         more.panels.iter_mut().for_each(|panel| panel.kind = kind);
         more
     });
-    results([bad].into_iter().chain(more).collect())
+    Results { title: TEXT.into(), ..results([bad].into_iter().chain(more).collect()) }
 }

@@ -5,6 +5,7 @@ use crate::common;
 use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// One source alone: 1000 bytes each millisecond.
@@ -70,6 +71,7 @@ fn a_series_holds_what_happened_since_the_sample_before() {
     let text = read(&contest, "s.csv");
     assert!(text.starts_with("discipline,seed,time_s,kind,name,measure,unit,value\n"), "{text}");
     let of = |measure: &str| -> Vec<&str> { text.lines().filter(|line| line.contains(measure)).collect() };
+    assert_eq!(of("group,udp,egress,bit/s")[1], "tail-drop,1,0.020000000,group,udp,egress,bit/s,8000000");
     let throughput = of("group,udp,throughput,bit/s");
     assert_eq!(throughput.len(), 10);
     // Two packets in the first 10 ms, ten in each after.
@@ -139,13 +141,135 @@ fn ndjson_holds_the_same_rows_as_csv() {
 #[test]
 fn observers_change_no_bit_of_the_report() {
     let contest = Contest::of(SCENARIO);
-    let plain = done(&contest, &["--format", "json"]);
+    // Only the command is another.
+    let report = |args: &[&str]| {
+        let mut report: Value = serde_json::from_str(&done(&contest, args)).expect("JSON");
+        assert!(report["manifest"].as_object_mut().expect("an object").remove("command").is_some());
+        report
+    };
+    let plain = report(&["--format", "json"]);
     let (series, trace, plot) =
         (path(&contest, "s.csv"), path(&contest, "t.ndjson"), path(&contest, "p.svg"));
     let all =
         ["--format", "json", "--series", &series, "--trace", &trace, "--plot", &plot, "--every", "7 ms"];
-    assert_eq!(done(&contest, &all), plain);
-    assert_eq!(done(&contest, &[&all[..], &["--jobs", "1"]].concat()), plain);
+    assert_eq!(report(&all), plain);
+    assert_eq!(report(&[&all[..], &["--jobs", "1"]].concat()), plain);
+}
+
+/// Users of the web, with six connections each, beside a bulk flow.
+const WEB: &str = r#"format = 1
+name = "web"
+duration = "20 s"
+warm_up = "2 s"
+seeds = 1
+disciplines = ["tail-drop"]
+[link]
+rate = "5 Mbit/s"
+delay = "5 ms"
+buffer = "20 packets"
+[[flow]]
+group = "web"
+count = 3
+source = "web"
+web = { reading = { fixed = "1 s" } }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+tcp = { profile = "modern" }
+[[flow]]
+group = "bulk"
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+tcp = { profile = "modern" }
+"#;
+
+#[test]
+fn a_flow_has_one_name_in_every_file() {
+    let contest = Contest::of(WEB);
+    let [flows, series, trace, delays] =
+        ["f.csv", "s.csv", "t.ndjson", "h.csv"].map(|name| path(&contest, name));
+    done(
+        &contest,
+        &[
+            "--flows",
+            &flows,
+            "--series",
+            &series,
+            "--series-flows",
+            "--trace",
+            &trace,
+            "--histogram",
+            &delays,
+            "--one-way",
+        ],
+    );
+    let column = |file: &str, at: usize, is_meant: &dyn Fn(&[&str]) -> bool| -> BTreeSet<String> {
+        let text = read(&contest, file);
+        let rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        rows.filter(|row| is_meant(row)).map(|row| row[at].to_string()).collect()
+    };
+    let names = column("f.csv", 2, &|_| true);
+    assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), ["bulk.1", "web.1", "web.2", "web.3"]);
+    assert_eq!(column("s.csv", 4, &|row| row[3] == "flow"), names);
+    assert_eq!(column("h.csv", 3, &|row| row[2] == "one-way"), names);
+    let connections = column("s.csv", 4, &|row| row[3] == "connection");
+    assert_eq!(connections.len(), 3 * 6);
+    assert!(connections.contains("web.3.6") && !connections.contains("bulk.1.1"), "{connections:?}");
+    let windows = column("s.csv", 4, &|row| row[5] == "cwnd");
+    assert_eq!(
+        windows,
+        connections.into_iter().chain(["bulk.1".to_string()]).collect(),
+        "a window is a connection's"
+    );
+
+    let mut delivered: BTreeMap<String, u64> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for line in read(&contest, "t.ndjson").lines() {
+        let event: Value = serde_json::from_str(line).expect("a line is JSON");
+        let flow = event["flow"].as_str().expect("a name").to_string();
+        assert_eq!(event["connection"].is_u64(), flow.starts_with("web."), "{line}");
+        seen.extend(event["connection"].as_u64());
+        if event["event"] == "drop" {
+            *delivered.entry(flow).or_default() +=
+                u64::from(event["time_ns"].as_u64() >= Some(2_000_000_000));
+        }
+    }
+    assert_eq!(seen.into_iter().max(), Some(6));
+    // So a join on the name is right: the drops of the trace are those of the record.
+    let text = read(&contest, "f.csv");
+    for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+        let dropped: u64 = row[9].parse().expect("a number");
+        assert_eq!(delivered.get(row[2]).copied().unwrap_or(0), dropped, "{}", row[2]);
+    }
+}
+
+#[test]
+fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
+    let contest = Contest::of(SCENARIO);
+    done(
+        &contest,
+        &["--series", &path(&contest, "s.csv"), "--every", "50 ms", "--plot", &path(&contest, "p.svg")],
+    );
+    let text = read(&contest, "s.csv");
+    let highest = |measure: &str| {
+        let mut sums: BTreeMap<(&str, &str, &str), f64> = BTreeMap::new();
+        for line in text.lines().filter(|line| line.contains(&format!(",{measure},bit/s,"))) {
+            let row: Vec<&str> = line.split(',').collect();
+            if row[3] == "group" {
+                *sums.entry((row[0], row[1], row[2])).or_default() +=
+                    row[7].parse::<f64>().expect("a number");
+            }
+        }
+        sums.into_values().fold(0.0, f64::max)
+    };
+    // A packet of 552 bytes counts when it begins to leave: one more in 50 ms is 88 kbit/s.
+    assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
+    assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
+    assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
+    let picture = read(&contest, "p.svg");
+    assert_eq!(picture.matches("<path class=\"capacity\"").count(), 1 + 2, "in the key and in each panel");
+    assert!(
+        picture.contains(">what leaves the link</text>") || picture.contains(": what leaves the link<"),
+        "{picture}"
+    );
 }
 
 /// A frame in a pcapng file: its interface's name, its time in ns, its bytes, its whole length, its comment.
@@ -353,7 +477,14 @@ fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
     let plain = Contest::of(SCENARIO);
     let report: Value =
         serde_json::from_str(&done(&plain, &["--seeds", "1,2", "--format", "json"])).expect("JSON");
-    assert_eq!((&report["manifest"], &report["runs"]), (&asked["manifest"], &asked["runs"]), "nor the hash");
+    let manifest = |of: &Value| {
+        let mut manifest = of["manifest"].clone();
+        for key in ["command", "scenario_toml"] {
+            manifest.as_object_mut().expect("an object").remove(key).expect("it says what was run");
+        }
+        manifest
+    };
+    assert_eq!((manifest(&report), &report["runs"]), (manifest(&asked), &asked["runs"]), "nor the hash");
 }
 
 #[test]

@@ -100,7 +100,16 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
     assert!(table.contains("against it: DropTail: 0."), "{table}");
     let results = json(&studies.path("out/results.json"));
     assert_eq!(results["exhibits"][0]["claims"][0]["verdict"], "holds");
-    assert_eq!(results["exhibits"][0]["command"], "fairwire reproduce made.fig1 --quick");
+    let command = results["exhibits"][0]["command"].as_str().expect("a command");
+    assert_eq!(
+        command,
+        format!("fairwire reproduce made.fig1 --quick --studies {}", studies.text("studies"))
+    );
+    let again =
+        [&command.split(' ').skip(1).collect::<Vec<_>>()[..], &["--out", &studies.text("again")]].concat();
+    assert_eq!(code(&run(&again)), 0, "the command works as it is printed");
+    let page = fs::read_to_string(studies.path("out/report.html")).unwrap();
+    assert!(page.contains("<h1>A made-up study</h1>") && !page.contains("The papers"), "{}", &page[..3000]);
     for name in ["out/report.html", "out/made.fig1.svg", "out/made.fig1.csv"] {
         assert!(studies.path(name).is_file(), "{name}");
     }

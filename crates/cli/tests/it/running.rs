@@ -29,7 +29,7 @@ fn json_holds_to_its_schema_and_names_what_was_run() {
     broken["runs"][0]["seed"] = "one".into();
     assert!(!validator.is_valid(&broken), "the schema must be able to refuse");
 
-    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["schema_version"], 2);
     assert_eq!(report["manifest"]["scenario"], "short");
     assert_eq!(report["manifest"]["mode"], "simulated");
     assert_eq!(report["manifest"]["seeds"], serde_json::json!([1, 2, 3]));
@@ -47,7 +47,12 @@ fn json_holds_to_its_schema_and_names_what_was_run() {
 #[test]
 fn every_bit_is_the_same_however_many_run_at_once() {
     let contest = Contest::of(SCENARIO);
-    let with = |jobs: &str| stdout(&run(&["run", &contest.file(), "--format", "json", "--jobs", jobs]));
+    let with = |jobs: &str| {
+        let text = stdout(&run(&["run", &contest.file(), "--format", "json", "--jobs", jobs]));
+        let typed = format!("fairwire run {} --format json --jobs {jobs}", contest.file());
+        assert!(text.contains(&format!("\"command\": \"{typed}\"")), "{}", &text[..2000]);
+        text.replace(&typed, "")
+    };
     let one = with("1");
     assert_eq!(one, with("4"));
     assert_eq!(one, with("1"));
@@ -121,7 +126,7 @@ fn out_writes_every_file_whole() {
     names.sort();
     assert_eq!(
         names,
-        ["flows.csv", "report.json", "runs.csv", "shares.svg", "summary.csv"],
+        ["flows.csv", "report.json", "runs.csv", "scenario.toml", "shares.svg", "summary.csv"],
         "no scratch files"
     );
 }
@@ -273,7 +278,7 @@ fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
     let (code, message) =
         unread(&["run", &contest.file(), "--format", "json", "--out", &out.display().to_string()]);
     assert_eq!(code, Some(0), "{message}");
-    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 6);
 }
 
 #[test]
@@ -297,7 +302,7 @@ fn results_that_cannot_be_printed_are_in_the_folder_and_judged() {
         .unwrap();
     assert_eq!(code(&output), 1);
     assert!(stderr(&output).contains("could not be printed"), "{}", stderr(&output));
-    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 6);
 }
 
 #[test]
@@ -313,7 +318,7 @@ fn a_stderr_that_cannot_be_written_loses_nothing() {
     assert_eq!(code(&output), 0);
     let report: Value = serde_json::from_str(&stdout(&output)).expect("all of the results");
     assert_eq!(report["runs"].as_array().unwrap().len(), 6);
-    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 6);
     assert_eq!(code(&with(&["run", &contest.path("missing.toml").display().to_string()])), 2);
     assert_eq!(code(&with(&["lab", "share", "--discipline", "nonesuch"])), 2);
 }
@@ -428,4 +433,216 @@ fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
     let report: Value =
         serde_json::from_str(&fs::read_to_string(out.join("report.json")).expect("a report")).unwrap();
     assert_eq!(report["runs"].as_array().map(Vec::len), Some(40), "{code:?}");
+}
+
+/// The table in the README between the marks of `command`.
+fn quoted_in_readme(command: &str) -> &'static str {
+    let readme = include_str!("../../../README.md");
+    let begin = format!("<!-- begin: the table that `{command}` prints -->\n```text\n");
+    let (_, rest) = readme.split_once(&begin).expect("the README has its marks");
+    rest.split_once("```\n<!-- end -->").expect("and the end").0
+}
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let command = "fairwire run scenarios/selfish-flow.toml";
+    let output =
+        fairwire().args(command.split(' ').skip(1)).current_dir(root).output().expect("the binary starts");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        stdout(&output) == quoted_in_readme(command),
+        "the README is stale; `{command}` prints:\n{}",
+        stdout(&output)
+    );
+    let live: Vec<&str> = quoted_in_readme("fairwire lab share").lines().collect();
+    let legend = stdout(&output).lines().last().map(str::to_owned);
+    assert_eq!(live.last().copied(), legend.as_deref(), "what the columns mean is the same for both");
+}
+
+#[test]
+fn the_long_version_and_the_manifest_name_the_engine() {
+    let contest = Contest::of(SCENARIO);
+    let report = json(&["run", &contest.file(), "--format", "json", "--seeds", "1"]);
+    let engine = report["manifest"]["engine"].as_str().expect("an engine");
+    assert!(engine.len() == 16 && engine.chars().all(|c| c.is_ascii_hexdigit()), "{engine}");
+    let long = stdout(&run(&["--version"]));
+    assert!(long.contains(&format!("\nengine {engine} ")), "{long}");
+    let short = stdout(&run(&["-V"]));
+    assert_eq!(short, format!("fairwire {}\n", report["manifest"]["fairwire_version"].as_str().unwrap()));
+}
+
+/// A link by a trace beside the scenario and a capture outside of its folder, and two settings of RED.
+fn with_files(contest: &Contest) -> String {
+    let home = contest.path("home");
+    fs::create_dir_all(home.join("traces")).unwrap();
+    fs::write(home.join("traces/lte.trace"), "2\n4\n4\n7\n").unwrap();
+    let capture = contest.path("outside.pcapng");
+    let made = run(&[
+        "-q",
+        "run",
+        &contest.file(),
+        "--seeds",
+        "1",
+        "--discipline",
+        "red",
+        "--trace",
+        capture.to_str().unwrap(),
+    ]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let text = SCENARIO.replace("rate = \"2 Mbit/s\"", "trace = \"traces/lte.trace\"").replace(
+        "\"red\"]",
+        "\"red\", { name = \"red\", label = \"high\", parameters = { red = { max_probability = 0.5 } } }]",
+    );
+    let flow = "[[flow]]\ngroup = \"again\"\nsource = \"replay\"\nreplay = { file = \"../outside.pcapng\" }\n\
+                access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
+    let expect = "[[expect]]\ndiscipline = \"tail-drop\"\nmeasure = \"utilization\"\nmin = 0.1\n";
+    fs::write(home.join("mine.toml"), format!("{text}{flow}{expect}")).unwrap();
+    home.join("mine.toml").display().to_string()
+}
+
+#[test]
+fn a_folder_of_results_can_be_run_again_wherever_it_is() {
+    let contest = Contest::of(SCENARIO);
+    let file = with_files(&contest);
+    let out = contest.path("out").display().to_string();
+    let first = json(&[
+        "run",
+        &file,
+        "--format",
+        "json",
+        "--out",
+        &out,
+        "--set",
+        "link.buffer=30 packets",
+        "--set",
+        "flow.tcp.count=2",
+        "--discipline",
+        "high",
+        "--seeds",
+        "4,2",
+    ]);
+    let manifest = &first["manifest"];
+    assert_eq!(manifest["set"], serde_json::json!(["link.buffer=30 packets", "flow.tcp.count=2"]));
+    let command = manifest["command"].as_str().expect("a command");
+    assert!(
+        command.starts_with("fairwire run ") && command.contains("--set 'link.buffer=30 packets'"),
+        "{command}"
+    );
+    let moved = contest.path("far/away");
+    fs::create_dir_all(contest.path("far")).unwrap();
+    fs::rename(contest.path("out"), &moved).unwrap();
+    fs::remove_dir_all(contest.path("home")).unwrap();
+    fs::remove_file(contest.path("outside.pcapng")).unwrap();
+    let again = moved.join("scenario.toml").display().to_string();
+    let second = json(&["run", &again, "--format", "json"]);
+    for part in ["runs", "summary"] {
+        assert_eq!(first[part], second[part], "{part}");
+    }
+    assert_eq!(
+        (&manifest["disciplines"], &manifest["seeds"]),
+        (&serde_json::json!(["high"]), &serde_json::json!([4, 2]))
+    );
+    for key in ["disciplines", "seeds", "duration_s", "warm_up_s", "engine", "tie_rule"] {
+        assert_eq!(manifest[key], second["manifest"][key], "{key}");
+    }
+    let text = fs::read_to_string(&again).unwrap();
+    for part in
+        ["trace = \"traces/lte.trace\"", "file = \"files/outside.pcapng\"", "30 packets", "max_probability"]
+    {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    // In place, and with nothing changed: the scenario stays as it is, and so does what it names.
+    let place = moved.display().to_string();
+    assert_eq!(code(&run(&["run", &again, "--out", &place])), 0);
+    assert_eq!(fs::read_to_string(&again).unwrap(), text);
+    assert!(moved.join("files/outside.pcapng").is_file());
+}
+
+#[test]
+fn the_report_alone_holds_the_scenario_as_it_was_run() {
+    let contest = Contest::of(SCENARIO);
+    let first = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=20 packets"]);
+    let text = first["manifest"]["scenario_toml"].as_str().expect("a scenario");
+    fs::write(contest.path("again.toml"), text).unwrap();
+    let second = json(&["run", &contest.path("again.toml").display().to_string(), "--format", "json"]);
+    assert_eq!((&first["runs"], &first["summary"]), (&second["runs"], &second["summary"]));
+    assert_eq!(first["manifest"]["scenario_sha256"], second["manifest"]["scenario_sha256"]);
+    let plain = json(&["run", &contest.file(), "--format", "json"]);
+    assert_eq!(plain["manifest"]["scenario_toml"], SCENARIO, "where nothing was changed, as it stood");
+    assert!(plain["manifest"].get("set").is_none());
+}
+
+#[test]
+fn earlier_results_in_a_folder_give_way_and_a_scenario_of_somebodys_does_not() {
+    let contest = Contest::of(SCENARIO);
+    let out = contest.path("out");
+    let place = out.display().to_string();
+    let go =
+        |more: &[&str]| run(&[&["run", &contest.file(), "--seeds", "1,2", "--out", &place], more].concat());
+    assert_eq!(code(&go(&["--paired"])), 0);
+    assert!(out.join("differences.csv").is_file());
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    assert_eq!(code(&go(&[])), 0);
+    assert!(!out.join("differences.csv").exists(), "it was of another run");
+    assert_eq!(fs::read_to_string(out.join("notes.txt")).unwrap(), "mine");
+
+    let own = contest.path("own");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join("scenario.toml"), format!("# mine\n{SCENARIO}")).unwrap();
+    out_is_refused(&contest, &own.display().to_string(), "a `scenario.toml` stands there that is no result");
+    assert!(fs::read_to_string(own.join("scenario.toml")).unwrap().starts_with("# mine"));
+    let same = own.join("scenario.toml").display().to_string();
+    let beside = run(&["run", &same, "--out", &own.display().to_string()]);
+    assert_eq!(code(&beside), 0, "its own, unchanged, is not lost: {}", stderr(&beside));
+}
+
+#[test]
+fn a_link_by_a_trace_is_announced_by_what_it_delivers() {
+    let contest = Contest::of(&SCENARIO.replace("rate = \"2 Mbit/s\"", "trace = \"lte.trace\""));
+    fs::write(contest.path("lte.trace"), "2\n4\n4\n7\n").unwrap(); // 4 x 1504 bytes in 7 ms
+    let said = |more: &[&str]| stdout(&run(&[&["run", &contest.file(), "--seeds", "1"], more].concat()));
+    assert!(
+        said(&[]).contains("simulated: trace lte.trace, mean 6.88 Mbit/s, one-way delay 10 ms, buffer 40"),
+        "{}",
+        said(&[])
+    );
+    let typed = said(&["--set", "link.rate=12 Mbit/s"]);
+    assert!(
+        typed.contains("trace lte.trace, mean 6.88 Mbit/s (disciplines go by 12 Mbit/s), one-way"),
+        "{typed}"
+    );
+}
+
+#[test]
+fn what_was_taken_without_being_typed_is_noted() {
+    let contest = Contest::of(SCENARIO);
+    let note = "`tcp`: no TCP profile is given, so it is \"ns2-2002\"";
+    let table = run(&["run", &contest.file(), "--seeds", "1"]);
+    assert!(stdout(&table).contains(&format!("\nnote: {note}")), "{}", stdout(&table));
+    let output = run(&["run", &contest.file(), "--seeds", "1", "--format", "json"]);
+    assert!(stderr(&output).contains(&format!("note: {note}")), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(report["manifest"]["notes"][0].as_str().unwrap().starts_with(note));
+    let typed = run(&["run", &contest.file(), "--seeds", "1", "--set", "flow.tcp.tcp.profile=ns2-2002"]);
+    assert!(!stdout(&typed).contains("note:"), "{}", stdout(&typed));
+    let bbr = ["--set", "flow.tcp.tcp.profile=ns2-2002", "--set", "flow.tcp.tcp.control=bbr"];
+    let refused = run(&[&["run", &contest.file()], &bbr[..]].concat());
+    assert_eq!(code(&refused), 2);
+    assert!(stderr(&refused).contains("selective acknowledgements"), "{}", stderr(&refused));
+}
+
+#[test]
+fn seconds_are_whole_where_they_were_typed_so() {
+    let contest = Contest::of(SCENARIO);
+    let set = ["--set", "duration=60 s", "--set", "warm_up=7 s"];
+    let report =
+        stdout(&run(&[&["run", &contest.file(), "--format", "json", "--seeds", "1"], &set[..]].concat()));
+    assert!(
+        report.contains("\"duration_s\": 60.0,") && report.contains("\"warm_up_s\": 7.0,"),
+        "{}",
+        &report[..3000]
+    );
+    let longest = report.split("\"max_s\": ").nth(1).unwrap().split('\n').next().unwrap();
+    assert!(longest.split('.').nth(1).unwrap().len() <= 9, "whole nanoseconds: {longest}");
 }

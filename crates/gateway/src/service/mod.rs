@@ -169,8 +169,8 @@ fn files(config: &Config, socket: &Path) -> Files {
     read.push("/proc".into());
     let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
     let write = [Some(folder()), folder_of(socket), state].into_iter().flatten().collect();
-    let is_tun = config.spec().wire.backend == BackendChoice::Tun;
-    let devices = is_tun.then(|| "/dev/net/tun".into()).into_iter().collect();
+    let makes_devices = config.spec().wire.backend != BackendChoice::AfPacket;
+    let devices = makes_devices.then(|| "/dev/net/tun".into()).into_iter().collect();
     Files { read, write, devices }
 }
 

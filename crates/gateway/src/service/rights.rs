@@ -140,9 +140,11 @@ struct Kind {
 
 /// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this machine. No TCP: what listens was bound
 /// before.
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind { family: libc::AF_PACKET, kind: None, protocol: None },
     Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
+    // The tables of router mode, made again when an interface returns.
+    Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_NETFILTER) },
     Kind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
     Kind { family: libc::AF_UNIX, kind: None, protocol: None },
 ];

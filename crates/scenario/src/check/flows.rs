@@ -11,6 +11,8 @@ use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
 use fairwire_document::Problem;
+use fairwire_tcp::congestion::ControlConfig;
+use fairwire_tcp::{Config, Recovery};
 use std::ops::RangeInclusive;
 
 /// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
@@ -89,6 +91,7 @@ impl Check<'_> {
 
     fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
         let config = tcp.config();
+        self.bbr_has_sack(path, tcp, &config)?;
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.ack"), tcp.ack, 1..=LARGEST_PACKET - 1)?;
@@ -111,6 +114,31 @@ impl Check<'_> {
         let Some(bad) = tcp.control.as_ref().and_then(ControlSpec::out_of_range) else { return Ok(()) };
         self.finite(&format!("{path}.control.{}", bad.path), Some(bad.given))?;
         self.within(&format!("{path}.control.{}", bad.path), bad.given, bad.least..=bad.most)
+    }
+
+    /// BBR needs to know what has arrived: its model of the network is made of that, and without it the window collapses at every loss.
+    fn bbr_has_sack(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
+        if !matches!(config.control, ControlConfig::Bbr(_)) || config.recovery == Recovery::Sack {
+            return Ok(());
+        }
+        let why = match tcp.recovery {
+            Some(_) => {
+                "`recovery` is not \"sack\", and it measures the path by selective acknowledgements".into()
+            }
+            None => {
+                let profile = tcp.effective_profile().word();
+                format!(
+                    "the profile \"{profile}\" has none of the selective acknowledgements by which it measures the path"
+                )
+            }
+        };
+        self.refuse(Refusal {
+            path: &format!("{path}.control"),
+            given: "`bbr`".into(),
+            why,
+            allowed: "`bbr` with `profile = \"modern\"`, or with `recovery = \"sack\"`; another `control`"
+                .into(),
+        })
     }
 
     fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {

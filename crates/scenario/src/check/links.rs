@@ -11,7 +11,7 @@ const MOST_NODES: usize = 1000;
 impl Check<'_> {
     pub(super) fn links(&self) -> Checked {
         match &self.spec.link {
-            Links::Shared(LinkSpec { rate, delay, .. }) => self.line("link", rate.0, delay.0)?,
+            Links::Shared(LinkSpec { rate, delay, .. }) => self.part("link", *rate, Some(*delay))?,
             Links::Network(links) => {
                 self.nodes()?;
                 for (at, link) in links.iter().enumerate() {
@@ -33,7 +33,7 @@ impl Check<'_> {
 
     fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {
         link.name.as_ref().map_or(Ok(()), |name| self.name(&format!("{path}.name"), name))?;
-        self.line(path, link.rate.0, link.delay.0)?;
+        self.part(path, link.rate, Some(link.delay))?;
         link.back.as_ref().map_or(Ok(()), |back| self.part(&format!("{path}.back"), back.rate, back.delay))
     }
 

@@ -13,13 +13,21 @@ const MOST_SLOTS: u32 = 1 << 22;
 const MOST_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// Later rates are within the range of the first.
+    /// Later rates are within the range of the first, and so is the mean of a trace.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
-            let RateLaw::Steps(steps) = &queue.law else { continue };
-            for (at, step) in steps.iter().enumerate() {
-                let path = format!("{}.changes.{at}.rate", queue.path);
-                self.within(&path, step.rate, bps(1)..=bps(FASTEST))?;
+            let range = bps(1)..=bps(FASTEST);
+            match &queue.law {
+                RateLaw::Fixed => {}
+                RateLaw::Trace(trace) => {
+                    self.within(&format!("{}.trace", queue.path), trace.mean(), range)?
+                }
+                RateLaw::Steps(steps) => {
+                    for (at, step) in steps.iter().enumerate() {
+                        let path = format!("{}.changes.{at}.rate", queue.path);
+                        self.within(&path, step.rate, range.clone())?;
+                    }
+                }
             }
         }
         Ok(())
@@ -80,7 +88,7 @@ impl Check<'_> {
             return Ok(());
         }
         let (said, send) = match &self.spec.link {
-            Links::Shared(link) => (format!("at {} the link", link.rate), "rate"),
+            Links::Shared(_) => (format!("at {} the link", topology.queues[0].rate), "rate"),
             Links::Network(_) => ("the links together".into(), "rates"),
         };
         self.refuse(Refusal {

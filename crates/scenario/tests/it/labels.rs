@@ -145,3 +145,51 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         assert!(told.starts_with(place) && told.contains(message), "{told}");
     }
 }
+
+/// The runs of a scenario, and its hash.
+fn outcome(scenario: &Scenario) -> (Vec<fairwire_metrics::record::RunRecord>, String) {
+    let outcome = run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
+    (outcome.runs, scenario.sha256().into())
+}
+
+#[test]
+fn the_effective_scenario_says_by_itself_what_was_run() {
+    let again = |scenario: &Scenario| {
+        parse("again.toml", scenario.toml(), &Overrides::default())
+            .unwrap_or_else(|error| panic!("{error}\n{}", scenario.toml()))
+    };
+    let paired = "output.paired=\"red-high\"";
+    let set = ["flow.tcp.count=3", "link.buffer=60 packets", paired];
+    let first = read(&set, &["red-abrupt", "codel"]).unwrap();
+    assert_eq!(first.set()[2..], set.map(String::from));
+    let second = again(&first);
+    assert_eq!((labels(&second), second.spec().seeds.as_slice()), (vec!["red-abrupt", "codel"], &[1, 2][..]));
+    assert_eq!(second.spec().output.paired, None, "what is not run is no baseline");
+    assert!(second.spec().expect.is_empty(), "and nothing is expected of it");
+    assert_eq!(outcome(&first).0, outcome(&second).0, "the same bits");
+    assert_eq!(again(&second).toml(), second.toml(), "and so on");
+
+    let all = read(&set, &[]).unwrap();
+    assert_eq!(again(&all).spec().expect.len(), all.spec().expect.len());
+    assert_eq!(again(&all).spec().output.paired.as_deref(), Some("red-high"));
+
+    let untouched = parse("red-settings.toml", SETTINGS, &Overrides::default()).unwrap();
+    assert_eq!(untouched.toml(), SETTINGS, "comments and all");
+}
+
+#[test]
+fn every_scenario_of_the_repository_stays_the_same_when_it_is_written_again() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let set = vec!["output.every=\"50 ms\"".to_string()]; // which is no part of the hash
+        let first = parse("one.toml", &text, &Overrides { set, ..Overrides::default() }).unwrap();
+        let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
+        assert_ne!(first.toml(), text);
+        assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
+        assert_eq!(first.notes(), [""; 0], "and it says what it means");
+        seen += 1;
+    }
+    assert!(seen >= 10);
+}

@@ -378,3 +378,61 @@ fn the_examples_show_what_they_expect() {
         }
     }
 }
+
+#[test]
+fn a_trace_without_a_rate_goes_by_its_mean() {
+    // 1504 bytes every 4 ms are 3.008 Mbit/s; so 100 ms of buffer are 37 600 bytes.
+    let folder = Folder::new().file("a.trace", b"4\n").file("b.trace", b"2\n");
+    let without = |text: String| text.replace("rate = \"10 Mbit/s\"\n", "");
+    let text = without(on_link("trace = \"a.trace\"")).replace("200 packets", "100 ms");
+    let scenario = folder.load(&text).expect("a good one");
+    let queue = scenario.queues().next().expect("a link");
+    assert_eq!((queue.rate.bps(), queue.trace_mean.map(|rate| rate.bps())), (3_008_000, Some(3_008_000)));
+    let typed = folder.load(&text.replace("buffer", "rate = \"3008 kbit/s\"\nbuffer")).expect("a good one");
+    assert_eq!(run(&scenario), run(&typed), "as if the mean were typed");
+    let other = folder.load(&on_link("trace = \"a.trace\"")).expect("a good one");
+    let queue = other.queues().next().expect("a link");
+    assert_eq!((queue.rate.bps(), queue.trace_mean.map(|rate| rate.bps())), (10_000_000, Some(3_008_000)));
+
+    let back = format!("{text}[return]\ntrace = \"b.trace\"\n");
+    let rates = |text: &str| {
+        let scenario = folder.load(text).unwrap_or_else(|error| panic!("{error}"));
+        scenario.queues().map(|queue| queue.rate.bps()).collect::<Vec<_>>()
+    };
+    assert_eq!(rates(&back), [3_008_000, 6_016_000]);
+    assert_eq!(rates(&format!("{text}[return]\n")), [3_008_000; 2]);
+    let network = "format = 1\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+        nodes = [\"a\", \"b\"]\n\
+        [[link]]\nfrom = \"a\"\nto = \"b\"\ntrace = \"a.trace\"\ndelay = \"1 ms\"\nbuffer = \"50 packets\"\n\
+        back = { trace = \"b.trace\" }\n\
+        [[flow]]\ngroup = \"g\"\nfrom = \"a\"\nto = \"b\"\nsource = \"bulk\"\n\
+        access = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n";
+    assert_eq!(rates(network), [3_008_000, 6_016_000]);
+    let notes = folder.load(network).expect("a good one").notes().to_vec();
+    says(&notes[1], &["`a-b` follows a trace, mean 3.01 Mbit/s; disciplines there go by 3.01 Mbit/s"]);
+
+    let nothing = without(on_link(""));
+    says(&refusal(folder.load(&nothing), "no rate"), &["the key `rate` is missing", "link (or `trace`)"]);
+    let changes = without(on_link("changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]"));
+    says(&refusal(folder.load(&changes), "no rate"), &["the key `rate` is missing"]);
+    let fast = Folder::new().file("a.trace", "1\n".repeat(200_000).as_bytes()); // 2.4 Tbit/s
+    says(&refusal(fast.load(&text), "fast"), &["link.trace", "1 bit/s to 1000 Gbit/s"]);
+}
+
+#[test]
+fn a_link_that_nobody_can_fill_is_noted() {
+    let notes = |access: &str, more: &str| {
+        let flows = format!("{BULK}\ntcp = {{ profile = \"modern\" }}\ncount = 3\n{more}");
+        let text = text(&flows).replace("rate = \"100 Mbit/s\"", &format!("rate = \"{access}\""));
+        parse("one.toml", &text, &Overrides::default()).expect("a good one").notes().to_vec()
+    };
+    let slow = notes("1 kbit/s", "");
+    assert_eq!(slow.len(), 1, "{slow:?}");
+    says(&slow[0], &["no flow can fill `bottleneck`", "at most 3 kbit/s over its 10 Mbit/s"]);
+    assert_eq!(notes("4 Mbit/s", ""), [""; 0], "three of them can");
+    let cbr = "[[flow]]\ngroup = \"cbr\"\nsource = \"cbr\"\nrate = \"9 Mbit/s\"\n\
+        access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }";
+    assert_eq!(notes("334 kbit/s", cbr), [""; 0], "nor where others fill it");
+    says(&notes("333 kbit/s", cbr)[0], &["no flow can fill `bottleneck`", "at most 10 Mbit/s"]);
+    assert_eq!(notes("1 kbit/s", "[return]\n").len(), 1, "where only ACKs go nothing is to be filled");
+}

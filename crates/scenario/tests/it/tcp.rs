@@ -60,6 +60,66 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
+/// The payload of the flow's segments in bytes, as its record tells, and what is noted.
+fn taken(tcp: &str) -> (f64, Vec<String>) {
+    let scenario =
+        parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
+    let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let flow = &outcome.runs[0].flows[0];
+    let headers = 1.0 - flow.goodput_bps / flow.throughput_bps; // 40 bytes of each packet
+    ((40.0 / headers - 40.0).round(), scenario.notes().to_vec())
+}
+
+#[test]
+fn a_controller_of_today_runs_on_a_tcp_of_today_unless_another_profile_is_typed() {
+    let runs = |tcp: &str| {
+        let text = TEXT.replace("TCP", tcp);
+        let scenario = parse("tcp.toml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
+        let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
+        (outcome.runs[0].flows[0].clone(), outcome.runs[0].events)
+    };
+    for control in ["cubic", "dctcp", "prague", "ledbat", "bbr"] {
+        let alone = runs(&format!("control = \"{control}\""));
+        for profile in ["modern", "linux"] {
+            assert_eq!(
+                runs(&format!("profile = \"{profile}\", control = \"{control}\"")),
+                alone,
+                "{control}"
+            );
+        }
+        let (segment, notes) = taken(&format!("control = \"{control}\""));
+        assert_eq!(segment, 1448.0, "{control}");
+        let says = format!("`tcp`: no TCP profile is given, so it is \"modern\", for `{control}`");
+        assert_eq!(notes, [says]);
+    }
+    assert_ne!(
+        runs("profile = \"ns2-2002\", control = \"cubic\""),
+        runs("control = \"cubic\""),
+        "what is typed stays"
+    );
+    assert_eq!(taken("profile = \"ns2-2002\", control = \"cubic\"").1, [""; 0], "and needs no note");
+    assert_eq!(runs("control = \"binomial\""), runs("profile = \"ns2-2002\", control = \"binomial\""));
+}
+
+#[test]
+fn a_scenario_without_a_profile_says_which_it_takes() {
+    let (segment, notes) = taken("");
+    assert_eq!(segment, 512.0);
+    assert_eq!(notes.len(), 1);
+    says(&notes[0], &["`tcp`: no TCP profile is given, so it is \"ns2-2002\"", "profile = \"modern\""]);
+    assert_eq!(taken("profile = \"ns2-2002\"").1, [""; 0]);
+}
+
+#[test]
+fn bbr_without_selective_acknowledgements_is_refused() {
+    says(
+        &message("profile = \"ns2-2002\", control = \"bbr\""),
+        &["`flow.0.tcp.control` is `bbr`", "the profile \"ns2-2002\" has none", "`recovery = \"sack\"`"],
+    );
+    says(&message("recovery = \"newreno\", control = \"bbr\""), &["`recovery` is not \"sack\""]);
+    assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
+}
+
 #[test]
 fn what_a_controller_does_not_take_is_refused_with_what_it_takes() {
     says(&message("control = \"cubik\""), &["unknown word `cubik`", "did you mean `cubic`?", "`ledbat`"]);

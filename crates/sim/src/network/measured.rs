@@ -39,7 +39,7 @@ impl<T: Tap> Run<T> {
         while let Some(first) = rest.first() {
             let group = first.group() as usize;
             let plan = &self.groups[group].plan;
-            let (of_member, others) = rest.split_at(connections(plan));
+            let (of_member, others) = rest.split_at(plan.connections());
             rest = others;
             numbers[group] += 1;
             let session = first.session().map(|session| &self.sessions[session as usize]);
@@ -121,13 +121,5 @@ fn kind(source: &Source) -> String {
         Source::Tcp { tcp, load } => format!("{} {}", load.kind(), tcp.name()),
         Source::Cbr { .. } => "cbr".into(),
         Source::Datagrams { traffic, .. } => traffic.kind().into(),
-    }
-}
-
-/// How many flows each member of a group is.
-pub(super) fn connections(plan: &GroupPlan) -> usize {
-    match &plan.source {
-        Source::Tcp { load, .. } => usize::from(load.connections()),
-        _ => 1,
     }
 }

@@ -1,0 +1,98 @@
+//! What was taken where the scenario does not say it and results hang on it, and what looks like a slip.
+
+use crate::source::Sends;
+use crate::spec::{FlowSpec, SourceKind, Spec};
+use crate::topology::{QueuePlan, Topology, Way};
+use fairwire_core::{Rate, RateLaw};
+use fairwire_sim::Source;
+
+/// A line for each. More groups than this are counted, and not named.
+const MOST_NAMED: usize = 6;
+
+/// The notes on `spec`, whose topology has been resolved.
+pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
+    profiles(spec).into_iter().chain(traces(spec, topology)).chain(idle_links(spec, topology)).collect()
+}
+
+/// Links by a trace, but for the one that all share, of which the head tells.
+fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
+    topology.queues.iter().skip(usize::from(spec.link.shared().is_some())).filter_map(|queue| {
+        let RateLaw::Trace(trace) = &queue.law else { return None };
+        let (mean, rate) = (trace.mean().rounded(), queue.rate.rounded());
+        Some(format!("`{}` follows a trace, mean {mean}; disciplines there go by {rate}", queue.name))
+    })
+}
+
+/// Which profiles of TCP were taken: the simulated TCPs of an era differ by more than most disciplines do.
+fn profiles(spec: &Spec) -> Vec<String> {
+    let mut all: Vec<(&'static str, Option<&'static str>, Vec<&str>)> = Vec::new();
+    for flow in spec.flow.iter().filter(|flow| SourceKind::TCP.contains(&flow.source)) {
+        let tcp = flow.tcp.clone().unwrap_or_default();
+        if tcp.profile.is_some() {
+            continue;
+        }
+        let taken = tcp.effective_profile().word();
+        let by = tcp.control.as_ref().filter(|control| control.is_of_today()).map(|control| control.word());
+        match all.iter_mut().find(|(profile, other, _)| (*profile, *other) == (taken, by)) {
+            Some((.., groups)) => groups.push(&flow.group),
+            None => all.push((taken, by, vec![&flow.group])),
+        }
+    }
+    all.into_iter().map(|(profile, by, groups)| taken(profile, by, &groups)).collect()
+}
+
+fn taken(profile: &str, by: Option<&str>, groups: &[&str]) -> String {
+    let groups = named(groups);
+    match by {
+        Some(control) => {
+            format!("{groups}: no TCP profile is given, so it is \"{profile}\", for `{control}`")
+        }
+        None => format!(
+            "{groups}: no TCP profile is given, so it is \"{profile}\", that of a simulator; hosts of today: \
+             tcp = {{ profile = \"modern\" }}"
+        ),
+    }
+}
+
+/// Links at which the disciplines compared work, and that all who send over them cannot fill.
+fn idle_links<'a>(spec: &'a Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
+    topology.compared().filter_map(|(at, queue)| {
+        let over = || spec.flow.iter().zip(&topology.ways).zip(&topology.sends);
+        let mut over = over().filter(|((_, way), _)| way.queues().any(|other| other == at)).peekable();
+        over.peek()?; // nothing but acknowledgements, or nothing at all
+        let most: f64 = over
+            .map(|((flow, way), sends)| f64::from(flow.count) * fastest(flow, way, sends, topology, at))
+            .sum();
+        let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
+        (most < link).then(|| idle(queue, most, link))
+    })
+}
+
+/// The most that one flow of the group can send over the queue `at`, bit/s.
+fn fastest(flow: &FlowSpec, way: &Way, sends: &Sends, topology: &Topology, at: usize) -> f64 {
+    let own = match &sends.source {
+        Source::Cbr { rate, .. } => *rate,
+        _ => flow.access.rate.0,
+    };
+    let own = way.slowest_wire().map_or(own, |wire| wire.min(own));
+    let before = way.queues().take_while(|queue| *queue != at).map(|queue| topology.queues[queue].rate);
+    before.chain([own]).min().map_or(0.0, |rate| rate.bps() as f64)
+}
+
+fn idle(queue: &QueuePlan, most: f64, link: f64) -> String {
+    let told =
+        |bps: f64| Rate::from_bps(bps as u64).map_or("nothing".into(), |rate| rate.rounded().to_string());
+    format!(
+        "no flow can fill `{}`: all together send at most {} over its {}, so little waits there and disciplines hardly differ",
+        queue.name,
+        told(most),
+        told(link)
+    )
+}
+
+/// `tcp` and `web`; of many only how many.
+fn named(groups: &[&str]) -> String {
+    let (some, more) = groups.split_at(groups.len().min(MOST_NAMED));
+    let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();
+    if more.is_empty() { some.join(", ") } else { format!("{} and {} more", some.join(", "), more.len()) }
+}
