@@ -124,7 +124,7 @@ impl Round {
         self.count -= 1;
     }
 
-    fn to_the_end(&mut self, at: u32, members: &mut [Member]) {
+    fn move_to_end(&mut self, at: u32, members: &mut [Member]) {
         match members[at as usize].place {
             Place::Idle => return,
             Place::New => self.new.unlink(at, members),
@@ -149,7 +149,7 @@ impl Round {
                 vain = 0;
             } else if credit <= 0 {
                 members[at as usize].credit += quantum.of(self.count) * BYTE;
-                self.to_the_end(at, members);
+                self.move_to_end(at, members);
                 vain += 1;
                 if vain > self.count {
                     self.credit_vain_rounds(members, quantum);
@@ -157,7 +157,7 @@ impl Round {
                 }
             } else if packets == 0 {
                 // RFC 8290, section 4.2: or it would get ahead of the others by pausing.
-                self.to_the_end(at, members);
+                self.move_to_end(at, members);
             } else {
                 return Some(at);
             }
@@ -377,9 +377,9 @@ mod tests {
         let mut is_waiting = [false; 64];
         for _ in 0..4000 {
             // Each flow of host 0 sends again only when its packet has left, so it comes back as new each time.
-            for flow in 0..64 {
-                if !std::mem::replace(&mut is_waiting[flow], true) {
-                    offer(&mut queue, 0, flow as u64, 1500);
+            for (flow, is_waiting) in (0..).zip(&mut is_waiting) {
+                if !std::mem::replace(is_waiting, true) {
+                    offer(&mut queue, 0, flow, 1500);
                 }
             }
             while queue.scheduler().hosts_packets(1) < 40 {
