@@ -7,12 +7,13 @@
 mod document;
 mod error;
 mod file;
+mod mistakes;
 mod place;
 mod set;
 mod words;
 
 pub use document::{Change, Places, Read, read, read_document};
-pub use error::{DocumentError, Problem, listed, nearest};
+pub use error::{DocumentError, Problem, listed};
 pub use file::{bounded, read_text};
 pub use place::Place;
 pub use words::{is_printable, shortened};

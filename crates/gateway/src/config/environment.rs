@@ -96,8 +96,7 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let name = if key == "inside" { &wire.inside } else { &wire.outside };
-    let near = fairwire_document::nearest(name, there.iter().map(String::as_str));
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = fairwire_core::spelling::hint(name, there.iter().map(String::as_str));
     let why = "there is no such interface here".to_owned();
     refused(config, &format!("wire.{key}"), name, why, format!("{}{near}", listed(there)))
 }
