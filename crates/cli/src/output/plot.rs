@@ -71,7 +71,7 @@ pub fn svg(curves: &[&Curve], title: &str, warm_up: Time) -> String {
     let scale = Scale { highest: highest / 1e6 * 1.05, longest, warm_up: warm_up.since(Time::ZERO).secs() };
     let height = TOP + panels.len() as f64 * (PANEL + BETWEEN) + 24.0;
     let mut out = String::new();
-    head(&mut out, title, height, &panels);
+    head(&mut out, title, height, &panels, scale.warm_up);
     for (at, curve) in panels.iter().enumerate() {
         panel(&mut out, curve, TOP + at as f64 * (PANEL + BETWEEN), &scale);
     }
@@ -102,7 +102,7 @@ fn points(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
     values.chunks(together).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64)
 }
 
-fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
+fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve], warm_up: f64) {
     let colours = |pick: fn(&(&'static str, &'static str)) -> &'static str| -> String {
         PALETTE
             .iter()
@@ -119,10 +119,11 @@ fn head(out: &mut String, title: &str, height: f64, panels: &[&Curve]) {
          <style>{STYLE} .series {{ fill: none; stroke-width: 1.6 }}{light}\n  @media (prefers-color-scheme: dark) {{{DARK_STYLE}{dark} }}</style>\n\
          <rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"10\"/>\n\
          <text class=\"title\" x=\"24\" y=\"36\">{}: throughput over time</text>\n\
-         <text class=\"detail\" x=\"24\" y=\"57\">seed {seed}, a sample every {every}; the part before the dashed line is not measured</text>\n",
+         <text class=\"detail\" x=\"24\" y=\"57\">seed {seed}, a sample every {every}{}</text>\n",
         WIDTH - 1.0,
         height - 1.0,
         escaped(title),
+        if warm_up == 0.0 { "" } else { "; the part before the dashed line is not measured" },
     );
     let mut x = 24.0;
     for (at, (group, _)) in panels.iter().take(1).flat_map(|curve| curve.groups.iter()).enumerate() {
