@@ -28,7 +28,7 @@ pub fn summary(report: &Report, differences: &[Difference]) -> Result<String, Fa
         let minus = is_paired.then(|| minus.to_string());
         std::iter::once(discipline.to_string()).chain(minus).chain(cells).collect::<Vec<_>>()
     };
-    let numbers = |runs: usize, measure: &str, estimate: &Estimate| {
+    let numbers = |runs: u64, measure: &str, estimate: &Estimate| {
         let half = estimate.half_width_95.map_or(String::new(), |half| half.to_string());
         let [mean, min, max] = [estimate.mean, estimate.min, estimate.max].map(|number| number.to_string());
         [runs.to_string(), measure.to_string(), mean, half, min, max]
