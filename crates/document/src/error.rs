@@ -114,14 +114,6 @@ pub enum Problem {
         /// What is allowed.
         allowed: String,
     },
-    /// Several at once: the first, and a line about each of the others.
-    #[error("{first}")]
-    Several {
-        /// What is wrong first.
-        first: Box<Problem>,
-        /// The others, each with its place.
-        others: Vec<String>,
-    },
     /// A `--set` that cannot be applied.
     #[error("{message}")]
     BadOverride {
@@ -179,15 +171,6 @@ impl Problem {
             )),
             Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
             Problem::BadValue { .. } => None,
-            Problem::Several { first, others } => {
-                let first = first.advice().into_iter();
-                Some(
-                    first
-                        .chain([format!("also wrong: {}", others.join("\nalso wrong: "))])
-                        .collect::<Vec<_>>()
-                        .join("\n"),
-                )
-            }
             Problem::Refused { allowed, .. } | Problem::BadOverride { allowed, .. } => {
                 Some(format!("allowed: {allowed}"))
             }
@@ -196,16 +179,11 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// All of `faults` as one: the first with its place, and the others told beside it. `None` where there are none.
+    /// All of `faults` as one: the first, with the others beside it. `None` where there are none.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
-        let DocumentError { problem, place } = faults.next()?;
-        let others: Vec<String> = faults.map(|fault| fault.to_string()).collect();
-        let problem = match others.is_empty() {
-            true => problem,
-            false => Problem::Several { first: Box::new(problem), others },
-        };
-        Some(DocumentError { problem, place })
+        let first = faults.next()?;
+        Some(DocumentError { more: faults.collect(), ..first })
     }
 }
 

@@ -40,7 +40,11 @@ pub fn text(report: &Report, headline: &Headline) -> String {
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");
-    report.manifest.notes.iter().for_each(|note| out += &format!("{}\n", wrapped(&format!("note: {note}"), columns, "  ")));
+    report
+        .manifest
+        .notes
+        .iter()
+        .for_each(|note| out += &format!("{}\n", wrapped(&format!("note: {note}"), columns, "  ")));
     out.push('\n');
     if report.summary.is_empty() {
         return out + "No run finished.\n";
@@ -222,9 +226,9 @@ mod tests {
     #[test]
     fn runs_are_counted_where_some_are_missing() {
         let mut report = samples::report(2, 2);
-        assert!(!text_within(&report, &samples::headline(), None).contains("| runs |"));
+        assert!(!text_within(&report, &samples::headline(), usize::MAX).contains("| runs |"));
         report.summary[1].runs = 2;
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert!(rows[0].contains("| runs |"), "{text}");
         assert!(
@@ -242,7 +246,7 @@ mod tests {
             report.summary[0].measures.insert(measure.into(), estimate);
             report.differences[0].measures.insert(measure.into(), estimate);
         }
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         for part in ["  page_p95_s.g1: a - b = ", "  transfer_p95_s.g0: a - b = ", "  gain.gold: a - b = "] {
             assert!(text.contains(part), "no `{part}` in {text}");
         }
@@ -252,7 +256,7 @@ mod tests {
     fn notes_stand_above_the_table() {
         let mut report = samples::report(1, 1);
         report.manifest.notes = vec!["`tcp`: something was taken".into()];
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         assert!(text.contains("twice\nnote: `tcp`: something was taken\n\n|"), "{text}");
     }
 

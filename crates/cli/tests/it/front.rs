@@ -196,9 +196,10 @@ fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
     let committed = include_str!("../../../../docs/schema/gateway.json");
     assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
     let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
-    for example in
-        [include_str!("../../../../docs/gateway/home.toml"), include_str!("../../../../docs/gateway/wisp.toml")]
-    {
+    for example in [
+        include_str!("../../../../docs/gateway/home.toml"),
+        include_str!("../../../../docs/gateway/wisp.toml"),
+    ] {
         let table: toml::Table = toml::from_str(example).unwrap();
         let mut value = serde_json::to_value(table).unwrap();
         assert!(validator.is_valid(&value), "{example}");
@@ -211,7 +212,8 @@ fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
 fn the_demo_scenario_holds_to_the_committed_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/scenario.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
-    let scenario: toml::Table = toml::from_str(include_str!("../../../../scenarios/selfish-flow.toml")).unwrap();
+    let scenario: toml::Table =
+        toml::from_str(include_str!("../../../../scenarios/selfish-flow.toml")).unwrap();
     let scenario = serde_json::to_value(scenario).unwrap();
     let errors: Vec<String> =
         validator.iter_errors(&scenario).map(|error| format!("{}: {error}", error.instance_path())).collect();

@@ -116,8 +116,8 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
         command,
         format!("fairwire reproduce made.fig1 --quick --studies {}", studies.text("studies"))
     );
-    let again =
-        [&command.split(' ').skip(1).collect::<Vec<_>>()[..], &["--out", &studies.text("again")]].concat();
+    let place = studies.text("again");
+    let again = [&command.split(' ').skip(1).collect::<Vec<_>>()[..], &["--out", &place]].concat();
     assert_eq!(code(&run(&again)), 0, "the command works as it is printed");
     let page = fs::read_to_string(studies.path("out/report.html")).unwrap();
     assert!(page.contains("<h1>A made-up study</h1>") && !page.contains("The papers"), "{}", &page[..3000]);

@@ -235,7 +235,11 @@ impl Config {
             claims: Arc::clone(&self.claims),
         })
         .washing(shaping.is_some_and(|shaping| shaping.washes_dscp));
-        let classifier = if shaping.is_some_and(|shaping| shaping.within) { classifier.with_conversations() } else { classifier };
+        let classifier = if shaping.is_some_and(|shaping| shaping.within) {
+            classifier.with_conversations()
+        } else {
+            classifier
+        };
         Ok(DirectionPlan {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
