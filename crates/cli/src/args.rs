@@ -36,11 +36,19 @@ Examples:
   fairwire reproduce faba afd --jobs 2 --out results
   fairwire reproduce faba --studies studies --record
 
-What is finished is kept in the folder of --out: the same command goes on where it was stopped.";
+Finished runs are kept in the user's cache folder (`fairwire cache`): the same command goes on where it was stopped.";
+
+const CACHE_EXAMPLES: &str = "\
+Examples:
+  fairwire cache         # where it is, how large, and how large it may become
+  fairwire cache clean
+
+It is $XDG_CACHE_HOME/fairwire, or else ~/.cache/fairwire. What was not used for longest goes first.";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
   fairwire list disciplines
+  fairwire list disciplines --long
   fairwire list disciplines --format json
   fairwire list markers
   fairwire list exhibits";
@@ -131,6 +139,12 @@ pub enum Command {
     /// Make the figures and tables of papers again, and hold each claim against what was measured.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.
+    #[command(after_help = CACHE_EXAMPLES)]
+    Cache {
+        #[command(subcommand)]
+        cache: Option<CacheCommand>,
+    },
     /// List what there is.
     #[command(after_help = LIST_EXAMPLES)]
     List {
@@ -193,6 +207,13 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Remove all finished runs.
+    #[command(after_help = CACHE_EXAMPLES)]
+    Clean,
 }
 
 #[derive(Debug, Subcommand)]
@@ -379,13 +400,16 @@ pub struct OutputArgs {
     /// Write a row per run and flow: .csv or .parquet.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
-    /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
+    /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
-    /// Also percentiles of each flow's one-way delay.
+    /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
+    #[arg(long, value_name = "FILE")]
+    pub percentiles: Option<PathBuf>,
+    /// Of delays, also each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
-    /// Tell the differences of the other disciplines from this one (the first when left out), seed by seed.
+    /// Also the differences of the other disciplines from this one (the first when left out), seed by seed.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
 }
@@ -396,7 +420,7 @@ pub enum Format {
     Table,
     /// Everything, as in the schema that `fairwire schema results` prints.
     Json,
-    /// The summary: one line per discipline and measure.
+    /// The summary: one line per discipline and measure; with --paired also one per difference and measure.
     Csv,
 }
 
@@ -408,6 +432,9 @@ pub enum List {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,
+        /// Also their other names, state, cost and source.
+        #[arg(long)]
+        long: bool,
     },
     /// The exhibits of papers that `fairwire reproduce` makes again, with the verdicts recorded.
     #[command(after_help = LIST_EXAMPLES)]

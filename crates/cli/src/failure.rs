@@ -55,7 +55,9 @@ impl Failure {
             Failure::Scenario(_) | Failure::User { .. } => 2,
             Failure::Ours(_) => 1,
         };
-        tell(format_args!("{:?}", miette::Report::new(Told::from(self))));
+        for told in Told::all(self) {
+            tell(format_args!("{:?}", miette::Report::new(told)));
+        }
         ExitCode::from(code)
     }
 }
@@ -84,23 +86,29 @@ struct Told {
     place: Option<Place>,
 }
 
-impl From<Failure> for Told {
-    fn from(failure: Failure) -> Self {
-        let plain = |message, help| Told { message, help, source: None, place: None };
+impl Told {
+    /// All that is wrong: of a document, all mistakes that one reading found.
+    fn all(failure: Failure) -> Vec<Told> {
+        let plain = |message, help| vec![Told { message, help: Some(help), source: None, place: None }];
         match failure {
-            Failure::Scenario(error) => {
-                let place = error.place.map(|place| *place);
-                Told {
-                    message: error.problem.to_string(),
-                    help: error.problem.advice(),
-                    source: place.as_ref().map(|place| NamedSource::new(&place.source, place.text.clone())),
-                    place,
-                }
+            Failure::Scenario(mut error) => {
+                let more = std::mem::take(&mut error.more);
+                std::iter::once(error).chain(more).map(Told::in_document).collect()
             }
-            Failure::User { message, help } => plain(message, Some(help)),
+            Failure::User { message, help } => plain(message, help),
             Failure::Ours(message) => {
-                plain(message, Some("this is a fault of fairwire or of this machine; exit code 1".into()))
+                plain(message, "this is a fault of fairwire or of this machine; exit code 1".into())
             }
+        }
+    }
+
+    fn in_document(error: ScenarioError) -> Told {
+        let place = error.place.map(|place| *place);
+        Told {
+            message: error.problem.to_string(),
+            help: error.problem.advice(),
+            source: place.as_ref().map(|place| NamedSource::new(&place.source, place.text.clone())),
+            place,
         }
     }
 }

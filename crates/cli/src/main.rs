@@ -18,6 +18,7 @@ mod progress;
 mod report;
 mod reproduction;
 mod tell;
+mod terminal;
 mod typed;
 
 use args::{Cli, Command, LabCommand, TraceCommand};
@@ -41,6 +42,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
     match cli.command {
         Command::Run(args) => command::run::run(&args, cli.quiet),
         Command::Reproduce(args) => command::reproduce::reproduce(&args, cli.quiet),
+        Command::Cache { cache } => command::cache::cache(cache.as_ref()),
         Command::Describe(args) => command::describe::describe(&args),
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),

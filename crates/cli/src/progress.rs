@@ -1,26 +1,59 @@
 //! Progress on stderr: a bar on a terminal, a few lines elsewhere, nothing under `--quiet` or in CI.
 
 use crate::tell::tell;
+use crate::terminal::columns_of_stderr;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
+/// What stands beside the message: a bar of ten letters, `100 %`, and the times.
+const BESIDE: usize = 44;
+/// Before so much is done, and so much time has passed, nobody knows how long it will take.
+const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
+
+/// The part of a whole command that is told of: what came before, and when the whole began.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    begun: Instant,
+    from: f64,
+    to: f64,
+}
+
+impl Part {
+    /// All of a command that begins now.
+    #[expect(clippy::disallowed_methods, reason = "the command line may read a clock: people wait")]
+    pub fn whole() -> Self {
+        Part { begun: Instant::now(), from: 0.0, to: 1.0 }
+    }
+
+    /// From the start to `fraction` of the whole.
+    pub fn until(self, fraction: f64) -> Self {
+        Part { to: fraction, ..self }
+    }
+
+    /// The rest of the whole, which will take `rest`: what was done until now counts with the time that it took.
+    pub fn rest(self, rest: Duration) -> Self {
+        let done = self.begun.elapsed().as_secs_f64();
+        Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
+    }
+}
 
 /// How far a command has come.
 pub enum Progress {
-    Bar(ProgressBar),
+    Bar(ProgressBar, Part),
     Lines { what: String, lines: u64, told: AtomicU64 },
     Quiet,
 }
 
 impl Progress {
-    /// Starts to show the progress of `what`: where there is no terminal, in so many `lines` after the first.
-    pub fn new(what: &str, lines: u64, quiet: bool) -> Self {
+    /// Starts to show the progress of `what`, which is `part` of the command: where there is no terminal, in so many `lines` after
+    /// the first.
+    pub fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
-        } else if std::io::stderr().is_terminal() {
-            Progress::Bar(bar(what))
+        } else if let Some(columns) = columns_of_stderr() {
+            Progress::Bar(bar(what, columns), part)
         } else if std::env::var_os("CI").is_some() {
             Progress::Quiet
         } else {
@@ -29,10 +62,21 @@ impl Progress {
         }
     }
 
+    /// What is done now.
+    pub fn say(&self, what: &str) {
+        if let Progress::Bar(bar, _) = self {
+            bar.set_message(cut(what, columns_of_stderr().unwrap_or(0)));
+        }
+    }
+
     /// `fraction` of it, 0 to 1, is done.
     pub fn reach(&self, fraction: f64) {
         match self {
-            Progress::Bar(bar) => bar.set_position((fraction * STEPS as f64) as u64),
+            Progress::Bar(bar, part) => {
+                let whole = part.from + (part.to - part.from) * fraction;
+                bar.set_prefix(told(whole, part.begun.elapsed()));
+                bar.set_position((whole * STEPS as f64) as u64);
+            }
             Progress::Lines { what, lines, told } => {
                 let line = (fraction * *lines as f64) as u64;
                 if told.fetch_max(line, Ordering::Relaxed) < line {
@@ -46,17 +90,77 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Progress::Bar(bar) = self {
+        if let Progress::Bar(bar, _) = self {
             bar.finish_and_clear();
         }
     }
 }
 
-fn bar(what: &str) -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{msg} [{bar:32}] {percent:>3} %  {elapsed} of about {duration}")
-            .expect("the template is right")
-            .progress_chars("=> ");
+fn bar(what: &str, columns: usize) -> ProgressBar {
+    // The bar takes what room is left, so that a line never is longer than the terminal: what wraps is not cleared.
+    let style = ProgressStyle::with_template("{msg} [{wide_bar}] {prefix}")
+        .expect("the template is right")
+        .progress_chars("=> ");
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
-    bar.with_style(style).with_message(what.to_string())
+    bar.with_style(style).with_message(cut(what, columns)).with_prefix(told(0.0, Duration::ZERO))
+}
+
+/// As much of `what` as has room beside a bar on so many columns.
+fn cut(what: &str, columns: usize) -> String {
+    crate::chart::style::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
+}
+
+/// `45 %  12s of about 27s`: the guess only once there is something to go by.
+fn told(fraction: f64, elapsed: Duration) -> String {
+    let percent = (100.0 * fraction) as u32;
+    let (enough, long) = FIRST_GUESS;
+    if fraction < enough || elapsed < long {
+        return format!("{percent:>3} %  {}", in_words(elapsed));
+    }
+    let whole = Duration::from_secs_f64(elapsed.as_secs_f64() / fraction);
+    format!("{percent:>3} %  {} of about {}", in_words(elapsed), in_words(whole.max(elapsed)))
+}
+
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_guessed_before_there_is_something_to_go_by() {
+        let second = Duration::from_secs(1);
+        assert_eq!(told(0.0, Duration::ZERO), "  0 %  0s");
+        assert_eq!(told(0.04, second * 60), "  4 %  1m00s");
+        assert_eq!(told(0.5, second), " 50 %  1s");
+        assert_eq!(told(0.25, second * 30), " 25 %  30s of about 2m00s");
+        assert_eq!(told(1.0, second * 7200), "100 %  2h00m of about 2h00m");
+    }
+
+    #[test]
+    fn what_follows_counts_with_the_time_that_it_takes() {
+        let whole = Part::whole();
+        let rest = whole.rest(Duration::from_secs(1_000_000));
+        assert!(rest.from < 0.01 && rest.to == 1.0, "{rest:?}");
+        assert_eq!(whole.until(0.1).to, 0.1);
+    }
+
+    #[test]
+    fn every_line_has_room_beside_its_bar() {
+        for columns in [60, 80, 120] {
+            let longest = format!(
+                "{} [==========] {}",
+                cut(&"x".repeat(300), columns),
+                told(0.99, Duration::from_secs(7199))
+            );
+            assert!(longest.chars().count() <= columns, "{columns}: {longest}");
+        }
+    }
 }

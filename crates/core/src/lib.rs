@@ -39,6 +39,7 @@ pub mod rng;
 pub mod scheduler;
 pub mod server;
 pub mod signals;
+pub mod spelling;
 pub mod time;
 pub mod units;
 pub mod weight;

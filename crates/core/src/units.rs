@@ -5,6 +5,7 @@
 
 use crate::buffer::Limit;
 use crate::rate::Rate;
+use crate::spelling;
 use crate::time::Duration;
 use core::fmt;
 use core::str::FromStr;
@@ -22,7 +23,7 @@ enum Problem {
     NotANumber,
     Negative,
     NoUnit,
-    UnknownUnit { given: String, nearest: Option<&'static str> },
+    UnknownUnit { given: String, likely: Vec<String> },
     Zero,
     NotWhole,
     TooLarge,
@@ -41,10 +42,11 @@ impl fmt::Display for UnitError {
             Problem::TooLarge => write!(f, "is too large"),
         }?;
         write!(f, "; allowed: {}", self.wanted)?;
-        match self.problem {
-            Problem::UnknownUnit { nearest: Some(nearest), .. } => write!(f, "; did you mean `{nearest}`?"),
-            _ => Ok(()),
-        }
+        let likely = match &self.problem {
+            Problem::UnknownUnit { likely, .. } => spelling::question(likely),
+            _ => None,
+        };
+        likely.map_or(Ok(()), |question| write!(f, "; {question}"))
     }
 }
 
@@ -174,8 +176,9 @@ impl FromStr for Amount {
         } else if SIZES.iter().any(|(name, _)| *name == unit) {
             Amount::Bytes(scaled(text, SIZES, AMOUNT_WANTED)?)
         } else {
-            let units = PACKETS.iter().copied().chain(names(SIZES)).chain(names(TIMES));
-            return Err(refuse(text, AMOUNT_WANTED, unknown(unit, units)));
+            let packets = PACKETS.iter().map(|name| (*name, 1.0));
+            let units = packets.chain(SIZES.iter().copied()).chain(TIMES.iter().copied());
+            return Err(refuse(text, AMOUNT_WANTED, unknown(text, unit, units)));
         };
         zero(matches!(amount, Amount::Bytes(0) | Amount::Time(Duration::ZERO)))?;
         Ok(amount)
@@ -207,7 +210,7 @@ impl fmt::Display for Amount {
 fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(refuse(text, wanted, unknown(unit, names(units))));
+        return Err(refuse(text, wanted, unknown(text, unit, units.iter().copied())));
     };
     let value = (number * scale).round();
     if value >= 9e18 {
@@ -231,44 +234,20 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
-fn names(units: &Units) -> impl Iterator<Item = &'static str> {
-    units.iter().map(|(name, _)| *name)
-}
-
-fn unknown(given: &str, units: impl Iterator<Item = &'static str>) -> Problem {
-    Problem::UnknownUnit { given: shortened(given), nearest: nearest(given, units) }
-}
-
-/// The unit that is `given` but for the case of its letters, or for few of them. Of those as near, the one that differs least with
-/// the case counted, and then the first.
-fn nearest(given: &str, units: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    // No unit has more letters than this, nor does a slip of one.
-    if given.chars().count() > 12 {
-        return None;
-    }
-    let small = given.to_lowercase();
-    let slips = |unit: &str| (distance(&small, &unit.to_lowercase()), distance(given, unit));
-    let most = given.chars().count() / 3;
-    units
-        .map(|unit| (slips(unit), unit))
-        .filter(|((slips, _), _)| *slips <= most)
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, unit)| unit)
-}
-
-/// Letters to insert, remove or replace on the way from `a` to `b` (Wagner and Fischer, JACM 21, 1974).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.chars().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+/// What `text` says with the unit `given`, which is none of `units`, and what it was most likely meant to say.
+fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f64)> + Clone) -> Problem {
+    let number = text.trim().strip_suffix(given).map_or("", str::trim);
+    let mut scales: Vec<f64> = Vec::new();
+    let mut likely = Vec::new();
+    for unit in spelling::likely(given, units.clone().map(|(name, _)| name)) {
+        let scale = units.clone().find(|(name, _)| *name == unit).map_or(0.0, |(_, scale)| scale);
+        // `Mbps` is another word for `Mbit/s`: one suggestion is enough.
+        if !scales.contains(&scale) {
+            scales.push(scale);
+            likely.push(format!("{} {unit}", shortened(number)));
         }
     }
-    row[b.chars().count()]
+    Problem::UnknownUnit { given: shortened(given), likely }
 }
 
 fn refuse(given: &str, wanted: &'static str, problem: Problem) -> UnitError {
@@ -327,15 +306,18 @@ mod tests {
     #[test]
     fn an_unknown_unit_is_told_the_nearest_that_this_quantity_takes() {
         let rate = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
-        assert!(rate("10 Mbt/s").ends_with("; did you mean `Mbit/s`?"));
-        assert!(rate("10 mbit/s").ends_with("did you mean `Mbit/s`?"));
-        assert!(rate("10 KBIT/S").ends_with("did you mean `kbit/s`?"));
+        assert!(rate("10 Mbt/s").ends_with("; did you mean `10 Mbit/s`?"));
+        assert!(rate("10 mbit/s").ends_with("did you mean `10 Mbit/s`?"));
+        assert!(rate("10 KBIT/S").ends_with("did you mean `10 kbit/s`?"));
+        assert!(rate("50 Mb").ends_with("did you mean `50 Mbit/s`?"), "{}", rate("50 Mb"));
+        assert!(rate("1.5G").ends_with("did you mean `1.5 Gbit/s` or `1.5 GB/s`?"));
+        assert!("5 m".parse::<Duration>().unwrap_err().to_string().ends_with("`5 ms` or `5 min`?"));
         assert!(!rate("10 parsecs").contains("did you mean"));
         assert!(!rate("10 s").contains("did you mean"));
         let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
-        assert!(amount("10 pakets").ends_with("did you mean `packets`?"));
-        assert!(amount("10 kib").ends_with("did you mean `KiB`?"));
-        assert!("5 MS".parse::<Duration>().unwrap_err().to_string().ends_with("did you mean `ms`?"));
+        assert!(amount("10 pakets").ends_with("did you mean `10 packets`?"));
+        assert!(amount("10 kib").ends_with("did you mean `10 KiB`?"));
+        assert!("5 MS".parse::<Duration>().unwrap_err().to_string().ends_with("did you mean `5 ms`?"));
         assert!(rate(&format!("1 {}", "x".repeat(1_000_000))).len() < 500);
     }
 }

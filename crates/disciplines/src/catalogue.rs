@@ -5,8 +5,8 @@ use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
 use crate::spec::EcnChoice;
 use core::fmt;
-use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, spelling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -208,14 +208,14 @@ pub fn all() -> &'static [Entry] {
 ///
 /// assert_eq!(catalogue::find("fifo")?.name, "tail-drop");
 /// let error = catalogue::find("fabba").unwrap_err();
-/// assert_eq!(error.nearest, Some("faba"));
+/// assert_eq!(error.likely, ["faba"]);
 /// # Ok::<(), fairwire_disciplines::UnknownDiscipline>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     ENTRIES
         .iter()
         .find(|entry| entry.name == name || entry.aliases.contains(&name))
-        .ok_or_else(|| UnknownDiscipline { given: shortened(name), nearest: nearest(name) })
+        .ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name) })
 }
 
 /// Builds the discipline called `name` (or known by it as an alias) for `site`.
@@ -248,8 +248,8 @@ pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> R
 pub struct UnknownDiscipline {
     /// What was given, cut short where it is long.
     pub given: String,
-    /// The name or alias that it most resembles, if any comes near.
-    pub nearest: Option<&'static str>,
+    /// The names or aliases that were most likely meant, if any come near.
+    pub likely: Vec<&'static str>,
 }
 
 impl std::error::Error for UnknownDiscipline {}
@@ -257,8 +257,8 @@ impl std::error::Error for UnknownDiscipline {}
 impl fmt::Display for UnknownDiscipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no discipline `{}`; ", self.given)?;
-        if let Some(nearest) = self.nearest {
-            write!(f, "did you mean `{nearest}`? ")?;
+        if let Some(question) = spelling::question(&self.likely) {
+            write!(f, "{question} ")?;
         }
         write!(f, "allowed: ")?;
         for (i, entry) in ENTRIES.iter().enumerate() {
@@ -271,16 +271,11 @@ impl fmt::Display for UnknownDiscipline {
     }
 }
 
-/// The name or alias nearest to `given`, if fewer than half of its letters are wrong.
-fn nearest(given: &str) -> Option<&'static str> {
-    let given = shortened(given).to_lowercase().replace('_', "-");
-    ENTRIES
-        .iter()
-        .flat_map(|entry| entry.aliases.iter().copied().chain([entry.name]))
-        .map(|name| (strsim::damerau_levenshtein(&given, name), name))
-        .filter(|&(distance, name)| distance * 2 < name.len().max(3))
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, name)| name)
+fn likely(given: &str) -> Vec<&'static str> {
+    spelling::likely(
+        given,
+        ENTRIES.iter().flat_map(|entry| entry.aliases.iter().copied().chain([entry.name])),
+    )
 }
 
 fn shortened(text: &str) -> String {
@@ -308,6 +303,7 @@ mod tests {
         let message = |name: &str| find(name).unwrap_err().to_string();
         assert!(message("rde").contains("did you mean `red`?"));
         assert!(message("Tail_Drop").contains("did you mean `tail-drop`?"));
+        assert!(message("afd").contains("did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"));
         assert!(!message("something else").contains("did you mean"));
         for entry in all() {
             assert!(message("something else").contains(entry.name));

@@ -240,16 +240,65 @@ fn read_bullet(bullet: &str, schema: &Value) -> Result<Vec<ParameterPage>, Strin
         let (allowed, choices) = allowed(&name, schema);
         // "a and b" are the defaults of two parameters; with one parameter it is one text.
         let own = if defaults.len() == names.len() { defaults[at] } else { default };
-        let adds = !text.eq_ignore_ascii_case(&allowed);
-        let notes = if adds { sentence(text) } else { String::new() };
+        let notes = sentence(&added(text, &allowed));
         let fields = fields(&schema["properties"][&name], schema);
         ParameterPage { name, unit: unit.into(), default: own.into(), allowed, notes, choices, fields }
     };
     Ok(names.iter().cloned().enumerate().map(page).collect())
 }
 
-/// `text` with its first letter as at the start of a sentence.
+/// Of the words of a clause, so many are already said where it says nothing new.
+const SAID: f64 = 0.75;
+/// Words that say nothing.
+const SMALL: [&str; 24] = [
+    "a", "an", "and", "as", "at", "be", "by", "for", "how", "in", "is", "it", "its", "of", "on", "or",
+    "than", "that", "the", "to", "what", "whether", "which", "with",
+];
+
+/// What `text` says that is not `said` already: without the clauses that only repeat it.
+fn added(text: &str, said: &str) -> String {
+    let said = content(said);
+    let is_new = |clause: &str| {
+        let words = content(clause);
+        let repeated = words.iter().filter(|word| said.contains(word)).count();
+        words.is_empty() || (repeated as f64) < SAID * words.len() as f64
+    };
+    let kept: String = clauses(text).into_iter().filter(|clause| is_new(clause)).collect();
+    match kept.trim_end().strip_suffix([';', ':']) {
+        Some(rest) => format!("{rest}."),
+        None => kept.trim_end().into(),
+    }
+}
+
+/// The pieces of `text` that end with a full stop, a colon or a semicolon outside of brackets, and their spaces.
+fn clauses(text: &str) -> Vec<&str> {
+    let (mut found, mut start, mut depth) = (Vec::new(), 0, 0i32);
+    for (at, c) in text.char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        let is_end = matches!(c, '.' | ':' | ';') && text[at + 1..].starts_with(' ') && depth == 0;
+        if is_end && !text[start..at].ends_with("et al") {
+            found.push(&text[start..at + 2]);
+            start = at + 2;
+        }
+    }
+    found.push(&text[start..]);
+    found
+}
+
+/// The words of `text` that say something, in one form for singular and plural.
+fn content(text: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = text.split(|c| !is_part(c)).map(str::to_lowercase);
+    let words = words.filter(|word| !word.is_empty() && !SMALL.contains(&word.as_str()));
+    words.map(|word| word.strip_suffix('s').map(str::to_owned).unwrap_or(word)).collect()
+}
+
+/// `text` with its first letter as at the start of a sentence; a name such as `ns-2` stays as it is.
 fn sentence(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    if word.contains(|c: char| c == '-' || c == '_' || c.is_ascii_digit()) {
+        return text.into();
+    }
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -353,6 +402,22 @@ mod tests {
         let choices = [("one", "The first."), ("two", "The second.")];
         assert_eq!(word.choices, choices.map(|(word, what)| (word.to_owned(), what.to_owned())));
         assert!(page.markdown().contains("| `count` | 1 | 3 | So many, from 1. | How many. |"));
+    }
+
+    #[test]
+    fn what_was_said_is_not_said_again() {
+        let said = "Whether an early signal drops or marks ECN-capable packets.";
+        let text = "whether an early signal marks ECN-capable packets; forced drops always drop.";
+        assert_eq!(sentence(&added(text, said)), "Forced drops always drop.");
+        let weight = "The weight of each arrival's queue in the average, above 0 and at most 1.";
+        let text = "W_q, the weight of each arrival's queue in the average: Floyd and Jacobson; ns-2 (until 2001; later not).";
+        assert_eq!(added(text, weight), "Floyd and Jacobson; ns-2 (until 2001; later not).");
+        assert_eq!(added("which packet leaves next.", "Which packet leaves next."), "");
+        assert_eq!(
+            added("its height: the one; which packet leaves next.", "Which packet leaves next."),
+            "its height: the one."
+        );
+        assert_eq!(sentence("ns-2 has 0.1."), "ns-2 has 0.1.");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! A TOML document with the places of its keys and values, and its errors told in our words.
 
 use crate::error::{DocumentError, Problem};
+use crate::mistakes;
 use crate::place::Sources;
 use crate::set::{self, SetError};
 use crate::text;
 use crate::words::in_words;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 use toml::Spanned;
@@ -18,6 +19,8 @@ use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
 pub struct Places {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
+    /// What messages call the elements of arrays, by dotted path such as `flow.0`.
+    names: BTreeMap<String, String>,
 }
 
 impl Places {
@@ -35,7 +38,20 @@ impl Places {
     }
 
     fn at(&self, span: Range<usize>, problem: Problem) -> DocumentError {
-        DocumentError { problem: problem.printable(), place: self.sources.place(span).map(Box::new) }
+        let problem = problem.with_keys(|path| self.named(path)).printable();
+        DocumentError { problem, place: self.sources.place(span).map(Box::new), more: Vec::new() }
+    }
+
+    /// `path` with the names of elements: `flow.tcp.count`, and `flow.#2.count` where the second has none.
+    fn named(&self, path: &str) -> String {
+        let mut named = Vec::new();
+        let mut end = 0;
+        for step in path.split('.') {
+            end += step.len();
+            named.push(self.names.get(&path[..end]).map_or(step, String::as_str));
+            end += 1;
+        }
+        named.join(".")
     }
 
     /// The path of the value that stands exactly at `span`.
@@ -82,12 +98,22 @@ pub fn read<T: DeserializeOwned>(
 ) -> Result<Read<T>, DocumentError> {
     let mut places = Places::default();
     let root = parsed(name, text, changes, &mut places)?;
-    index(root.get_ref(), "", &mut places.spans);
+    index(root.get_ref(), "", &mut places);
     let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
     match T::deserialize(Deserializer::from(root)) {
         Ok(value) => Ok(Read { value, places, sha256, sha256_without }),
-        Err(error) => Err(explained(&places, &error)),
+        Err(first) => {
+            let root = parsed(name, text, changes, &mut Places::default())?;
+            let mut errors = mistakes::all::<T>(root);
+            if errors.is_empty() {
+                errors.push(first);
+            }
+            errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
+            let mut explained = errors.iter().map(|error| explained(&places, error));
+            let first = explained.next().expect("there is one");
+            Err(DocumentError { more: explained.collect(), ..first })
+        }
     }
 }
 
@@ -150,19 +176,24 @@ fn not_toml(places: &Places, error: &Error) -> DocumentError {
     places.at(error.span().unwrap_or(0..0), Problem::NotToml { message })
 }
 
-fn index(table: &DeTable<'_>, prefix: &str, spans: &mut BTreeMap<String, Range<usize>>) {
+fn index(table: &DeTable<'_>, prefix: &str, places: &mut Places) {
     for (key, value) in table {
-        index_value(&format!("{prefix}{}", key.get_ref()), value, spans);
+        index_value(&format!("{prefix}{}", key.get_ref()), value, places);
     }
 }
 
-fn index_value(path: &str, value: &Spanned<DeValue<'_>>, spans: &mut BTreeMap<String, Range<usize>>) {
-    spans.insert(path.into(), value.span());
+fn index_value(path: &str, value: &Spanned<DeValue<'_>>, places: &mut Places) {
+    places.spans.insert(path.into(), value.span());
     match value.get_ref() {
-        DeValue::Table(table) => index(table, &format!("{path}."), spans),
+        DeValue::Table(table) => index(table, &format!("{path}."), places),
         DeValue::Array(items) => {
+            let mut known: BTreeSet<&str> = BTreeSet::new();
             for (at, item) in items.iter().enumerate() {
-                index_value(&format!("{path}.{at}"), item, spans);
+                let own =
+                    set::name_of(item.get_ref()).filter(|name| !name.contains('.') && known.insert(name));
+                let name = own.map_or_else(|| format!("#{}", at + 1), str::to_owned);
+                places.names.insert(format!("{path}.{at}"), name);
+                index_value(&format!("{path}.{at}"), item, places);
             }
         }
         _ => {}
@@ -249,5 +280,85 @@ fn canonical_value(value: &DeValue<'_>, out: &mut String) {
         },
         DeValue::Boolean(truth) => write!(out, "{truth}").expect("a string takes all"),
         DeValue::Datetime(time) => write!(out, "{time}").expect("a string takes all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only reading it is tried")]
+    struct Spec {
+        rate: u32,
+        link: Link,
+        flow: Vec<Flow>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only reading it is tried")]
+    struct Link {
+        buffer: u32,
+        delay: Option<u32>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only reading it is tried")]
+    struct Flow {
+        group: String,
+        count: u32,
+    }
+
+    fn mistakes(text: &str) -> Vec<String> {
+        let error = read_document::<Spec>("a.toml", text).map(|_| ()).unwrap_err();
+        error.to_string().lines().map(String::from).collect()
+    }
+
+    #[test]
+    fn five_mistakes_are_told_in_one_reading_in_the_order_of_the_text() {
+        let told = mistakes(
+            "rate = \"x\"\nrat = 2\n[link]\nbufer = 1\nbuffer = 3\ndelay = -1\n\
+             [[flow]]\ngroup = \"tcp\"\ncont = 1\ncount = 2\n[[flow]]\ngroup = \"udp\"\n",
+        );
+        let places: Vec<&str> = told.iter().map(|line| line.split(": ").next().unwrap()).collect();
+        assert_eq!(
+            places,
+            ["a.toml:1:8", "a.toml:2:1", "a.toml:4:1", "a.toml:6:9", "a.toml:9:1", "a.toml:11:1"]
+        );
+        assert!(
+            told[2].ends_with("unknown key `bufer`; allowed: `buffer` or `delay`; did you mean `buffer`?")
+        );
+        assert!(told[5].contains("the key `count` is missing in `flow.udp`"), "{}", told[5]);
+    }
+
+    #[test]
+    fn what_is_missing_only_because_it_was_wrong_is_no_mistake() {
+        let told = mistakes("rate = \"x\"\n[link]\nbuffer = \"y\"\n[[flow]]\ngroup = \"a\"\ncount = true\n");
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told.iter().all(|line| !line.contains("missing")), "{told:?}");
+        assert!(told[2].contains("`flow.a.count`"), "{told:?}");
+    }
+
+    #[test]
+    fn elements_without_a_name_of_their_own_are_counted_from_one() {
+        let flow = |name: &str| format!("[[flow]]\n{name}count = true\n");
+        let text = format!(
+            "rate = 1\nlink = {{ buffer = 1 }}\n{}{}",
+            flow("group = \"a\"\n"),
+            flow("group = \"a\"\n")
+        );
+        let told = mistakes(&text);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("`flow.a.count`") && told[1].contains("`flow.#2.count`"), "{told:?}");
+    }
+
+    #[test]
+    fn so_many_mistakes_are_enough() {
+        let keys: String = (0..100).map(|at| format!("wrong{at} = 1\n")).collect();
+        assert_eq!(mistakes(&keys).len(), 10);
     }
 }

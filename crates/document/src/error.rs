@@ -2,6 +2,7 @@
 
 use crate::place::Place;
 use crate::words::{printable, shortened};
+use fairwire_core::spelling::{hint, question};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -12,6 +13,8 @@ pub struct DocumentError {
     pub problem: Problem,
     /// Where; absent when the file could not be read at all.
     pub place: Option<Box<Place>>,
+    /// What else is wrong that the same reading found, in the order of the text.
+    pub more: Vec<DocumentError>,
 }
 
 /// What is wrong with a document.
@@ -22,8 +25,8 @@ pub enum Problem {
     NotThere {
         /// What was asked for.
         path: PathBuf,
-        /// The file beside it with the nearest name.
-        nearest: Option<String>,
+        /// The files beside it with the nearest names.
+        nearest: Vec<String>,
         /// Which kind of file was meant.
         wanted: &'static str,
     },
@@ -111,14 +114,6 @@ pub enum Problem {
         /// What is allowed.
         allowed: String,
     },
-    /// Several at once: the first, and a line about each of the others.
-    #[error("{first}")]
-    Several {
-        /// What is wrong first.
-        first: Box<Problem>,
-        /// The others, each with its place.
-        others: Vec<String>,
-    },
     /// A `--set` that cannot be applied.
     #[error("{message}")]
     BadOverride {
@@ -144,11 +139,23 @@ impl Problem {
         self
     }
 
+    /// The same with keys as `named` has them.
+    pub(crate) fn with_keys(mut self, named: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            Problem::Missing { table: key, .. }
+            | Problem::BadValue { key, .. }
+            | Problem::Refused { key, .. } => *key = named(key),
+            _ => {}
+        }
+        self
+    }
+
     /// What is allowed, and the nearest right spelling: the second half of the message.
     pub fn advice(&self) -> Option<String> {
         match self {
             Problem::NotThere { nearest, wanted, .. } => {
-                Some(and_nearest(format!("allowed: {wanted}"), nearest.as_deref()))
+                let near = question(nearest).map_or(String::new(), |question| format!("; {question}"));
+                Some(format!("allowed: {wanted}{near}"))
             }
             Problem::Directory { .. } | Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
             Problem::NotAFile { .. } => Some("allowed: a regular file, no pipe and no device".into()),
@@ -157,21 +164,13 @@ impl Problem {
             Problem::NotToml { .. } => {
                 Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
             }
-            Problem::Unknown { given, allowed, .. } => Some(and_nearest(
-                format!("allowed: {}", listed(allowed)),
-                nearest(given, allowed.iter().map(String::as_str)),
+            Problem::Unknown { given, allowed, .. } => Some(format!(
+                "allowed: {}{}",
+                listed(allowed),
+                hint(given, allowed.iter().map(String::as_str))
             )),
             Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
             Problem::BadValue { .. } => None,
-            Problem::Several { first, others } => {
-                let first = first.advice().into_iter();
-                Some(
-                    first
-                        .chain([format!("also wrong: {}", others.join("\nalso wrong: "))])
-                        .collect::<Vec<_>>()
-                        .join("\n"),
-                )
-            }
             Problem::Refused { allowed, .. } | Problem::BadOverride { allowed, .. } => {
                 Some(format!("allowed: {allowed}"))
             }
@@ -180,16 +179,11 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// All of `faults` as one: the first with its place, and the others told beside it. `None` where there are none.
+    /// All of `faults` as one: the first, with the others beside it. `None` where there are none.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
-        let DocumentError { problem, place } = faults.next()?;
-        let others: Vec<String> = faults.map(|fault| fault.to_string()).collect();
-        let problem = match others.is_empty() {
-            true => problem,
-            false => Problem::Several { first: Box::new(problem), others },
-        };
-        Some(DocumentError { problem, place })
+        let first = faults.next()?;
+        Some(DocumentError { more: faults.collect(), ..first })
     }
 }
 
@@ -199,10 +193,10 @@ impl fmt::Display for DocumentError {
             write!(f, "{}:{}:{}: ", place.source, place.line, place.column)?;
         }
         write!(f, "{}", self.problem)?;
-        match self.problem.advice() {
-            Some(advice) => write!(f, "; {advice}"),
-            None => Ok(()),
+        if let Some(advice) = self.problem.advice() {
+            write!(f, "; {advice}")?;
         }
+        self.more.iter().try_for_each(|error| write!(f, "\n{error}"))
     }
 }
 
@@ -210,20 +204,8 @@ impl std::error::Error for DocumentError {}
 
 impl From<Problem> for DocumentError {
     fn from(problem: Problem) -> Self {
-        DocumentError { problem, place: None }
+        DocumentError { problem, place: None, more: Vec::new() }
     }
-}
-
-/// The candidate that `given` was most likely meant to be, if any is near.
-pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let given = given.to_lowercase();
-    // A third of the letters may be wrong; one always may.
-    let most = (given.chars().count() / 3).max(1);
-    candidates
-        .map(|candidate| (strsim::damerau_levenshtein(&given, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }
 
 /// `a`, `b` or `c`.
@@ -236,13 +218,6 @@ pub fn listed(items: &[String]) -> String {
     }
 }
 
-fn and_nearest(allowed: String, nearest: Option<&str>) -> String {
-    match nearest {
-        Some(nearest) => format!("{allowed}; did you mean `{nearest}`?"),
-        None => allowed,
-    }
-}
-
 fn within(table: &str) -> String {
     if table.is_empty() { String::new() } else { format!(" in `{table}`") }
 }
@@ -250,14 +225,6 @@ fn within(table: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_spelling_is_near() {
-        let keys = ["rate", "delay", "buffer"];
-        assert_eq!(nearest("rat", keys.into_iter()), Some("rate"));
-        assert_eq!(nearest("Bufer", keys.into_iter()), Some("buffer"));
-        assert_eq!(nearest("colour", keys.into_iter()), None);
-    }
 
     #[test]
     fn lists_read_as_prose() {

@@ -1,6 +1,7 @@
 //! Files that people name: regular, bounded, UTF-8.
 
-use crate::error::{DocumentError, Problem, nearest};
+use crate::error::{DocumentError, Problem};
+use fairwire_core::spelling::likely;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -66,21 +67,29 @@ fn rest(file: &File, path: &Path, most: u64, wanted: &'static str) -> Result<Vec
 
 fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     match cause.kind() {
-        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbour(path), wanted },
+        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbours(path), wanted },
         io::ErrorKind::IsADirectory => Problem::Directory { path: path.into() },
         _ => Problem::Unreadable { path: path.into(), cause },
     }
 }
 
-/// The file of the same kind in the same folder whose name is nearest.
-fn neighbour(path: &Path) -> Option<String> {
+/// The files of the same kind in the same folder whose names are nearest.
+fn neighbours(path: &Path) -> Vec<String> {
+    near(path).unwrap_or_default()
+}
+
+fn near(path: &Path) -> Option<Vec<String>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let given = path.file_name()?.to_str()?;
+    let given = path.file_stem()?.to_str()?;
     let ending = path.extension().map_or(".toml".into(), |ending| format!(".{}", ending.to_string_lossy()));
     // A folder with more entries than this is no folder of documents.
     let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let alike = names.iter().map(String::as_str).filter(|name| name.ends_with(&ending));
-    let name = nearest(given, alike)?;
-    Some(path.with_file_name(name).display().to_string())
+    let stems = likely(given, names.iter().filter_map(|name| name.strip_suffix(&ending)));
+    Some(
+        stems
+            .iter()
+            .map(|stem| path.with_file_name(format!("{stem}{ending}")).display().to_string())
+            .collect(),
+    )
 }

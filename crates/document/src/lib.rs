@@ -7,13 +7,14 @@
 mod document;
 mod error;
 mod file;
+mod mistakes;
 mod place;
 mod set;
 mod text;
 mod words;
 
 pub use document::{Change, Places, Read, changed, elements, read, read_document};
-pub use error::{DocumentError, Problem, listed, nearest};
+pub use error::{DocumentError, Problem, listed};
 pub use file::{bounded, read_open, read_text};
 pub use place::Place;
 pub use text::quoted;

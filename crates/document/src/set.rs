@@ -1,7 +1,8 @@
 //! `--set PATH=VALUE`: changes to the TOML document before it is read.
 
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
 use crate::words::shortened;
+use fairwire_core::spelling::hint;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
@@ -146,27 +147,28 @@ fn place_in_value<'a>(
     }
 }
 
-/// The element that `step` names, by its index, or by its `group` or `name`.
+/// What an element of an array is called: its `group`, `name` or `id`.
+pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
+    ["group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
+}
+
+/// The element that `step` names, by its index, or by its name.
 fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
     let name = step.get_ref().as_ref();
-    let group = |item: &Spanned<DeValue<'_>>| {
-        let item = item.get_ref();
-        Some(item.get("group").or_else(|| item.get("name"))?.get_ref().as_str()?.to_string())
-    };
-    let groups: Vec<Option<String>> = items.iter().map(group).collect();
+    let groups: Vec<Option<String>> =
+        items.iter().map(|item| name_of(item.get_ref()).map(str::to_owned)).collect();
     let by_name = groups.iter().position(|group| group.as_deref() == Some(name));
     let by_index = name.parse().ok().filter(|&index: &usize| index < items.len());
     by_name.or(by_index).ok_or_else(|| {
         let named: Vec<String> = groups.into_iter().flatten().collect();
-        let near =
-            nearest(name, named.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
+        let near = hint(name, named.iter().map(String::as_str));
         let groups: String = named.iter().map(|group| format!("`{}`, ", shortened(group))).collect();
         let allowed =
             format!("{groups}{}an index below {}", if groups.is_empty() { "" } else { "or " }, items.len());
         SetError {
             problem: Problem::BadOverride {
                 message: format!("there is no `{}` in `{}`", shortened(name), shortened(above.get_ref())),
-                allowed: allowed + &near.unwrap_or_default(),
+                allowed: allowed + &near,
             },
             span: step.span(),
         }

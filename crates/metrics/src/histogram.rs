@@ -37,6 +37,23 @@ fn middle_of(bucket: usize) -> u64 {
     (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
 }
 
+/// The least wait of a bucket.
+fn low_of(bucket: usize) -> u64 {
+    let shift = (bucket / PARTS).saturating_sub(1);
+    ((bucket - shift * PARTS) as u64) << shift
+}
+
+/// Waits that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// From here on.
+    pub from: Duration,
+    /// Up to here, which is not in it.
+    pub to: Duration,
+    /// So many packets.
+    pub packets: u64,
+}
+
 impl DelayHistogram {
     /// An empty histogram.
     pub fn new() -> Self {
@@ -94,6 +111,16 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
+    /// The bins that are not empty, in order.
+    pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(bucket, packets)| Bin {
+            from: Duration::from_ns(low_of(bucket)),
+            to: Duration::from_ns(if bucket + 1 < BUCKETS { low_of(bucket + 1) } else { u64::MAX }),
+            packets: *packets,
+        })
+    }
+
     /// The percentiles that a table of delays has: the quarter points, then ever nearer to all, as tails matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
@@ -135,6 +162,25 @@ mod tests {
     fn exact(sorted: &[u64], q: f64) -> u64 {
         let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted[rank - 1]
+    }
+
+    #[test]
+    fn bins_hold_all_that_was_counted_each_in_its_place() {
+        let mut histogram = DelayHistogram::new();
+        let waits = [0, 1, 255, 256, 257, 511, 8_200_000, 8_200_001, u64::MAX];
+        waits.iter().for_each(|ns| histogram.record(Duration::from_ns(*ns)));
+        let bins: Vec<Bin> = histogram.bins().collect();
+        assert_eq!(bins.iter().map(|bin| bin.packets).sum::<u64>(), waits.len() as u64);
+        assert!(bins.windows(2).all(|pair| pair[0].to <= pair[1].from), "{bins:?}");
+        for ns in waits {
+            let wait = Duration::from_ns(ns);
+            let is_in = |bin: &&Bin| bin.from <= wait && (wait < bin.to || ns == u64::MAX);
+            assert_eq!(bins.iter().filter(is_in).count(), 1, "{ns}");
+        }
+        // No bin is wider than 1/128 of its values.
+        assert!(
+            bins.iter().all(|bin| (bin.to.ns() - bin.from.ns()).saturating_sub(1) <= bin.from.ns() / 128)
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod transfers;
 
 pub use flow_name::FlowName;
 pub use flow_rates::FlowRates;
-pub use histogram::DelayHistogram;
+pub use histogram::{Bin, DelayHistogram};
 pub use link_meter::LinkMeter;
 pub use series::TimeWeighted;
 pub use transfers::TransferMeter;

@@ -22,9 +22,11 @@ pub struct OutputSpec {
     pub trace: Option<String>,
     /// A file with a row per run and flow: .csv or .parquet.
     pub flows: Option<String>,
-    /// A file for percentiles of delays: .csv.
+    /// A file for histograms of delays, a row for each bin: .csv.
     pub histogram: Option<String>,
-    /// Percentiles of each flow's one-way delay, too? Default: false.
+    /// A file for percentiles of delays: .csv.
+    pub percentiles: Option<String>,
+    /// Of delays, also each flow's one-way delay? Default: false.
     pub one_way: bool,
     /// The baseline of paired differences, by its label or its name. Default: none are told.
     pub paired: Option<String>,
@@ -43,5 +45,5 @@ impl OutputSpec {
     /// Of records of flows.
     pub const FLOWS: &[&'static str] = &["csv", "parquet"];
     /// Of delays.
-    pub const HISTOGRAM: &[&'static str] = &["csv"];
+    pub const DELAYS: &[&'static str] = &["csv"];
 }

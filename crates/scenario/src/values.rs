@@ -21,10 +21,19 @@ pub struct Seeds(Vec<u64>);
 
 /// Seeds that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` {why}; allowed: {SEEDS_WANTED}")]
+#[error("`{given}` {why}; allowed: {SEEDS_WANTED}{}", meant(given))]
 pub struct SeedsError {
     given: String,
     why: &'static str,
+}
+
+/// What somebody meant who writes a range as people do elsewhere: `1-10`, `1:10`, `1...10` or `1 to 10`.
+fn meant(given: &str) -> String {
+    let range = ["...", "-", "\u{2013}", ":", " to "].iter().find_map(|sign| {
+        let (first, last) = given.split_once(sign)?;
+        Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?))
+    });
+    range.map_or(String::new(), |(first, last)| format!("; did you mean `{first}..={last}`?"))
 }
 
 impl Seeds {
@@ -223,6 +232,11 @@ mod tests {
             ("0..18446744073709551615", "names too many seeds"),
         ] {
             assert!(seeds(text).unwrap_err().to_string().contains(why), "{text}");
+            assert!(!seeds(text).unwrap_err().to_string().contains("did you mean"), "{text}");
+        }
+        for text in ["1-10", "1 - 10", "1:10", "1...10", "1 to 10"] {
+            let message = seeds(text).unwrap_err().to_string();
+            assert!(message.ends_with("; did you mean `1..=10`?"), "{message}");
         }
     }
 

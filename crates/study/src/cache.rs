@@ -1,15 +1,22 @@
 //! Finished runs on disk, so that a study that was stopped goes on where it was.
 //!
-//! A file holds its own hash: what is not whole, or was changed, is not there. Files are written beside their place and moved.
+//! Results are compressed, and a file holds its own hash: what is not whole, or was changed, is not there. Files are written beside
+//! their place and moved, so that several commands can share a folder. Together they take a bounded room; those that were not used
+//! for longest go first. A folder that cannot be written does without: nothing is lost but time.
 
 use crate::text::hex;
 use crate::watch::Samples;
 use fairwire_metrics::record::RunRecord;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// What one run left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,54 +28,228 @@ pub struct Finished {
     pub samples: Option<Samples>,
 }
 
-/// A folder of finished runs.
-#[derive(Clone, Debug)]
+/// Before the hash in each file.
+const MAGIC: &[u8] = b"fairwire result\n";
+/// Of the names of results; files with other names are not ours, and stay.
+const ENDING: &str = "result";
+/// Of the names of results that are being written.
+const HALF: &str = "half";
+/// Half a result that is older was left by a command that was ended.
+const STALE: Duration = Duration::from_secs(24 * 3600);
+/// Fast, and within a tenth of the best: most of a result is digits.
+const LEVEL: u8 = 4;
+/// No result is larger: a file that says otherwise is broken.
+const MOST_BYTES: usize = 1 << 30;
+/// What a file system takes a file's bytes in.
+const BLOCK: u64 = 4096;
+/// When there is no room, room is made for some more at once.
+const LEFT_AFTER_EVICTION: f64 = 0.9;
+
+/// A folder of finished runs, or none.
+#[derive(Debug)]
 pub struct Cache {
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     /// Are earlier results not to be used?
     is_fresh: bool,
+    most_bytes: u64,
+    /// The time of day, by which it is known what was used last.
+    clock: fn() -> SystemTime,
+    /// Bytes that all files take, once they were counted. Others may write at the same time, so it is counted again where it matters.
+    taken: Mutex<Option<u64>>,
+    /// Why the first result that could not be kept was not.
+    refused: OnceLock<String>,
+    /// Tells apart what is being written.
+    number: AtomicU64,
+}
+
+/// What a folder holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Results.
+    pub results: usize,
+    /// Bytes on disk that all files take.
+    pub bytes: u64,
 }
 
 impl Cache {
-    /// In `folder`, which is made. With `is_fresh` nothing in it is used, but all is written again.
-    pub fn open(folder: &Path, is_fresh: bool) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        Ok(Cache { folder: folder.into(), is_fresh })
+    /// In `folder`, which is made where it is not there, and holds at most so many bytes; `clock` tells the time of day.
+    pub fn open(folder: &Path, most_bytes: u64, clock: fn() -> SystemTime) -> Self {
+        let cache = Cache { folder: Some(folder.into()), most_bytes, clock, ..Cache::none() };
+        if let Err(error) = fs::create_dir_all(folder) {
+            cache.refuse(&error);
+        }
+        cache
+    }
+
+    /// One that keeps nothing.
+    pub fn none() -> Self {
+        Cache {
+            folder: None,
+            is_fresh: false,
+            most_bytes: 0,
+            clock: || SystemTime::UNIX_EPOCH,
+            taken: Mutex::default(),
+            refused: OnceLock::new(),
+            number: AtomicU64::new(0),
+        }
+    }
+
+    /// The same, of which nothing is used that is there already: all is written again.
+    pub fn fresh(self, is_fresh: bool) -> Self {
+        Cache { is_fresh, ..self }
+    }
+
+    /// Why results are not kept any more, if they are not.
+    pub fn problem(&self) -> Option<&str> {
+        self.refused.get().map(String::as_str)
     }
 
     /// Is there a file for `key`? It may prove to be of no use.
     pub fn has(&self, key: &str) -> bool {
-        !self.is_fresh && self.path(key).is_file()
+        !self.is_fresh && self.path(key).is_some_and(|path| path.is_file())
     }
 
     /// What is stored under `key`; `None` where nothing is, or something that is not whole.
     pub fn load<T: for<'a> Deserialize<'a>>(&self, key: &str) -> Option<T> {
-        if self.is_fresh {
+        let path = self.path(key).filter(|_| !self.is_fresh)?;
+        let file = File::options().read(true).open(&path).ok()?;
+        let bytes = fs::read(&path).ok()?;
+        let (hash, packed) = bytes.strip_prefix(MAGIC)?.split_at_checked(32)?;
+        if Sha256::digest(packed).as_slice() != hash {
             return None;
         }
-        let text = fs::read_to_string(self.path(key)).ok()?;
-        let (hash, body) = text.strip_prefix("{\"sha256\":\"")?.split_once("\",\"result\":")?;
-        let body = body.strip_suffix("}\n")?;
-        (digest(body) == hash).then(|| serde_json::from_str(body).ok()).flatten()
+        let body = decompress_to_vec_with_limit(packed, MOST_BYTES).ok()?;
+        let result = serde_json::from_slice(&body).ok()?;
+        // It was used now; where that cannot be noted, it only goes sooner.
+        let _ = file.set_modified((self.clock)());
+        Some(result)
     }
 
-    /// Stores `result` under `key`, whole or not at all.
-    pub fn store<T: Serialize>(&self, key: &str, result: &T) -> io::Result<()> {
-        let body = serde_json::to_string(result)?;
-        let text = format!("{{\"sha256\":\"{}\",\"result\":{body}}}\n", digest(&body));
-        let hidden = self.folder.join(format!(".{key}.{}", std::process::id()));
-        let written = File::create(&hidden)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .and_then(|()| fs::rename(&hidden, self.path(key)));
+    /// Stores `result` under `key`, whole or not at all. Where that cannot be done, it is remembered as a [`problem`](Self::problem),
+    /// and nothing is stored any more.
+    pub fn store<T: Serialize>(&self, key: &str, result: &T) {
+        let Some(folder) = self.folder.as_deref().filter(|_| self.problem().is_none()) else { return };
+        let packed = match serde_json::to_vec(result) {
+            Ok(body) => compress_to_vec(&body, LEVEL),
+            Err(error) => return self.refuse(&error.into()),
+        };
+        match self.write(folder, key, &packed) {
+            Ok(()) => self.make_room(folder, on_disk((MAGIC.len() + 32 + packed.len()) as u64)),
+            Err(error) => self.refuse(&error),
+        }
+    }
+
+    fn write(&self, folder: &Path, key: &str, packed: &[u8]) -> io::Result<()> {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let hidden = folder.join(format!("{key}.{}-{number}.{HALF}", std::process::id()));
+        // Containers that share a folder may share numbers of processes: never into a file that is there.
+        let begun = OpenOptions::new().write(true).create_new(true).open(&hidden);
+        let written = begun
+            .and_then(|mut file| {
+                file.write_all(MAGIC)?;
+                file.write_all(&Sha256::digest(packed))?;
+                file.write_all(packed)?;
+                let _ = file.set_modified((self.clock)()); // as where it is loaded
+                Ok(())
+            })
+            .and_then(|()| fs::rename(&hidden, folder.join(format!("{key}.{ENDING}"))));
         if written.is_err() {
             let _ = fs::remove_file(&hidden); // half a file is of no use, and the first error says enough
         }
         written
     }
 
-    fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{key}.json"))
+    /// Counts `more` bytes, and takes out what was not used for longest where they are too many.
+    fn make_room(&self, folder: &Path, more: u64) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = match *taken {
+            Some(before) => before + more,
+            None => files(folder).iter().map(|file| file.bytes).sum(),
+        };
+        *taken =
+            Some(if now > self.most_bytes { evict(folder, self.most_bytes, (self.clock)()) } else { now });
     }
+
+    fn refuse(&self, error: &io::Error) {
+        let folder = self.folder.as_deref().unwrap_or(Path::new("")).display();
+        let _ = self.refused.set(format!("`{folder}`: {error}"));
+    }
+
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{key}.{ENDING}")))
+    }
+}
+
+/// What `folder` holds; nothing where it is not there.
+pub fn held(folder: &Path) -> Held {
+    files(folder).iter().fold(Held::default(), |held, file| Held {
+        results: held.results + usize::from(!file.is_half),
+        bytes: held.bytes + file.bytes,
+    })
+}
+
+/// Removes all results in `folder`, and the folder if nothing else is in it. Tells what went.
+pub fn clean(folder: &Path) -> io::Result<Held> {
+    let mut gone = Held::default();
+    for file in files(folder) {
+        match fs::remove_file(&file.path) {
+            Ok(()) => {
+                gone.results += usize::from(!file.is_half);
+                gone.bytes += file.bytes;
+            }
+            // Another command was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let _ = fs::remove_dir(folder); // it stays where something else is in it
+    Ok(gone)
+}
+
+/// A file of ours.
+struct Kept {
+    path: PathBuf,
+    used: SystemTime,
+    bytes: u64,
+    is_half: bool,
+}
+
+fn files(folder: &Path) -> Vec<Kept> {
+    let kept = |entry: fs::DirEntry| {
+        let path = entry.path();
+        let is_half = path.extension().is_some_and(|ending| ending == HALF);
+        let is_ours = is_half || path.extension().is_some_and(|ending| ending == ENDING);
+        let metadata = entry.metadata().ok().filter(|metadata| is_ours && metadata.is_file())?;
+        let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Kept { path, used, bytes: on_disk(metadata.len()), is_half })
+    };
+    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(kept).collect()
+}
+
+fn on_disk(bytes: u64) -> u64 {
+    bytes.div_ceil(BLOCK) * BLOCK
+}
+
+/// Takes out what was left half, and then what was not used for longest, until there is room for some more within `most` bytes. Tells
+/// how many bytes are taken then.
+fn evict(folder: &Path, most: u64, now: SystemTime) -> u64 {
+    let mut files = files(folder);
+    files.sort_by_key(|file| file.used);
+    let mut taken: u64 = files.iter().map(|file| file.bytes).sum();
+    let wanted = (most as f64 * LEFT_AFTER_EVICTION) as u64;
+    let is_stale = |file: &Kept| now.duration_since(file.used).is_ok_and(|age| age > STALE);
+    let (stale, whole): (Vec<Kept>, Vec<Kept>) =
+        files.into_iter().filter(|file| !file.is_half || is_stale(file)).partition(|file| file.is_half);
+    for (at, file) in stale.iter().chain(&whole).enumerate() {
+        if at >= stale.len() && taken <= wanted {
+            break;
+        }
+        // Where it cannot be removed, or another command did it, the next one is tried.
+        if fs::remove_file(&file.path).is_ok() {
+            taken -= file.bytes;
+        }
+    }
+    taken
 }
 
 /// The name of a result: a hash of all that it depends on.
@@ -81,42 +262,135 @@ pub fn key(parts: &[&str]) -> String {
     hex(&all.finalize())
 }
 
-fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_was_stored_is_loaded_with_the_same_bits() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(folder.path(), false).unwrap();
-        let values = vec![0.1 + 0.2, 1.0 / 3.0, 1e-310, f64::MAX];
-        assert_eq!(cache.load::<Vec<f64>>("a"), None);
-        cache.store("a", &values).unwrap();
-        assert_eq!(cache.load::<Vec<f64>>("a"), Some(values));
-        assert_eq!(Cache::open(folder.path(), true).unwrap().load::<Vec<f64>>("a"), None);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing hidden stays");
+    const ROOMY: u64 = 1 << 30;
+    /// Some day in 2033.
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000)
+    }
+
+    fn open(folder: &Path, most_bytes: u64) -> Cache {
+        Cache::open(folder, most_bytes, now)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     #[test]
-    fn what_was_changed_or_cut_is_not_there() {
+    fn what_was_stored_is_loaded_with_the_same_bits() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(folder.path(), false).unwrap();
-        cache.store("a", &vec![1.5, 2.5]).unwrap();
-        let path = folder.path().join("a.json");
-        let whole = fs::read_to_string(&path).unwrap();
-        for broken in
-            [whole.replace("2.5", "2.6"), whole[..whole.len() / 2].into(), String::new(), "{}\n".into()]
-        {
-            assert_ne!(broken, whole);
-            fs::write(&path, &broken).unwrap();
-            assert_eq!(cache.load::<Vec<f64>>("a"), None, "{broken:?}");
+        let cache = open(folder.path(), ROOMY);
+        let values = vec![0.1 + 0.2, 1.0 / 3.0, 1e-310, f64::MAX];
+        assert_eq!(cache.load::<Vec<f64>>("a"), None);
+        cache.store("a", &values);
+        assert_eq!(cache.load::<Vec<f64>>("a"), Some(values));
+        assert_eq!(open(folder.path(), ROOMY).fresh(true).load::<Vec<f64>>("a"), None);
+        assert_eq!(names(folder.path()), ["a.result"], "nothing half done stays");
+        assert_eq!(held(folder.path()), Held { results: 1, bytes: BLOCK });
+    }
+
+    #[test]
+    fn what_was_changed_or_cut_is_not_there_and_is_stored_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(folder.path(), ROOMY);
+        cache.store("a", &vec![1.5, 2.5]);
+        let path = folder.path().join("a.result");
+        let whole = fs::read(&path).unwrap();
+        let flipped = |at: usize| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            bytes
+        };
+        let mut broken: Vec<Vec<u8>> = (0..whole.len()).map(flipped).collect();
+        broken.extend([whole[..whole.len() / 2].to_vec(), Vec::new(), MAGIC.to_vec()]);
+        for bytes in broken {
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(cache.load::<Vec<f64>>("a"), None, "{bytes:?}");
         }
-        fs::write(&path, whole).unwrap();
-        assert_eq!(cache.load::<Vec<f64>>("a"), Some(vec![1.5, 2.5]));
+        cache.store("a", &vec![1.5]);
+        assert_eq!(cache.load::<Vec<f64>>("a"), Some(vec![1.5]));
+    }
+
+    #[test]
+    fn a_full_cache_forgets_what_was_not_used_for_longest() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(folder.path(), 10 * BLOCK);
+        let hour = Duration::from_secs(3600);
+        let age = |name: &str, hours: u32| {
+            let file = File::options().write(true).open(folder.path().join(name)).unwrap();
+            file.set_modified(now() - hour * hours).unwrap();
+        };
+        for at in 0..10u32 {
+            cache.store(&at.to_string(), &at);
+            age(&format!("{at}.result"), 20 - at);
+        }
+        fs::write(folder.path().join("0.7-1.half"), "").unwrap();
+        age("0.7-1.half", 25);
+        fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
+        assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
+        cache.store("new", &11);
+        // Eleven blocks are one too many, and nine of ten are left: 1 and 2 go.
+        let left =
+            ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
+        let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();
+        assert_eq!(names(folder.path()), all);
+    }
+
+    #[test]
+    fn a_cache_without_a_folder_that_can_be_written_keeps_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let cache = open(&file.join("below"), ROOMY);
+        cache.store("a", &1);
+        assert_eq!(cache.load::<u32>("a"), None);
+        assert!(cache.problem().unwrap().contains("file/below"), "{:?}", cache.problem());
+        let none = Cache::none();
+        none.store("a", &1);
+        assert_eq!((none.load::<u32>("a"), none.problem()), (None, None));
+    }
+
+    #[test]
+    fn commands_that_share_a_folder_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for own in 0..4u64 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    let cache = open(folder, 40 * BLOCK);
+                    for at in 0..100u64 {
+                        let key = (at % 50).to_string();
+                        cache.store(&key, &vec![at % 50; 100]);
+                        let found = cache.load::<Vec<u64>>(&key);
+                        assert!(found.is_none_or(|found| found == vec![at % 50; 100]), "{own} {at}");
+                    }
+                    assert_eq!(cache.problem(), None);
+                });
+            }
+        });
+        // Each counts for itself what it wrote since it last looked.
+        assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
+        let gone = clean(folder.path()).unwrap();
+        assert!(gone.results > 0 && !folder.path().exists());
+    }
+
+    #[test]
+    fn only_results_are_cleaned_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(folder.path(), ROOMY);
+        cache.store("a", &1);
+        fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
+        assert_eq!(clean(folder.path()).unwrap(), Held { results: 1, bytes: BLOCK });
+        assert_eq!(names(folder.path()), ["notes.txt"]);
+        assert_eq!(clean(&folder.path().join("nowhere")).unwrap(), Held::default());
     }
 
     #[test]

@@ -11,7 +11,6 @@ use crate::watch::{Samples, Sampling};
 use fairwire_core::Time;
 use fairwire_scenario::{RunError, Scenario, run_single};
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,15 +58,12 @@ pub struct Gathered {
     pub made: BTreeMap<u64, Made>,
 }
 
-/// Runs that could not be made or kept.
+/// Runs that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A result could not be kept.
-    #[error("a result could not be written: {0}")]
-    Disk(#[source] io::Error),
 }
 
 /// How runs are made.
@@ -300,7 +296,7 @@ impl Pool<'_> {
             None => ((entry.make)(task.seed), true),
         };
         if is_new {
-            self.keep(task, &made)?;
+            self.work.cache.store(&task.key, &made);
             self.meter.advance(task.weight);
         }
         let mut state = self.state();
@@ -327,7 +323,7 @@ impl Pool<'_> {
             },
         };
         if is_new {
-            self.keep(task, &finished)?;
+            self.work.cache.store(&task.key, &finished);
         }
         let gave: Vec<Gave> =
             task.users.iter().map(|user| gave(&self.plans[user.plan], *user, task.seed, &finished)).collect();
@@ -338,10 +334,6 @@ impl Pool<'_> {
             state.missing[user.plan] -= 1;
         }
         Ok(())
-    }
-
-    fn keep(&self, task: &Task, result: &impl serde::Serialize) -> Result<(), Fault> {
-        self.work.cache.store(&task.key, result).map_err(Fault::Disk)
     }
 
     /// `None` when it was stopped.
@@ -475,7 +467,7 @@ of = "m"
         let seeds = plans[0].seeds.len();
         assert!(seeds > 0);
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(folder.path(), false).unwrap();
+        let cache = Cache::open(folder.path(), 1 << 30, || std::time::SystemTime::UNIX_EPOCH);
         let work = Work { cache: &cache, jobs: 1, progress: &|_| {}, stop: &AtomicBool::new(false) };
         let counts = || execute(&plans, &work).map(|executed| (executed.made, executed.found)).unwrap();
         assert_eq!(counts(), (seeds, 0));

@@ -5,7 +5,7 @@
 //! times in seconds, `mean`, `least`, `most`, `sd`, `first`, `last` and `change`, the last minus the first: `mean(throughput_bps.cbr, 20, 40)`.
 //! Within curves, `change` is the difference to the sample before.
 
-use crate::text::{listed, nearest};
+use crate::text::{hint, listed};
 use std::fmt;
 
 /// What is reckoned.
@@ -283,8 +283,7 @@ impl<'a> Reader<'a> {
         let Some((_, fold)) = FOLDS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<String> =
                 FUNCTIONS.iter().map(|f| f.0).chain(FOLDS.iter().map(|f| f.0)).map(String::from).collect();
-            let near =
-                nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let near = hint(name, &known);
             return Err(format!("there is no function `{name}`; allowed: {}{near}", listed(&known)));
         };
         let (series, window) = match &given[..] {

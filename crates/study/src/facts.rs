@@ -1,7 +1,7 @@
 //! The measures of a run, by name.
 
 use crate::packets;
-use crate::text::nearest;
+use crate::text::hint;
 use fairwire_metrics::jain;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
 use fairwire_metrics::summary;
@@ -162,7 +162,7 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
     for (of, whats) in [(&flows, &OF_FLOWS[..]), (&of_links, &OF_LINKS)] {
         known.extend(of.iter().flat_map(|of| whats.iter().map(move |what| format!("{of}.{what}"))));
     }
-    let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = hint(name, &known);
     format!(
         "there is no measure `{name}` here; allowed: {} and more (docs/studies.md), each with one of `{}` behind it; or {}{near}",
         OF_GROUPS[..6].join(", "),

@@ -23,7 +23,7 @@ mod verdict;
 mod watch;
 
 pub use assemble::assemble;
-pub use cache::Cache;
+pub use cache::{Cache, Held, clean, held};
 pub use execute::{Executed, Fault, Gathered, Gave, Work, execute};
 pub use plan::{Cell, Curves, Measure, Plan};
 pub use study::{Recorded, Study};

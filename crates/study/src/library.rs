@@ -55,9 +55,11 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
         let path = path.to_path_buf();
         move |cause: io::Error| {
             ScenarioError::from(match cause.kind() {
-                io::ErrorKind::NotFound => {
-                    Problem::NotThere { path, nearest: None, wanted: "a folder of studies, such as studies" }
-                }
+                io::ErrorKind::NotFound => Problem::NotThere {
+                    path,
+                    nearest: Vec::new(),
+                    wanted: "a folder of studies, such as studies",
+                },
                 _ => Problem::Unreadable { path, cause },
             })
         }

@@ -1,8 +1,8 @@
 //! Words for messages.
 
-/// The one of `known` that `given` was most likely meant to be, if any is near.
-pub fn nearest<'a>(given: &str, known: &'a [String]) -> Option<&'a str> {
-    fairwire_document::nearest(given, known.iter().map(String::as_str))
+/// `; did you mean `a`?` where one of `known`, or some, are near to `given`.
+pub fn hint(given: &str, known: &[String]) -> String {
+    fairwire_core::spelling::hint(given, known.iter().map(String::as_str))
 }
 
 /// `a`, `b` or `c`.

@@ -7,7 +7,7 @@
 use crate::plan::{Plan, is_meant};
 use crate::record::{Claim, Number, Published, Verdict};
 use crate::spec::{At, BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
-use crate::text::{listed, nearest, shown, with_interval};
+use crate::text::{hint, listed, shown, with_interval};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::Estimate;
 use fairwire_scenario::ScenarioError;
@@ -207,7 +207,13 @@ impl Asked<'_, '_> {
                     };
                     let b = self.of(than_measure, &than).into_iter().find(other);
                     let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b));
-                    let what = format!("{more} over {factor}{than}{}{asked}", here(a));
+                    let what = difference(
+                        (&more, a),
+                        (&than, b),
+                        (than_measure != measure).then_some([measure, than_measure]),
+                        &factor,
+                    );
+                    let what = format!("{what}{asked}");
                     let min = spec.by - spec.tolerance;
                     findings.push(Finding { what, estimate, min, max: f64::INFINITY });
                 }
@@ -400,6 +406,28 @@ fn name(at: &At) -> String {
     }
 }
 
+/// What is subtracted from what: `B minus A at 2`, or of one scheme `FABA at 2P minus at P/10`. The measures are named where there are
+/// two.
+fn difference(
+    (more, a): (&str, &Number),
+    (than, b): (&str, Option<&Number>),
+    measures: Option<[&str; 2]>,
+    factor: &str,
+) -> String {
+    let is_elsewhere = b.is_some_and(|b| b.at != a.at);
+    let [own, others] =
+        measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
+    // One scheme is not named twice, unless what is taken of it has a name.
+    let other =
+        if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
+    let (first_at, second_at) = match b {
+        Some(b) if is_elsewhere => (here(a), here(b)),
+        _ => (String::new(), here(a)),
+    };
+    let other = format!("{factor}{others}{other}");
+    format!("{own}{more}{first_at} minus {}", format!("{other}{second_at}").trim_start())
+}
+
 /// Where a number stands, where there is more than one place.
 fn here(number: &Number) -> String {
     if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
@@ -481,7 +509,7 @@ fn is_one_of(what: &str, name: &str, known: &[String]) -> Result<(), String> {
     if known.iter().any(|known| known == name) {
         return Ok(());
     }
-    let near = nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = hint(name, known);
     Err(format!("there is no {what} `{name}` in this exhibit; allowed: {}{near}", listed(known)))
 }
 

@@ -3,7 +3,7 @@
 use crate::expression::Over;
 use crate::facts::is_flow;
 use crate::packets::Packets;
-use crate::text::{listed, nearest};
+use crate::text::{hint, listed};
 use fairwire_core::{Duration, Time};
 use fairwire_scenario::{Observer, PacketEvent, Row, Scenario, View, rows};
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,6 @@ pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     known.extend(links.iter().flat_map(|link| of(&OF_LINKS, link)));
     known.extend(aggregates.iter().flat_map(|aggregate| of(&OF_AGGREGATES, aggregate)));
     known.extend(links.iter().map(|link| format!("gauge.{link}.NAME")));
-    let near = nearest(name, &known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = hint(name, &known);
     Err(format!("there is no series `{name}` here; allowed: {}{near}", listed(&known)))
 }

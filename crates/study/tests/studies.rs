@@ -131,6 +131,10 @@ fn plans(study: &Study, depth: Depth) -> Vec<Plan<'_>> {
     (0..study.len()).map(|at| Plan::of(study, at, depth).unwrap()).collect()
 }
 
+fn opened(folder: &std::path::Path) -> Cache {
+    Cache::open(folder, 1 << 30, || std::time::SystemTime::UNIX_EPOCH)
+}
+
 fn run(plans: &[Plan<'_>], cache: &Cache, jobs: usize) -> Executed {
     let work = Work { cache, jobs, progress: &|_| {}, stop: &AtomicBool::new(false) };
     execute(plans, &work).unwrap()
@@ -140,10 +144,9 @@ fn exhibits(plans: &[Plan<'_>], executed: &Executed) -> Vec<Exhibit> {
     plans.iter().zip(&executed.gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect()
 }
 
-fn files(folder: &Path) -> BTreeMap<String, String> {
-    let read = |entry: fs::DirEntry| {
-        (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
-    };
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let read =
+        |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
     fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
 }
 
@@ -152,7 +155,7 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
     let study = study();
     let plans = plans(&study, Depth::Full);
     let folder = tempfile::tempdir().unwrap();
-    let executed = run(&plans, &Cache::open(folder.path(), false).unwrap(), 2);
+    let executed = run(&plans, &opened(folder.path()), 2);
     let made = exhibits(&plans, &executed);
     let sweep = &made[0];
     assert_eq!(sweep.numbers.len(), 3 * 3 * 4, "measures, series, points");
@@ -173,7 +176,7 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
     let verdicts: Vec<Verdict> = sweep.claims.iter().map(|claim| claim.verdict).collect();
     assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::Holds, Verdict::NotTestable]);
     assert!(
-        sweep.claims[1].detail.starts_with("against it: DropTail over Fair at "),
+        sweep.claims[1].detail.starts_with("against it: DropTail minus Fair at "),
         "{}",
         sweep.claims[1].detail
     );
@@ -205,10 +208,10 @@ fn what_was_stopped_goes_on_where_it_was_with_the_same_bits() {
     let study = study();
     let plans = plans(&study, Depth::Quick);
     let whole = tempfile::tempdir().unwrap();
-    let all = run(&plans, &Cache::open(whole.path(), false).unwrap(), 3);
+    let all = run(&plans, &opened(whole.path()), 3);
 
     let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::open(folder.path(), false).unwrap();
+    let cache = opened(folder.path());
     let (stop, told) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = |fraction: f64| {
         told.fetch_add(1, Ordering::Relaxed);
@@ -233,18 +236,20 @@ fn a_result_that_was_changed_or_cut_is_made_again() {
     let study = study();
     let plans = plans(&study, Depth::Quick);
     let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::open(folder.path(), false).unwrap();
+    let cache = opened(folder.path());
     let first = run(&plans, &cache, 2);
     let before = files(folder.path());
     let names: Vec<&String> = before.keys().collect();
-    fs::write(folder.path().join(names[0]), before[names[0]].replacen("\"seed\":", "\"seed\":9", 1)).unwrap();
+    let mut changed = before[names[0]].clone();
+    changed[100] ^= 1;
+    fs::write(folder.path().join(names[0]), changed).unwrap();
     fs::write(folder.path().join(names[1]), &before[names[1]][..100]).unwrap();
     fs::write(folder.path().join(names[2]), "").unwrap();
     let second = run(&plans, &cache, 2);
     assert_eq!((second.made, second.found), (3, first.made - 3));
     assert_eq!(files(folder.path()), before);
     assert_eq!(exhibits(&plans, &second), exhibits(&plans, &first));
-    let fresh = run(&plans, &Cache::open(folder.path(), true).unwrap(), 2);
+    let fresh = run(&plans, &opened(folder.path()).fresh(true), 2);
     assert_eq!((fresh.made, fresh.found), (first.made, 0));
 }
 
@@ -266,7 +271,7 @@ of = "mean(backlog.bottleneck)"
     let cells = |plan: &Plan<'_>| plan.cells.len() * plan.seeds.len();
     assert_eq!(plans.iter().map(cells).collect::<Vec<_>>(), [24, 2, 2]);
     let cache = tempfile::tempdir().unwrap();
-    let executed = run(&plans, &Cache::open(cache.path(), false).unwrap(), 2);
+    let executed = run(&plans, &opened(cache.path()), 2);
     assert_eq!(executed.made, 26, "those of the third are among those of the first");
     let made = exhibits(&plans, &executed);
     assert_eq!(made[2].numbers[0].series, "fbfq");

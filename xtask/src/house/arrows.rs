@@ -12,7 +12,7 @@ pub const CORE: &str = "core depends on nothing";
 pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-core", &[]),
     ("fairwire-disciplines", &["fairwire-core"]),
-    ("fairwire-document", &[]),
+    ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
     ("fairwire-tcp", &["fairwire-core"]),

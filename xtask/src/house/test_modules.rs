@@ -17,7 +17,8 @@ pub fn check(tree: &Tree) -> Vec<Breach> {
         let name = rest.split('/').next().unwrap_or(rest);
         modules.insert((krate, name.strip_suffix(".rs").unwrap_or(name)));
     }
-    let undeclared = modules.into_iter().filter(|&(krate, name)| name != "main" && !is_declared(tree, krate, name));
+    let undeclared =
+        modules.into_iter().filter(|&(krate, name)| name != "main" && !is_declared(tree, krate, name));
     undeclared.map(|(krate, name)| breach(krate, name)).collect()
 }
 

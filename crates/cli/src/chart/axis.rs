@@ -16,6 +16,8 @@ const LARGEST: f64 = 1e150;
 /// Nearer to zero than this is zero, to a picture.
 const SMALLEST: f64 = 1e-150;
 const MOST_TICKS: f64 = 7.0;
+/// Nearer ticks have no room for their names, as a part of the axis.
+const APART: f64 = 0.055;
 /// Room beyond the outermost values.
 const ROOM: f64 = 0.02;
 
@@ -35,7 +37,7 @@ pub fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> Span {
     });
     match axis.scale {
         Scale::Linear => linear(axis, found.unwrap_or((0.0, 1.0)), way),
-        Scale::Log => log(axis, found.unwrap_or((1.0, 10.0))),
+        Scale::Log => log(axis, found.unwrap_or((1.0, 10.0)), way),
     }
 }
 
@@ -69,7 +71,8 @@ fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Way) -> Span {
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
 
-fn log(axis: &Axis, (low, high): (f64, f64)) -> Span {
+fn log(axis: &Axis, (low, high): (f64, f64), way: Way) -> Span {
+    let ends = [low, high];
     let room = if low == high { 2.0 } else { (high / low).powf(2.0 * ROOM) };
     let low = if is_of_paper(axis, low) { low } else { low / room };
     let high = if is_of_paper(axis, high) { high } else { high * room };
@@ -84,7 +87,11 @@ fn log(axis: &Axis, (low, high): (f64, f64)) -> Span {
     let powers = (0..=((last - first) / every) as usize).map(|at| 10f64.powf(first + at as f64 * every));
     let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
     let is_inside = |tick: &f64| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9);
-    Span { low, high, scale: Scale::Log, ticks: ticks.filter(is_inside).collect(), step: 0.0 }
+    let mut span = Span { low, high, scale: Scale::Log, ticks: ticks.filter(is_inside).collect(), step: 0.0 };
+    if way == Way::Across && ends[0] < ends[1] {
+        span.name_ends(ends);
+    }
+    span
 }
 
 fn tame(value: f64) -> f64 {
@@ -114,6 +121,19 @@ impl Span {
     pub fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
+    }
+
+    /// Has a tick at the first and at the last value, in place of those that are too near: between round numbers of a logarithmic axis
+    /// nobody can read where they are.
+    fn name_ends(&mut self, ends: [f64; 2]) {
+        for end in ends {
+            let at = self.share(end);
+            let is_apart = |tick: &f64| (self.share(*tick) - at).abs() >= APART;
+            let mut ticks: Vec<f64> = self.ticks.iter().copied().filter(is_apart).collect();
+            ticks.push(end);
+            self.ticks = ticks;
+        }
+        self.ticks.sort_by(f64::total_cmp);
     }
 
     /// Where `value` stands, 0 at the low end and 1 at the high one. Values without a place stand at the low end.
@@ -232,7 +252,10 @@ mod tests {
     #[test]
     fn a_log_axis_names_powers_and_between_them_what_has_room() {
         let log = axis("", Scale::Log, None);
-        assert_eq!(names(&log, &[78.0, 1560.0], Way::Across), ["100", "200", "500", "1000"]);
+        assert_eq!(names(&log, &[78.0, 1560.0], Way::Across), ["78", "100", "200", "500", "1000", "1560"]);
+        assert_eq!(names(&log, &[5.0, 400.0], Way::Across), ["5", "10", "20", "50", "100", "200", "400"]);
+        assert_eq!(names(&log, &[5.0, 480.0], Way::Across).last().unwrap(), "480", "500 is too near");
+        assert_eq!(names(&log, &[78.0, 1560.0], Way::Up), ["100", "200", "500", "1000"]);
         assert_eq!(names(&log, &[1.0, 1e5], Way::Across), ["1", "10", "100", "1000", "10k", "100k"]);
         // In the middle but for the rounding of logarithms.
         assert!((fit(&log, [10.0, 1000.0].into_iter(), Way::Across).share(100.0) - 0.5).abs() < 1e-12);

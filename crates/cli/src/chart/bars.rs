@@ -2,6 +2,7 @@
 
 use super::axis::{can_show, number, with_interval};
 use super::frame::{Columns, Plot};
+use super::lines::arrowhead;
 use super::marker::{class, diamond};
 use super::put;
 use super::style::escaped;
@@ -74,15 +75,16 @@ fn above(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): 
         let cap = (wide / 4.0).min(5.0);
         let (low, high) = (mark.y - half, mark.y + half);
         highest = highest.min(plot.y(high));
+        let end = match plot.y.holds(high) {
+            true => format!("M{:.1} {:.1}h{:.1}", middle - cap, plot.y(high), 2.0 * cap),
+            false => arrowhead((middle, plot.y(high)), (0.0, 1.0)),
+        };
         put(
             out,
             format_args!(
-                "<path class=\"onbar\" d=\"M{middle:.1} {:.1}V{:.1}M{:.1} {:.1}h{:.1}\"/>\n",
+                "<path class=\"onbar\" d=\"M{middle:.1} {:.1}V{:.1}{end}\"/>\n",
                 plot.y(low),
-                plot.y(high),
-                middle - cap,
-                plot.y(high),
-                2.0 * cap
+                plot.y(high)
             ),
         );
     }

@@ -61,7 +61,8 @@ impl Frame {
                 _ if is_slanted => (ceiling + plot, FOOT + slanted_depth(panel)),
                 _ => (ceiling + plot, FOOT),
             };
-            places.push(Place { top, left: LEFT, right, ceiling, floor, is_slanted });
+            let [top_here, right, ceiling, floor] = [top, right, ceiling, floor].map(rounded);
+            places.push(Place { top: top_here, left: LEFT, right, ceiling, floor, is_slanted });
             top = floor + foot;
         }
         Frame { width, height: (top + 14.0).round(), places }
@@ -70,7 +71,35 @@ impl Frame {
 
 /// The width of the picture: of a wide table, what that needs.
 pub fn width(panels: &[Panel]) -> f64 {
-    panels.iter().filter(|panel| is_table(panel)).map(table::width).fold(WIDTH, f64::max)
+    panels.iter().filter(|panel| is_table(panel)).map(table::width).fold(WIDTH, f64::max).ceil()
+}
+
+/// To a tenth of a point: a screen shows no more, and a file need not hold more.
+fn rounded(points: f64) -> f64 {
+    (points * 10.0).round() / 10.0
+}
+
+/// Does an interval of `panel` leave its plot, at an end that is drawn?
+pub fn has_interval_outside(panel: &Panel) -> bool {
+    let (x, y) = (across(panel), up(panel));
+    let marks = panel.lines.iter().flat_map(|line| &line.marks);
+    let is_outside = |span: &Span, middle: f64, half: Option<f64>, is_low_drawn: bool| {
+        let half = half.filter(|half| *half > 0.0);
+        half.is_some_and(|half| !span.holds(middle + half) || is_low_drawn && !span.holds(middle - half))
+    };
+    let has_whiskers = matches!(panel.kind, Kind::Lines | Kind::Scatter);
+    match panel.kind {
+        Kind::Bars => marks
+            .filter(|mark| can_show(&panel.y, mark.y))
+            .any(|mark| is_outside(&y, mark.y, mark.y_half_width, false)),
+        _ if has_whiskers => {
+            marks.filter(|mark| can_show(&panel.y, mark.y) && can_show(&panel.x, mark.x)).any(|mark| {
+                is_outside(&y, mark.y, mark.y_half_width, true)
+                    || is_outside(&x, mark.x, mark.x_half_width, true)
+            })
+        }
+        _ => false,
+    }
 }
 
 /// Where values stand whose axis has names.
@@ -260,7 +289,7 @@ fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
             escaped(&cut(&panel.x.label, (right - left) / DETAIL_LETTER)),
         ),
     );
-    let middle = (ceiling + floor) / 2.0;
+    let middle = rounded((ceiling + floor) / 2.0);
     let lines = wrapped(&panel.y.label, (floor - ceiling + HEADING) / TICK_LETTER, 2);
     let first = if lines.len() > 1 { 17.0 } else { 26.0 };
     for (at, line) in lines.iter().enumerate() {

@@ -88,7 +88,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
     }
 }
 
-/// The intervals of `mark`. An end outside of the plot has no cap.
+/// The intervals of `mark`. An end outside of the plot is an arrowhead at its edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     let (x, y) = (plot.x(mark.x), plot.y(mark.y));
     let mut path = String::new();
@@ -96,18 +96,41 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
         let (low, high) = (mark.y - half, mark.y + half);
         let [low_y, high_y] = [plot.y(low), plot.y(high)];
         put(&mut path, format_args!("M{x:.1} {low_y:.1}V{high_y:.1}"));
-        for end in [low, high].into_iter().filter(|end| cap > 0.0 && plot.y.holds(*end)) {
-            put(&mut path, format_args!("M{:.1} {:.1}h{:.1}", x - cap, plot.y(end), 2.0 * cap));
+        for (end, down) in [(low, -1.0), (high, 1.0)] {
+            if !plot.y.holds(end) {
+                path += &arrowhead((x, plot.y(end)), (0.0, down));
+            } else if cap > 0.0 {
+                put(&mut path, format_args!("M{:.1} {:.1}h{:.1}", x - cap, plot.y(end), 2.0 * cap));
+            }
         }
     }
     if let Some(half) = mark.x_half_width.filter(|half| *half > 0.0) {
         let (low, high) = (mark.x - half, mark.x + half);
         put(&mut path, format_args!("M{:.1} {y:.1}H{:.1}", plot.x(low), plot.x(high)));
-        for end in [low, high].into_iter().filter(|end| cap > 0.0 && plot.x.holds(*end)) {
-            put(&mut path, format_args!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap));
+        for (end, right) in [(low, 1.0), (high, -1.0)] {
+            if !plot.x.holds(end) {
+                path += &arrowhead((plot.x(end), y), (right, 0.0));
+            } else if cap > 0.0 {
+                put(&mut path, format_args!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap));
+            }
         }
     }
     path
+}
+
+/// Where an interval leaves the plot: two strokes from the tip at `(x, y)` back in the direction `(right, down)`.
+pub fn arrowhead((x, y): (f64, f64), (right, down): (f64, f64)) -> String {
+    const LONG: f64 = 5.0;
+    const WIDE: f64 = 3.5;
+    let (back_x, back_y) = (x + LONG * right, y + LONG * down);
+    let (side_x, side_y) = (WIDE * down.abs(), WIDE * right.abs());
+    format!(
+        "M{:.1} {:.1}L{x:.1} {y:.1}L{:.1} {:.1}",
+        back_x - side_x,
+        back_y - side_y,
+        back_x + side_x,
+        back_y + side_y
+    )
 }
 
 /// A line through `points`, broken where one is missing.

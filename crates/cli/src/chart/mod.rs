@@ -45,7 +45,8 @@ pub enum Setting {
 impl Chart<'_> {
     /// The picture.
     pub fn svg(&self, setting: Setting) -> String {
-        let detail: Vec<String> = self.detail.iter().cloned().chain(left_out(self.panels)).collect();
+        let notes = left_out(self.panels).into_iter().chain(leaving(self.panels));
+        let detail: Vec<String> = self.detail.iter().cloned().chain(notes).collect();
         let head = Head::new(self.title, &detail, frame::width(self.panels));
         let frame = Frame::new(self.panels, head.height());
         let mut out = String::new();
@@ -101,6 +102,12 @@ fn left_out(panels: &[Panel]) -> Option<String> {
         1 => Some("one value is not drawn: it is no number, or has no place on its axis".into()),
         n => Some(format!("{n} values are not drawn: they are no numbers, or have no place on their axis")),
     }
+}
+
+/// Tells what an arrowhead is, where there is one.
+fn leaving(panels: &[Panel]) -> Option<String> {
+    let is_one = |panel: &Panel| !is_table(panel) && frame::has_interval_outside(panel);
+    panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
 }
 
 /// From the edge to the title, the legend and back.
@@ -253,6 +260,53 @@ mod tests {
         }
         all_is_inside(&drawn(&[]));
         KINDS.iter().for_each(|kind| all_is_inside(&drawn(&[panel(*kind, Vec::new())])));
+    }
+
+    #[test]
+    fn no_number_has_digits_that_no_screen_shows() {
+        let slanted = (0..9).map(|at| (f64::from(at) * 13.37, f64::from(at).sqrt())).collect::<Vec<_>>();
+        for kind in KINDS {
+            let mut one =
+                panel(kind, vec![line("a", 0, &slanted), line("a longer name of a line", 1, &slanted)]);
+            one.categories =
+                if is_table(&one) { (0..150).map(|at| format!("at {at}.5")).collect() } else { Vec::new() };
+            let picture = drawn(&[one.clone(), one]);
+            let numbers = picture.split(['"', ' ', 'M', 'L', 'H', 'V', 'h', 'v', '>', '<']);
+            let digits = |text: &str| {
+                text.parse::<f64>().ok().and(text.split_once('.')).map_or(0, |(_, rest)| rest.len())
+            };
+            assert!(
+                numbers.clone().all(|text| digits(text) <= 3),
+                "{kind:?}: {:?}",
+                numbers.max_by_key(|text| digits(text))
+            );
+        }
+    }
+
+    #[test]
+    fn an_interval_that_leaves_the_plot_ends_in_an_arrowhead_that_is_explained() {
+        for kind in [Kind::Lines, Kind::Bars] {
+            let mut one = panel(kind, vec![line("a", 0, &[(1.0, 5.0), (2.0, 6.0)])]);
+            one.lines[0].marks[0].y_half_width = Some(0.5);
+            assert!(!drawn(&[one.clone()]).contains("arrowhead"), "{kind:?}");
+            let whole = drawn(&[one.clone()]);
+            one.lines[0].marks[0].y_half_width = Some(100.0);
+            let cut = drawn(&[one]);
+            assert!(cut.contains("an arrowhead: the interval goes on outside of the picture"), "{kind:?}");
+            // A cap is a stroke across; the arrowhead has two strokes from its tip.
+            let class = if kind == Kind::Bars { "onbar" } else { "whisker" };
+            let strokes = |svg: &str| {
+                svg.split(class)
+                    .skip(1)
+                    .map(|rest| rest.split('/').next().unwrap().matches('L').count())
+                    .sum::<usize>()
+            };
+            assert_eq!(
+                (strokes(&whole), strokes(&cut)),
+                (0, if kind == Kind::Bars { 2 } else { 4 }),
+                "{kind:?}"
+            );
+        }
     }
 
     #[test]

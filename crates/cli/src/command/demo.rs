@@ -4,6 +4,7 @@ use super::{lab, run};
 use crate::args::{Cli, Command, Format, LabCommand, OutputArgs, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::progress::Part;
 use crate::report;
 use crate::tell::tell;
 use clap::Parser;
@@ -17,32 +18,38 @@ const SCENARIO: &str = include_str!("../../demo.toml");
 /// Where the results go.
 const OUT: &str = "out/demo";
 
+/// The simulated half takes some seconds, the live one a minute.
+const SIMULATED: f64 = 0.05;
+
 /// Shows the simulated half, then the live half.
 pub fn demo(quiet: bool) -> Result<Ending, Failure> {
-    let simulated = simulated(quiet)?;
+    let whole = Part::whole();
+    let simulated = simulated(whole.until(SIMULATED), quiet)?;
     if interrupt::is_asked() {
         return Ok(Ending::Interrupted);
     }
     report::print(b"\n")?;
-    let live = live(quiet)?;
+    let live = live(whole, quiet)?;
     Ok(if live == Ending::Done { simulated } else { live })
 }
 
-fn simulated(quiet: bool) -> Result<Ending, Failure> {
+fn simulated(part: Part, quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
     let out = Path::new(OUT).join("simulated");
     let output = OutputArgs::default();
     let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out), output: &output, folder: None };
-    let ending = run::carry_out(&scenario, &order, quiet)?;
+    let ending = run::carry_out(&scenario, &order, part, quiet)?;
     print_place(&out)?;
     Ok(ending)
 }
 
-fn live(quiet: bool) -> Result<Ending, Failure> {
+fn live(whole: Part, quiet: bool) -> Result<Ending, Failure> {
     let contests = lab::contests(&defaults())?;
     let out = Path::new(OUT).join("live");
     let order = lab::Order { format: Format::Table, out: Some(&out) };
-    match lab::carry_out(&contests, &order, quiet)? {
+    let rest = contests.iter().map(|contest| contest.duration.secs()).sum();
+    let part = whole.rest(std::time::Duration::from_secs_f64(rest));
+    match lab::carry_out(&contests, &order, part, quiet)? {
         Ok(ending) => print_place(&out).map(|()| ending),
         Err(error @ (LabError::NoRights { .. } | LabError::NoVeth { .. })) => {
             tell(format_args!("The live half is left out: {error}"));

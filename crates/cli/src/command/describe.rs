@@ -4,15 +4,15 @@ use crate::args::DescribeArgs;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::tell::tell;
+use crate::terminal::{self, indented};
 use fairwire_disciplines::page::{Page, ParameterPage};
 use fairwire_disciplines::{catalogue, marker};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use textwrap::{Options, WordSplitter};
 
-/// As wide as the documentation in the code, which is printed as it stands.
-const COLUMNS: usize = 120;
+/// Longer lines are hard to read.
+const MOST_COLUMNS: usize = 120;
 
 /// How a page is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -29,7 +29,7 @@ pub fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         (Some(name), None) => {
             let page = page(name)?;
             let text = match args.format {
-                Look::Text => text(&page),
+                Look::Text => text(&page, terminal::columns().min(MOST_COLUMNS)),
                 Look::Markdown => page.markdown(),
             };
             report::print(text.as_bytes())?;
@@ -93,18 +93,18 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn text(page: &Page) -> String {
-    let mut text = format!("{}\n\n{}\n", page.name, page.title);
+fn text(page: &Page, columns: usize) -> String {
+    let mut text = format!("{}\n\n{}\n", page.name, indented(&page.title, columns, ""));
     let mut section = |heading: &str, body: &str| {
-        write!(text, "\n{}\n\n{}\n", heading.to_uppercase(), plain(body))
-            .expect("writing to a string succeeds");
+        write!(text, "\n{}\n\n{body}\n", heading.to_uppercase()).expect("writing to a string succeeds");
     };
-    section("What it does", &page.what);
-    section("Why", &page.why);
-    section("Parameters", &parameters(page));
-    section("State and cost", &page.state_and_cost);
-    section("Source", &page.source);
-    section("Where we differ", &page.where_we_differ);
+    let prose = |markdown: &str| prose(markdown, columns);
+    section("What it does", &prose(&page.what));
+    section("Why", &prose(&page.why));
+    section("Parameters", &parameters(page, columns));
+    section("State and cost", &prose(&page.state_and_cost));
+    section("Source", &prose(&page.source));
+    section("Where we differ", &prose(&page.where_we_differ));
     section("Example, in a scenario file", &page.example);
     text
 }
@@ -113,8 +113,44 @@ fn plain(markdown: &str) -> String {
     markdown.replace('`', "")
 }
 
+/// Paragraphs and items of lists in lines of so many columns. Code and tables stay as they are.
+fn prose(markdown: &str, columns: usize) -> String {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut is_code = false;
+    for line in markdown.lines() {
+        let is_fence = line.starts_with("```");
+        let is_set = is_code || is_fence || line.starts_with('|') || line.is_empty();
+        is_code ^= is_fence;
+        match blocks.last_mut() {
+            Some(block) if !block.is_set && !is_set && !begins_item(line) => {
+                block.text.push(' ');
+                block.text.push_str(line.trim());
+            }
+            _ => blocks.push(Block { text: line.into(), is_set }),
+        }
+    }
+    let filled = |block: &Block| {
+        let indent = if begins_item(&block.text) { "  " } else { "" };
+        let text = plain(&block.text);
+        if block.is_set { text } else { terminal::wrapped(&text, columns, indent) }
+    };
+    blocks.iter().map(filled).collect::<Vec<_>>().join("\n")
+}
+
+/// Lines that belong together.
+struct Block {
+    text: String,
+    /// Is it a line whose form counts, such as one of code?
+    is_set: bool,
+}
+
+fn begins_item(line: &str) -> bool {
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ") || line.starts_with("* ") || number.len() < line.len() && number.starts_with(". ")
+}
+
 /// Name, unit and default on a line, and under it what it is, what is allowed, and where the default comes from.
-fn parameters(page: &Page) -> String {
+fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {
         let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;
@@ -122,11 +158,7 @@ fn parameters(page: &Page) -> String {
             if words.is_empty() {
                 return;
             }
-            let options = Options::new(COLUMNS)
-                .initial_indent(indent)
-                .subsequent_indent(indent)
-                .word_splitter(WordSplitter::NoHyphenation);
-            writeln!(text, "{}", textwrap::fill(&plain(words), options))
+            writeln!(text, "{}", indented(&plain(words), columns, indent))
                 .expect("writing to a string succeeds");
         };
         line("", &format!("{name} ({unit}; default: {default})"));

@@ -3,7 +3,7 @@
 use crate::args::{Format, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::report::{Destination, Extent, Folder, Headline};
 use crate::tell::tell;
 use crate::typed;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 pub fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     let contests = contests(args)?;
     let order = Order { format: args.format, out: args.out.as_deref() };
-    carry_out(&contests, &order, quiet)?.map_err(failure)
+    carry_out(&contests, &order, Part::whole(), quiet)?.map_err(failure)
 }
 
 /// Where the results of contests go.
@@ -37,10 +37,11 @@ pub struct Order<'a> {
 pub fn carry_out(
     contests: &[Contest],
     order: &Order<'_>,
+    part: Part,
     quiet: bool,
 ) -> Result<Result<Ending, LabError>, Failure> {
     let folder = order.out.map(|path| Folder::prepare(path, extent(contests), None)).transpose()?;
-    let report = match hold(contests, quiet) {
+    let report = match hold(contests, part, quiet) {
         Ok(report) => report,
         Err(error) => return Ok(Err(error)),
     };
@@ -96,23 +97,27 @@ fn contest(args: &ShareArgs, discipline: &str, seed: u64) -> Result<Contest, Fai
 }
 
 /// Holds the contests one after the other; an interrupted one is left out.
-fn hold(contests: &[Contest], quiet: bool) -> Result<Report, LabError> {
+fn hold(contests: &[Contest], part: Part, quiet: bool) -> Result<Report, LabError> {
     let stop = interrupt::flag();
     let repetitions = contests.iter().map(|contest| contest.seed).max().unwrap_or(0);
     let mut runs = Vec::new();
-    for contest in contests {
+    let all = contests.len();
+    let what = format!("live: {all} run{}", if all == 1 { "" } else { "s" });
+    let progress = Progress::new(&what, all as u64, part, quiet);
+    for (at, contest) in contests.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let progress = Progress::new(&step(contest, repetitions), 1, quiet);
-        match lab::share(contest, &mut |fraction| progress.reach(fraction), stop) {
+        progress.say(&step(contest, repetitions));
+        match lab::share(contest, &mut |fraction| progress.reach((at as f64 + fraction) / all as f64), stop) {
             Ok(run) => runs.push(run),
             Err(_) if stop.load(Ordering::Relaxed) => break,
             Err(error) => return Err(error),
         }
-        progress.reach(1.0);
+        progress.reach((at + 1) as f64 / all as f64);
     }
-    let (held, all) = (runs.len(), contests.len());
+    drop(progress);
+    let held = runs.len();
     if held < all {
         tell(format_args!("interrupted: {held} of {all} contests finished; the results are of those"));
     }
@@ -186,7 +191,8 @@ fn headline(contest: &Contest) -> Headline {
     Headline {
         title: format!("Live: {tcp_flows} kernel {congestion_control} flows against one {udp_rate} UDP flow"),
         detail: format!(
-            "real packets: {rate} link, RTT {rtt}, buffer {buffer}; {duration} each, the first {warm_up} not measured"
+            "real packets: {rate} link, RTT {rtt}, buffer {buffer}; {duration} each{}",
+            super::run::not_measured(*warm_up)
         ),
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::args::{Format, List};
 use crate::failure::{Ending, Failure};
-use crate::report::{self, table};
+use crate::report;
+use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_disciplines::{catalogue, marker};
 use fairwire_study::Study;
 use fairwire_study::record::Verdict;
@@ -11,18 +12,28 @@ use std::collections::BTreeMap;
 
 /// Prints a list.
 pub fn list(list: &List) -> Result<Ending, Failure> {
-    let (table, json, format) = match list {
-        List::Disciplines { format } => (disciplines(), disciplines_as_json(), format),
-        List::Exhibits { format, studies } => {
-            let exhibits = exhibits(&super::reproduce::studies(studies.as_deref())?);
-            (exhibits_as_rows(&exhibits), exhibits_as_json(&exhibits), format)
+    let columns = terminal::columns();
+    let (text, rows, json, format) = match list {
+        List::Disciplines { format, long } => {
+            let text = if *long { disciplines_in_full(columns) } else { disciplines_in_short(columns) };
+            (text, disciplines(), disciplines_as_json(), format)
         }
-        List::Markers { format } => (markers(), markers_as_json(), format),
+        List::Exhibits { format, studies } => {
+            let studies = super::reproduce::studies(studies.as_deref())?;
+            let exhibits = exhibits(&studies);
+            (
+                exhibits_in_short(&exhibits, columns),
+                exhibits_as_rows(&exhibits),
+                exhibits_as_json(&exhibits),
+                format,
+            )
+        }
+        List::Markers { format } => (markers_in_short(columns), markers(), markers_as_json(), format),
     };
     let text = match format {
-        Format::Table => as_table(&table),
+        Format::Table => text,
         Format::Json => format!("{json:#}\n"),
-        Format::Csv => report::csv::text(table.into_iter())?,
+        Format::Csv => report::csv::text(rows.into_iter())?,
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)
@@ -31,11 +42,78 @@ pub fn list(list: &List) -> Result<Ending, Failure> {
 /// A header and rows.
 type Rows = Vec<Vec<String>>;
 
-fn as_table(rows: &Rows) -> String {
-    let mut table = table::empty();
-    table.set_header(table::header(&rows[0]));
-    table.add_rows(&rows[1..]);
-    format!("{table}\n")
+/// Names on the left, and what is said of each beside them, in lines of so many columns. Where that leaves little room, it stands below.
+fn beside(names: &[(String, String)], columns: usize) -> String {
+    const LITTLE: usize = 40;
+    let longest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let indent = if columns < longest + 4 + LITTLE { 4 } else { longest + 4 };
+    let mut text = String::new();
+    for (name, what) in names {
+        let what = indented(what, columns, &" ".repeat(indent));
+        let head = format!("  {name}");
+        text += &match head.chars().count() < indent {
+            true => format!("{head}{}", what.get(head.chars().count()..).unwrap_or_default()),
+            false => format!("{head}\n{what}"),
+        };
+        text.push('\n');
+    }
+    text
+}
+
+/// A group of names under its heading.
+fn group(heading: &str, names: &[(String, String)], columns: usize) -> String {
+    format!("{}\n{}", bold(heading), beside(names, columns))
+}
+
+/// Name and what it does, by family.
+fn disciplines_in_short(columns: usize) -> String {
+    let mut families: Vec<String> = Vec::new();
+    for family in catalogue::all().iter().map(|entry| entry.family.to_string()) {
+        if !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    let of = |family: &String| {
+        let entries = catalogue::all().iter().filter(|entry| entry.family.to_string() == *family);
+        let names: Vec<(String, String)> =
+            entries.map(|entry| (entry.name.to_string(), entry.summary.to_string())).collect();
+        group(family, &names, columns)
+    };
+    let note =
+        "`fairwire describe NAME` tells all of one; `--long` lists other names, state, cost and source.";
+    families.iter().map(of).collect::<String>() + &wrapped(note, columns, "") + "\n"
+}
+
+/// All that is listed of each.
+fn disciplines_in_full(columns: usize) -> String {
+    let rows = disciplines();
+    let (head, rows) = rows.split_first().expect("a header");
+    let one = |row: &Vec<String>| {
+        let said = head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
+        let said: Vec<(String, String)> = said.map(|(head, cell)| (head.clone(), cell.clone())).collect();
+        group(&row[0], &said, columns)
+    };
+    rows.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn markers_in_short(columns: usize) -> String {
+    let names = marker::all()
+        .iter()
+        .map(|entry| (entry.name.into(), format!("{} ({})", entry.summary, entry.source)));
+    beside(&names.collect::<Vec<_>>(), columns)
+}
+
+/// By paper.
+fn exhibits_in_short(exhibits: &[State], columns: usize) -> String {
+    let papers = exhibits.chunk_by(|one, next| one.study == next.study);
+    let of = |paper: &[State]| {
+        let names: Vec<(String, String)> = paper
+            .iter()
+            .map(|state| (state.name.clone(), format!("{}: {}", state.title, state.told())))
+            .collect();
+        group(&paper[0].study, &names, columns)
+    };
+    papers.map(of).collect()
 }
 
 fn disciplines() -> Rows {
@@ -71,11 +149,25 @@ fn disciplines_as_json() -> Value {
 /// An exhibit, and what is recorded of it.
 struct State {
     name: String,
+    study: String,
     title: String,
     source: String,
     claims: usize,
     /// Of which depth the recorded verdicts are, and how many there are of each kind.
     recorded: Option<(&'static str, [usize; 3])>,
+}
+
+impl State {
+    /// What is recorded, in words.
+    fn told(&self) -> String {
+        match self.recorded {
+            None if self.claims == 0 => "no claims".into(),
+            None => "never run".into(),
+            Some((depth, [holds, not, untestable])) => {
+                format!("{holds} hold, {not} do not, {untestable} not testable ({depth})")
+            }
+        }
+    }
 }
 
 fn exhibits(studies: &[Study]) -> Vec<State> {
@@ -91,6 +183,7 @@ fn exhibits(studies: &[Study]) -> Vec<State> {
         let full = counted(&study.recorded.full).map(|counts| ("full", counts));
         State {
             name: study.name(at),
+            study: study.spec.title.clone(),
             title: exhibit.title.clone(),
             source: study.spec.source.clone(),
             claims: exhibit.claim.len(),
@@ -102,16 +195,7 @@ fn exhibits(studies: &[Study]) -> Vec<State> {
 }
 
 fn exhibits_as_rows(exhibits: &[State]) -> Rows {
-    let row = |state: &State| {
-        let told = match state.recorded {
-            None if state.claims == 0 => "no claims".into(),
-            None => "never run".into(),
-            Some((depth, [holds, not, untestable])) => {
-                format!("{holds} hold, {not} do not, {untestable} not testable ({depth})")
-            }
-        };
-        vec![state.name.clone(), state.title.clone(), told]
-    };
+    let row = |state: &State| vec![state.name.clone(), state.title.clone(), state.told()];
     let head = ["name", "what it shows", "claims"].map(String::from).to_vec();
     std::iter::once(head).chain(exhibits.iter().map(row)).collect()
 }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod cache;
 pub mod completions;
 pub mod demo;
 pub mod describe;

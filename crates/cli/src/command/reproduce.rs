@@ -1,17 +1,21 @@
 //! `fairwire reproduce`.
 
+use super::cache;
 use crate::args::{Format, ReproduceArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::file;
-use crate::progress::Progress;
-use crate::report::{print, table};
+use crate::progress::{Part, Progress};
+use crate::report::print;
 use crate::reproduction;
 use crate::tell::tell;
+use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
 use crate::typed;
-use fairwire_study::record::{Depth, Exhibit, FORMAT, Results, Verdict};
-use fairwire_study::{Cache, Executed, Fault, Plan, Recorded, Study, Work, assemble, execute, library};
+use fairwire_core::spelling;
+use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, Verdict};
+use fairwire_study::{Cache, Executed, Plan, Recorded, Study, Work, assemble, execute, library};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -27,8 +31,13 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     for (study, at) in chosen(&studies, &args.exhibits)? {
         plans.push(Plan::of(study, at, depth)?);
     }
-    let cache = open(&args.out, args.fresh)?;
+    prove(&args.out)?;
+    let cache = cache::open().fresh(args.fresh);
     let executed = run(&plans, &cache, args, quiet)?;
+    let kept = cache::problem(&cache);
+    if let Some(problem) = &kept {
+        tell(format_args!("note: runs are not kept: {problem}"));
+    }
     let is_whole = executed.is_whole.iter().all(|whole| *whole);
     let done = plans.iter().zip(&executed.gathered).zip(&executed.is_whole).filter(|(_, whole)| **whole);
     let mut results = Results {
@@ -48,9 +57,8 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     show(&results, form)?;
     if !is_whole {
         let (done, all) = (results.exhibits.len(), plans.len());
-        tell(format_args!(
-            "interrupted: {done} of {all} exhibits are whole; the same command goes on where it stopped"
-        ));
+        let next = if kept.is_none() { "; the same command goes on where it stopped" } else { "" };
+        tell(format_args!("interrupted: {done} of {all} exhibits are whole{next}"));
         return Ok(Ending::Interrupted);
     }
     if args.record {
@@ -91,6 +99,9 @@ fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
         exhibit.command += &format!(" --studies {}", typed::quoted(&folder.to_string_lossy()));
     }
 }
+
+/// Longer lines are hard to read.
+const MOST_COLUMNS: usize = 120;
 
 /// How claims are printed.
 #[derive(Clone, Copy)]
@@ -154,8 +165,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
     let exhibits: Vec<String> =
         studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(|at| study.name(at))).collect();
     let known = papers.iter().chain(&exhibits).map(String::as_str);
-    let near = fairwire_document::nearest(name, known);
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = spelling::hint(name, known);
     let paper = name.split('.').next().unwrap_or_default();
     let of_paper: Vec<String> =
         exhibits.iter().filter(|exhibit| exhibit.split('.').next() == Some(paper)).cloned().collect();
@@ -166,11 +176,14 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
     )
 }
 
-fn open(out: &Path, is_fresh: bool) -> Result<Cache, Failure> {
+/// Proves that results can be written into `out` before any time is spent.
+fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us tidy up
-    Cache::open(&out.join("cache"), is_fresh).map_err(|error| {
+    let proven =
+        fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json"), ".probe"));
+    proven.map(drop).map_err(|error| {
         let help = "allowed: a folder that can be made or written";
-        Failure::user(format!("--out `{}`: it cannot be made: {error}", out.display()), help)
+        Failure::user(format!("--out `{}`: it cannot be written: {error}", out.display()), help)
     })
 }
 
@@ -179,7 +192,7 @@ fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> 
         [plan] => plan.study.name(plan.at),
         _ => format!("{} exhibits", plans.len()),
     };
-    let progress = Progress::new(&what, 10, quiet);
+    let progress = Progress::new(&what, 10, Part::whole(), quiet);
     let work = Work {
         cache,
         jobs: usize::from(args.jobs.unwrap_or(0)),
@@ -188,10 +201,7 @@ fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> 
     };
     let executed = execute(plans, &work);
     drop(progress);
-    let executed = executed.map_err(|fault| match fault {
-        Fault::Disk(error) => full(&args.out, &error),
-        fault => Failure::Ours(fault.to_string()),
-    })?;
+    let executed = executed.map_err(|fault| Failure::Ours(fault.to_string()))?;
     if executed.found > 0 {
         let Executed { made, found, .. } = executed;
         tell(format_args!("{made} runs made, {found} taken from earlier"));
@@ -199,11 +209,10 @@ fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> 
     Ok(executed)
 }
 
-/// Nothing is lost: what was written is whole.
 fn full(out: &Path, error: &io::Error) -> Failure {
     Failure::user(
         format!("--out `{}`: {error}", out.display()),
-        "every result until now is kept; make room and give the same command again, and it goes on from there",
+        "make room and give the same command again: finished runs are kept in the cache (`fairwire cache`)",
     )
 }
 
@@ -218,7 +227,7 @@ fn write(out: &Path, results: &Results) -> Result<(), Failure> {
 
 fn show(results: &Results, form: Form) -> Result<(), Failure> {
     match form {
-        Form::Table => print(claims(results).as_bytes()),
+        Form::Table => print(claims(results, terminal::columns()).as_bytes()),
         Form::Json => {
             let json = serde_json::to_string_pretty(results).expect("results have only strings for keys");
             print(format!("{json}\n").as_bytes())
@@ -226,19 +235,42 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// A table of the claims, and how many came out how.
-fn claims(results: &Results) -> String {
-    let mut table = table::empty();
-    table.set_header(table::header(&["exhibit", "claim", "verdict", "measured"].map(String::from)));
-    for exhibit in &results.exhibits {
-        for claim in &exhibit.claims {
-            let cells = [exhibit.name(), claim.says.clone(), claim.verdict.to_string(), claim.detail.clone()];
-            table.add_row(cells.to_vec());
-        }
+/// The claims of each exhibit in lines of so many columns, and how many came out how.
+fn claims(results: &Results, columns: usize) -> String {
+    let columns = columns.min(MOST_COLUMNS);
+    let mut text = String::new();
+    for exhibit in results.exhibits.iter().filter(|exhibit| !exhibit.claims.is_empty()) {
+        text += &bold(&wrapped(&format!("{}: {}", exhibit.name(), exhibit.title), columns, "  "));
+        text.push('\n');
+        exhibit.claims.iter().for_each(|one| text += &claim(one, columns));
+        text.push('\n');
     }
     let counted = |verdict| results.exhibits.iter().map(|exhibit| exhibit.counted(verdict)).sum::<usize>();
     let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", counted(verdict)));
-    format!("{table}\n{} exhibits; claims: {}\n", results.exhibits.len(), counts.join(", "))
+    let sum = format!("{} exhibits; claims: {}", results.exhibits.len(), counts.join(", "));
+    text + &wrapped(&sum, columns, "  ") + "\n"
+}
+
+/// The verdict and what is claimed, and below it what was measured.
+fn claim(claim: &Claim, columns: usize) -> String {
+    let (sign, colour) = match claim.verdict {
+        Verdict::Holds => ('\u{2713}', Color::Green),
+        Verdict::DoesNotHold if claim.is_undecided => ('\u{2717}', Color::Yellow),
+        Verdict::DoesNotHold => ('\u{2717}', Color::Red),
+        Verdict::NotTestable => ('\u{2013}', Color::DarkGrey),
+    };
+    let verdict = format!("{sign} {}:", reproduction::words(claim));
+    let line = indented(&format!("{verdict} {}", claim.says), columns, "  ").replacen(
+        &verdict,
+        &coloured(&verdict, colour),
+        1,
+    );
+    let detail = if claim.detail.is_empty() {
+        String::new()
+    } else {
+        indented(&claim.detail, columns, "      ") + "\n"
+    };
+    format!("{line}\n{detail}")
 }
 
 /// The verdicts of `exhibits`, by exhibit and claim.

@@ -4,10 +4,11 @@ use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::Outputs;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::report::{Again, Destination, Extent, Folder, Headline};
 use crate::tell::tell;
 use crate::typed;
+use fairwire_core::Duration;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{
     Judgement, LinkSpec, Links, Overrides, QueueView, Scenario, judge, load, run_all_observed,
@@ -27,7 +28,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
         output: &args.output,
         folder: args.scenario.parent(),
     };
-    carry_out(&scenario, &order, quiet)
+    carry_out(&scenario, &order, Part::whole(), quiet)
 }
 
 /// How a scenario is to be run, and where its results go.
@@ -46,12 +47,12 @@ pub struct Order<'a> {
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
-pub fn carry_out(scenario: &Scenario, order: &Order<'_>, quiet: bool) -> Result<Ending, Failure> {
+pub fn carry_out(scenario: &Scenario, order: &Order<'_>, part: Part, quiet: bool) -> Result<Ending, Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder =
         order.out.map(|path| Folder::prepare(path, extent(scenario, &again), Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario)?;
-    let mut report = simulate(scenario, order.jobs, quiet, &outputs)?;
+    let mut report = simulate(scenario, order.jobs, (part, quiet), &outputs)?;
     report.manifest.command = typed::command();
     if order.format != Format::Table {
         scenario.notes().iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
@@ -65,11 +66,16 @@ pub fn carry_out(scenario: &Scenario, order: &Order<'_>, quiet: bool) -> Result<
 }
 
 /// Runs the scenario under a progress bar.
-fn simulate(scenario: &Scenario, jobs: usize, quiet: bool, outputs: &Outputs<'_>) -> Result<Report, Failure> {
+fn simulate(
+    scenario: &Scenario,
+    jobs: usize,
+    (part, quiet): (Part, bool),
+    outputs: &Outputs<'_>,
+) -> Result<Report, Failure> {
     let runs = runs(scenario);
     let stop = interrupt::flag();
     let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
-    let progress = Progress::new(&what, 4, quiet);
+    let progress = Progress::new(&what, 4, part, quiet);
     let outcome = run_all_observed(scenario, jobs, &|fraction| progress.reach(fraction), stop, outputs);
     drop(progress);
     let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
@@ -97,13 +103,18 @@ fn announced(scenario: &Scenario) -> Headline {
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
         detail: format!(
-            "simulated: {}; {} of {}, the first {} not measured",
+            "simulated: {}; {} of {}{}",
             place(scenario),
             counted(spec.seeds.as_slice().len(), "seed"),
             spec.duration,
-            spec.warm_up
+            not_measured(spec.warm_up.0)
         ),
     }
+}
+
+/// `, the first 10 s not measured`; nothing where all is.
+pub fn not_measured(warm_up: Duration) -> String {
+    if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
 
 /// The links in a few words.
@@ -115,7 +126,12 @@ fn place(scenario: &Scenario) -> String {
         Links::Network(_) => {
             let mut names = scenario.links();
             let first = names.next().unwrap_or_default();
-            format!("network of {} queues, `{first}` the bottleneck", 1 + names.count())
+            match names.count() {
+                0 => format!("network with one queue, `{first}`"),
+                more => {
+                    format!("network of {} queues; sojourn and utilization are those of `{first}`", 1 + more)
+                }
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Delays as tables of percentiles.
+//! Delays as histograms and as tables of percentiles.
 
 use crate::failure::Failure;
 use crate::report::csv;
 use fairwire_core::Time;
 use fairwire_metrics::record::{DelayRecord, Percentile};
-use fairwire_metrics::{DelayHistogram, FlowName};
+use fairwire_metrics::{Bin, DelayHistogram, FlowName};
 use fairwire_scenario::{Content, PacketEvent, View, What, Which};
 
 /// Counts the delays of one run.
@@ -61,11 +61,24 @@ impl Delays {
         }
     }
 
-    /// The tables.
+    /// The tables of percentiles.
     pub fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
-        let links = view.links().map(|link| self.record("queueing", link.name.into(), link.sojourn));
+        self.each(view, |kind, of, delays| self.record(kind, of, delays))
+    }
+
+    /// The histograms themselves.
+    pub fn histograms(&self, view: &View<'_>) -> Vec<Histogram> {
+        self.each(view, |kind, of, delays| Histogram {
+            run: [self.discipline.clone(), self.seed.to_string(), kind.into(), of],
+            bins: delays.bins().collect(),
+        })
+    }
+
+    /// What `make` makes of the delays of each link, and of each flow where those are counted.
+    fn each<T>(&self, view: &View<'_>, make: impl Fn(&str, String, &DelayHistogram) -> T) -> Vec<T> {
+        let links = view.links().map(|link| make("queueing", link.name.into(), link.sojourn));
         let one_way = self.one_way.iter().flat_map(|one_way| &one_way.flows);
-        let flows = one_way.map(|(name, delays)| self.record("one-way", name.to_string(), delays));
+        let flows = one_way.map(|(name, delays)| make("one-way", name.to_string(), delays));
         links.chain(flows).collect()
     }
 
@@ -82,8 +95,27 @@ impl Delays {
     }
 }
 
+/// The histogram of the delays of a link or a flow in one run.
+#[derive(Debug)]
+pub struct Histogram {
+    /// Discipline, seed, kind, and of what.
+    run: [String; 4],
+    bins: Vec<Bin>,
+}
+
+/// Histograms as CSV: a row for each bin that is not empty.
+pub fn histograms<'a>(all: impl Iterator<Item = &'a Histogram>) -> Result<String, Failure> {
+    let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
+    let row = |run: &[String; 4], bin: &Bin| {
+        let own = [bin.from.secs().to_string(), bin.to.secs().to_string(), bin.packets.to_string()];
+        run.iter().cloned().chain(own).collect()
+    };
+    let rows = all.flat_map(|histogram| histogram.bins.iter().map(move |bin| row(&histogram.run, bin)));
+    csv::text(std::iter::once(head).chain(rows))
+}
+
 /// The tables as CSV: a row for each percentile.
-pub fn text(records: &[DelayRecord]) -> Result<String, Failure> {
+pub fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)
         .to_vec();

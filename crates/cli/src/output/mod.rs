@@ -16,7 +16,7 @@ mod wishes;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
 use crate::tell::tell;
-use delays::Delays;
+use delays::{Delays, Histogram};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
@@ -57,6 +57,7 @@ struct Finished {
     /// Where its packets are.
     trace: Option<PathBuf>,
     delays: Vec<DelayRecord>,
+    histograms: Vec<Histogram>,
     curve: Curve,
     failed: Vec<Failure>,
 }
@@ -69,7 +70,9 @@ impl<'a> Outputs<'a> {
         let series = wishes.series.as_ref().map(|place| place.prove(OutputSpec::SERIES)).transpose()?;
         let trace = wishes.trace.as_ref().map(|place| place.prove(OutputSpec::TRACE)).transpose()?;
         let records = wishes.flows.as_ref().map(|place| place.prove(OutputSpec::FLOWS)).transpose()?;
-        wishes.histogram.as_ref().map(|place| place.prove(OutputSpec::HISTOGRAM)).transpose()?;
+        for place in [&wishes.histogram, &wishes.percentiles].into_iter().flatten() {
+            place.prove(OutputSpec::DELAYS)?;
+        }
         wishes.plot.as_ref().map(|place| place.prove(OutputSpec::PLOT)).transpose()?;
         let flows: u32 = spec.flow.iter().map(|flow| flow.count).fold(0, u32::saturating_add);
         if wishes.one_way && flows > MOST_ONE_WAY {
@@ -116,7 +119,15 @@ impl<'a> Outputs<'a> {
         };
         let delays = self.wishes.has_delays().then(|| Delays::new(which, self.warm_up, self.wishes.one_way));
         let curve = Curve::new(which, self.wishes.every);
-        Ok(Watcher { outputs: self, series, trace, delays, curve, records: Vec::new() })
+        Ok(Watcher {
+            outputs: self,
+            series,
+            trace,
+            delays,
+            curve,
+            records: Vec::new(),
+            histograms: Vec::new(),
+        })
     }
 
     /// Puts what the runs left into files, and into `report` what belongs there. All is tried; the first failure is told.
@@ -143,7 +154,11 @@ impl<'a> Outputs<'a> {
             }
         };
         write(&wishes.flows, &|path| self.flows.map_or(Ok(()), |form| flows::write(path, form, report)));
-        write(&wishes.histogram, &|path| file::write(path, delays::text(&report.delays)?.as_bytes()));
+        write(&wishes.percentiles, &|path| {
+            file::write(path, delays::percentiles(&report.delays)?.as_bytes())
+        });
+        let histograms = || finished.iter().flat_map(|run| &run.histograms);
+        write(&wishes.histogram, &|path| file::write(path, delays::histograms(histograms())?.as_bytes()));
         let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
         write(&wishes.plot, &|path| {
             file::write(path, plot::svg(&curves, &report.manifest.scenario, self.warm_up).as_bytes())
@@ -202,7 +217,8 @@ impl Observers for Outputs<'_> {
             Err(failure) => {
                 go(None); // the report is worth having without it
                 let curve = Curve::new(which, self.wishes.every);
-                Some(Finished { series: None, trace: None, delays: Vec::new(), curve, failed: vec![failure] })
+                let (delays, histograms) = Default::default();
+                Some(Finished { series: None, trace: None, delays, histograms, curve, failed: vec![failure] })
             }
         };
         if let Some(finished) = finished {
@@ -219,6 +235,7 @@ struct Watcher<'a> {
     delays: Option<Delays>,
     curve: Curve,
     records: Vec<DelayRecord>,
+    histograms: Vec<Histogram>,
 }
 
 impl Watcher<'_> {
@@ -234,7 +251,8 @@ impl Watcher<'_> {
         let series = self.series.and_then(|series| {
             series.finish().and_then(Scratch::close).map_err(|error| keep(wishes.series(), error)).ok()
         });
-        Finished { series, trace, delays: self.records, curve: self.curve, failed }
+        let (delays, histograms) = (self.records, self.histograms);
+        Finished { series, trace, delays, histograms, curve: self.curve, failed }
     }
 }
 
@@ -258,6 +276,10 @@ impl Observer for Watcher<'_> {
         self.delays.iter_mut().for_each(|delays| delays.packet(event));
     }
     fn finished(&mut self, view: &View<'_>) {
-        self.records = self.delays.as_ref().map(|delays| delays.records(view)).unwrap_or_default();
+        let Some(delays) = &self.delays else { return };
+        self.records = delays.records(view);
+        if self.outputs.wishes.histogram.is_some() {
+            self.histograms = delays.histograms(view);
+        }
     }
 }

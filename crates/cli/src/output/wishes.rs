@@ -17,6 +17,7 @@ pub struct Wishes<'a> {
     pub trace: Option<Place<'a>>,
     pub flows: Option<Place<'a>>,
     pub histogram: Option<Place<'a>>,
+    pub percentiles: Option<Place<'a>>,
     pub plot: Option<Place<'a>>,
     pub every: Duration,
     pub series_flows: bool,
@@ -45,6 +46,7 @@ impl<'a> Wishes<'a> {
             trace: place("trace", &args.trace, &spec.trace),
             flows: place("flows", &args.flows, &spec.flows),
             histogram: place("histogram", &args.histogram, &spec.histogram),
+            percentiles: place("percentiles", &args.percentiles, &spec.percentiles),
             plot: place("plot", &args.plot, &spec.plot),
             every: args.every.or(spec.every.map(|every| every.0)).unwrap_or(EVERY),
             series_flows: args.series_flows || spec.series_flows,
@@ -60,7 +62,7 @@ impl<'a> Wishes<'a> {
 
     /// Are delays counted?
     pub fn has_delays(&self) -> bool {
-        self.histogram.is_some() || self.one_way
+        self.histogram.is_some() || self.percentiles.is_some() || self.one_way
     }
 
     pub fn series(&self) -> Option<&Path> {

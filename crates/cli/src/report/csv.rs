@@ -1,7 +1,7 @@
 //! Results as CSV: the summary, one row per run, and one row per run and flow.
 
 use crate::failure::Failure;
-use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
+use fairwire_metrics::record::{Difference, Estimate, FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 use std::collections::BTreeSet;
 
@@ -20,24 +20,37 @@ pub const FLOWS: [&str; 11] = [
     "packets_marked",
 ];
 
-/// One row per discipline and measure.
-pub fn summary(report: &Report) -> Result<String, Failure> {
-    let head =
-        ["discipline", "runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from).to_vec();
-    let rows = report.summary.iter().flat_map(|summary| {
-        summary.measures.iter().map(|(measure, estimate)| {
-            vec![
-                summary.discipline.clone(),
-                summary.runs.to_string(),
-                measure.clone(),
-                estimate.mean.to_string(),
-                estimate.half_width_95.map_or(String::new(), |half| half.to_string()),
-                estimate.min.to_string(),
-                estimate.max.to_string(),
-            ]
-        })
+/// One row per discipline and measure; then one per pair of `differences` and measure, with the second of the pair as `minus`. That
+/// column is there only where there are differences.
+pub fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
+    let is_paired = !differences.is_empty();
+    let row = |discipline: &str, minus: &str, cells: [String; 6]| {
+        let minus = is_paired.then(|| minus.to_string());
+        std::iter::once(discipline.to_string()).chain(minus).chain(cells).collect::<Vec<_>>()
+    };
+    let numbers = |runs: u64, measure: &str, estimate: &Estimate| {
+        let half = estimate.half_width_95.map_or(String::new(), |half| half.to_string());
+        let [mean, min, max] = [estimate.mean, estimate.min, estimate.max].map(|number| number.to_string());
+        [runs.to_string(), measure.to_string(), mean, half, min, max]
+    };
+    let head = row(
+        "discipline",
+        "minus",
+        ["runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from),
+    );
+    let own = report.summary.iter().flat_map(|summary| {
+        let of = |(measure, estimate): (&String, &Estimate)| {
+            row(&summary.discipline, "", numbers(summary.runs, measure, estimate))
+        };
+        summary.measures.iter().map(of).collect::<Vec<_>>()
     });
-    text(std::iter::once(head).chain(rows))
+    let paired = differences.iter().flat_map(|pair| {
+        let of = |(measure, estimate): (&String, &Estimate)| {
+            row(&pair.first, &pair.second, numbers(pair.runs, measure, estimate))
+        };
+        pair.measures.iter().map(of).collect::<Vec<_>>()
+    });
+    text(std::iter::once(head).chain(own).chain(paired))
 }
 
 /// One row per pair of disciplines and measure.

@@ -199,7 +199,7 @@ fn missing(path: &Path) -> Vec<PathBuf> {
 fn contents(report: &Report, headline: &Headline) -> Result<[String; 5], Failure> {
     Ok([
         json::text(report),
-        csv::summary(report)?,
+        csv::summary(report, &[])?,
         csv::runs(report)?,
         csv::flows(report)?,
         picture::svg(report, headline),

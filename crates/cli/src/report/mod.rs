@@ -58,8 +58,7 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
     let text = match format {
         Format::Table => table::text(report, headline),
         Format::Json => return told(json::write(report, io::stdout().lock())),
-        Format::Csv if !report.differences.is_empty() => csv::differences(report)?,
-        Format::Csv => csv::summary(report)?,
+        Format::Csv => csv::summary(report, &report.differences)?,
     };
     print(text.as_bytes())
 }

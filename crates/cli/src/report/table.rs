@@ -1,6 +1,7 @@
 //! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
 
 use super::{Headline, groups};
+use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use fairwire_metrics::record::{Difference, Estimate, Report, Summary};
 use std::io::IsTerminal;
@@ -31,24 +32,28 @@ const PLAIN: [(&str, Look); 5] = [
 
 /// The whole text: headline, table, and what the columns mean.
 pub fn text(report: &Report, headline: &Headline) -> String {
-    // Only a terminal has a width; a file takes lines of any length.
-    text_within(report, headline, empty().width().map(usize::from))
+    text_within(report, headline, terminal::columns())
 }
 
-/// As [`text`], on so many columns. No number is ever broken: what is too wide is turned on its side, and what is still too
-/// wide is left for the terminal to scroll or wrap.
-fn text_within(report: &Report, headline: &Headline, columns: Option<usize>) -> String {
-    let mut out = format!("{}\n{}\n", headline.title, headline.detail);
-    report.manifest.notes.iter().for_each(|note| out += &format!("note: {note}\n"));
+/// As [`text`], on so many columns. No number is ever broken: what is too wide is turned on its side, and where there are still
+/// too many disciplines, several tables stand one below the other.
+fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
+    let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
+    let mut out = format!("{title}\n{detail}\n");
+    report
+        .manifest
+        .notes
+        .iter()
+        .for_each(|note| out += &format!("{}\n", wrapped(&format!("note: {note}"), columns, "  ")));
     out.push('\n');
     if report.summary.is_empty() {
         return out + "No run finished.\n";
     }
     let rows = rows(report);
     let upright = table(&rows);
-    let fits = columns.is_none_or(|columns| width(&upright) <= columns);
-    let table = if fits { upright } else { table(&transposed(&rows)) };
-    out += &format!("{table}\n\n{}\n", legend(report));
+    let tables = if width(&upright) <= columns { vec![upright] } else { on_their_side(&rows, columns) };
+    tables.iter().for_each(|table| out += &format!("{table}\n\n"));
+    out += &format!("{}\n", wrapped(&legend(report), columns, ""));
     out + &differences(report)
 }
 
@@ -109,6 +114,20 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     groups.iter().filter_map(of).chain(gains).collect()
 }
 
+/// Tables with a row for each measure, and as many disciplines in each as have room on so many columns.
+fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
+    let (header, mut rest) = rows.split_first().expect("a header");
+    let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[&[header.clone()], rows].concat()));
+    let mut tables = Vec::new();
+    while !rest.is_empty() {
+        let fits = |count: &usize| width(&with_header(&rest[..*count])) <= columns;
+        let count = (2..=rest.len()).take_while(fits).last().unwrap_or(1);
+        tables.push(with_header(&rest[..count]));
+        rest = &rest[count..];
+    }
+    tables
+}
+
 /// Measures as rows, disciplines as columns.
 fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
     (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
@@ -145,11 +164,6 @@ pub fn empty() -> Table {
 /// Header cells.
 pub fn header(columns: &[impl ToString]) -> Vec<Cell> {
     columns.iter().map(|column| Cell::new(column.to_string()).add_attribute(Attribute::Bold)).collect()
-}
-
-/// Colours are left out where NO_COLOR is set (no-color.org). Where there is no terminal, the table has none anyway.
-fn has_colour() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn legend(report: &Report) -> String {
@@ -205,16 +219,16 @@ mod tests {
     use crate::report::samples;
 
     fn lines_within(columns: usize) -> Vec<String> {
-        let text = text_within(&samples::report(3, 2), &samples::headline(), Some(columns));
+        let text = text_within(&samples::report(3, 2), &samples::headline(), columns);
         text.lines().filter(|line| line.starts_with('|')).map(String::from).collect()
     }
 
     #[test]
     fn runs_are_counted_where_some_are_missing() {
         let mut report = samples::report(2, 2);
-        assert!(!text_within(&report, &samples::headline(), None).contains("| runs |"));
+        assert!(!text_within(&report, &samples::headline(), usize::MAX).contains("| runs |"));
         report.summary[1].runs = 2;
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert!(rows[0].contains("| runs |"), "{text}");
         assert!(
@@ -232,7 +246,7 @@ mod tests {
             report.summary[0].measures.insert(measure.into(), estimate);
             report.differences[0].measures.insert(measure.into(), estimate);
         }
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         for part in ["  page_p95_s.g1: a - b = ", "  transfer_p95_s.g0: a - b = ", "  gain.gold: a - b = "] {
             assert!(text.contains(part), "no `{part}` in {text}");
         }
@@ -242,19 +256,19 @@ mod tests {
     fn notes_stand_above_the_table() {
         let mut report = samples::report(1, 1);
         report.manifest.notes = vec!["`tcp`: something was taken".into()];
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), usize::MAX);
         assert!(text.contains("twice\nnote: `tcp`: something was taken\n\n|"), "{text}");
     }
 
     #[test]
     fn a_group_whose_pages_are_timed_has_a_column_more() {
         let mut report = samples::report(2, 2);
-        assert!(!text_within(&report, &samples::headline(), None).contains("p95 of"));
+        assert!(!text_within(&report, &samples::headline(), 400).contains("p95 of"));
         let estimate = report.summary[0].measures["jain"];
         for measure in ["page_p95_s.g1", "transfer_p95_s.g1", "transfer_p95_s.g0"] {
             report.summary[0].measures.insert(measure.into(), estimate);
         }
-        let text = text_within(&report, &samples::headline(), None);
+        let text = text_within(&report, &samples::headline(), 400);
         let header = text.lines().find(|line| line.starts_with('|')).expect("a table");
         assert!(header.contains("transfer p95 of g0, s") && header.contains("page p95 of g1, s"), "{header}");
         assert!(!header.contains("transfer p95 of g1"), "{header}");
@@ -285,8 +299,23 @@ mod tests {
     fn no_number_is_broken_on_the_narrowest_terminal() {
         let lines = lines_within(10);
         assert_eq!(lines, lines_within(1), "nothing depends on the width any more");
-        for line in &lines[2..] {
-            assert_eq!(line.matches('±').count(), 3, "every cell is whole: {line}");
+        assert_eq!(lines.len(), 3 * (2 + 7), "a table for each discipline");
+        for table in lines.chunks(2 + 7) {
+            assert!(
+                table[2..].iter().all(|line| line.matches('±').count() == 1),
+                "every cell is whole: {table:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn forty_disciplines_and_long_groups_stay_within_the_columns() {
+        let report = samples::named(40, 12, "a-group-with-a-long-name");
+        for columns in [80, 120, 160] {
+            let text = text_within(&report, &samples::headline(), columns);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= columns, "{widest} of {columns}");
+            assert!((0..40).all(|at| text.contains(&format!(" d{at} "))), "{text}");
         }
     }
 }

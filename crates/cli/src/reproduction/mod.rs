@@ -8,6 +8,7 @@ pub mod samples;
 mod tally;
 
 pub use document::document;
+pub use tally::words;
 
 use crate::chart::{Chart, Setting};
 use crate::failure::Failure;

@@ -3,14 +3,14 @@
 use super::csv::{is_beside, samples_name};
 use super::tally::{Paper, papers, words};
 use super::{conditions, picture};
-use crate::chart::style::{cut, escaped, sheet};
+use crate::chart::style::{escaped, sheet};
 use crate::chart::{Setting, number, with_interval};
 use fairwire_study::record::{Claim, Depth, Exhibit, Number, Results, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
-/// Letters of what was measured in the table of all claims; the whole stands below each figure.
-const MOST_DETAIL: f64 = 240.0;
+/// So many exhibits are listed without being asked for.
+const SHORT: usize = 12;
 /// A table of more numbers is left to the CSV.
 const MOST_NUMBERS: usize = 150;
 /// What the page of the studies is headed that came with the command.
@@ -28,9 +28,6 @@ pub fn html(results: &Results) -> String {
         counts(&mut out, &papers);
     }
     contents(&mut out, &papers);
-    if has_claims {
-        all_claims(&mut out, &papers);
-    }
     for paper in &papers {
         put(
             &mut out,
@@ -43,6 +40,7 @@ pub fn html(results: &Results) -> String {
         );
         paper.exhibits.iter().for_each(|exhibit| section(&mut out, exhibit));
     }
+    all_claims(&mut out, &papers);
     out.push_str("</body>\n</html>\n");
     out
 }
@@ -94,7 +92,7 @@ fn head(out: &mut String, results: &Results) {
 }
 
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
-    out.push_str("<div class=\"wide\"><table>\n<tr><th>paper</th>");
+    out.push_str("<div class=\"wide\"><table class=\"counts\">\n<tr><th>paper</th>");
     for name in ["exhibits", "claims", "hold", "do not hold", "of these undecided", "not testable"] {
         put(out, format_args!("<th class=\"number\">{name}</th>"));
     }
@@ -120,33 +118,44 @@ fn count_row(out: &mut String, (class, name): (&str, &str), numbers: [usize; 6])
 }
 
 fn contents(out: &mut String, papers: &[Paper<'_>]) {
+    let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
+    // A long list would push the first figure off the screen.
+    let open = if exhibits <= SHORT { " open" } else { "" };
+    put(out, format_args!("<details class=\"contents\"{open}><summary>All {exhibits} exhibits</summary>\n"));
     out.push_str("<nav aria-label=\"Exhibits\">\n");
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
         put(out, format_args!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title))));
     }
-    out.push_str("</nav>\n");
+    out.push_str("</nav>\n</details>\n");
 }
 
+/// All claims in one table, folded away at the end: what was measured stands below each figure.
 fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
-    out.push_str(
-        "<div class=\"wide long\"><table>\n<tr><th>exhibit</th><th>claim</th><th>verdict</th><th>measured</th></tr>\n",
+    let claims: usize = papers.iter().map(Paper::claims).sum();
+    if claims == 0 {
+        return;
+    }
+    put(
+        out,
+        format_args!(
+            "<details class=\"all\"><summary>All {claims} claims in one table</summary>\n\
+             <div class=\"wide long\"><table class=\"claims\">\n<tr><th>exhibit</th><th>claim</th><th>verdict</th></tr>\n"
+        ),
     );
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
         for claim in &exhibit.claims {
             put(
                 out,
                 format_args!(
-                    "<tr><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
+                    "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                     link(exhibit, &exhibit.name()),
                     escaped(&claim.says),
-                    place(claim),
-                    badge(claim),
-                    escaped(&cut(&claim.detail, MOST_DETAIL))
+                    badge(claim)
                 ),
             );
         }
     }
-    out.push_str("</table></div>\n");
+    out.push_str("</table></div>\n</details>\n");
 }
 
 fn link(exhibit: &Exhibit, text: &str) -> String {
@@ -345,8 +354,13 @@ mod tests {
     }
 
     #[test]
-    fn each_claim_stands_once_at_the_top_and_once_below_its_figure() {
+    fn each_claim_stands_below_its_figure_and_once_in_a_table_at_the_end() {
         let results = all_kinds();
+        let page = html(&results);
+        let (first_figure, first_claim) =
+            (page.find("<figure>").unwrap(), page.find("<span class=\"verdict ").unwrap());
+        assert!(first_figure < first_claim, "a figure comes first");
+        assert!(page.rfind("<figure>").unwrap() < page.find("<details class=\"all\">").unwrap());
         let claims: usize = results.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum();
         assert_eq!(html(&results).matches("<span class=\"verdict ").count(), 2 * claims);
     }

@@ -155,6 +155,45 @@ fn bad_seeds() {
 }
 
 #[test]
+fn five_mistakes_are_told_in_one_run() {
+    let text = SCENARIO
+        .replace("duration = ", "duraton = ")
+        .replace("rate = \"2 Mbit/s\"", "rate = \"2 Mb\"")
+        .replace("buffer =", "bufer =")
+        .replace("count = 3", "cont = 3")
+        .replace("rate = \"1 Mbit/s\"", "rate = 1");
+    let message = refused(&Contest::of(&text), &[]);
+    for part in [
+        "unknown key `duraton`",
+        "did you mean `2 Mbit/s`?",
+        "unknown key `bufer`",
+        "unknown key `cont`",
+        "`flow.udp.rate`",
+    ] {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+    assert_eq!(message.matches('×').count(), 5, "{message}");
+}
+
+#[test]
+fn the_likeliest_slips_are_understood() {
+    for (from, to, meant) in [
+        ("\"red\"]", "\"afd\"]", "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
+        (
+            "\"red\"]",
+            "{ name = \"red\", parameters = { min_th = \"5 packets\" } }]",
+            "did you mean `min_threshold`?",
+        ),
+        ("\"2 Mbit/s\"", "\"50 Mb\"", "did you mean `50 Mbit/s`?"),
+        ("\"1..=3\"", "\"1-10\"", "did you mean `1..=10`?"),
+    ] {
+        says(&with(from, to), &[meant]);
+    }
+    says(&with("group = \"udp\"", "# group"), &["the key `group` is missing in `flow.#2`"]);
+    says(&with("source = \"cbr\"", "# source"), &["the key `source` is missing in `flow.udp`"]);
+}
+
+#[test]
 fn arguments_that_do_not_exist_are_told_the_nearest() {
     let output = run(&["run", "x.toml", "--disciplin", "red"]);
     assert_eq!(code(&output), 2);

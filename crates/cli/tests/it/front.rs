@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{code, run, stderr, stdout};
+use common::{code, fairwire, run, stderr, stdout};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -60,6 +60,66 @@ fn disciplines_are_listed_in_every_format() {
     assert_eq!(csv.lines().count(), names.len() + 1);
 }
 
+/// What `args` print on so many columns, line by line.
+fn on_columns(args: &[&str], columns: usize) -> Vec<String> {
+    let output = fairwire().args(args).env("COLUMNS", columns.to_string()).output().unwrap();
+    assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
+    stdout(&output).lines().map(String::from).collect()
+}
+
+/// Each line ends between words: all words of `lines` are words of `whole`.
+fn breaks_no_word(lines: &[String], whole: &str) {
+    let words: std::collections::BTreeSet<&str> = whole.split_whitespace().collect();
+    for word in lines.iter().flat_map(|line| line.split_whitespace()) {
+        assert!(words.contains(word), "`{word}` is a piece of a word");
+    }
+}
+
+#[test]
+fn lists_have_room_on_every_terminal_and_break_no_word() {
+    for list in [
+        &["list", "disciplines"][..],
+        &["list", "disciplines", "--long"],
+        &["list", "markers"],
+        &["list", "exhibits"],
+    ] {
+        let whole = on_columns(list, 10_000).join("\n");
+        for columns in [60, 80, 120] {
+            let lines = on_columns(list, columns);
+            breaks_no_word(&lines, &whole);
+            let widest = lines.iter().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= columns, "{list:?}: {widest} of {columns}");
+        }
+    }
+    let json: Value =
+        serde_json::from_str(&stdout(&run(&["list", "disciplines", "--format", "json"]))).unwrap();
+    let entries = json.as_array().unwrap().len();
+    let short = on_columns(&["list", "disciplines"], 80);
+    assert!(short.len() <= 2 * entries, "{} lines for {entries} disciplines", short.len());
+    assert!(on_columns(&["list", "disciplines", "--long"], 80).len() > short.len());
+}
+
+#[test]
+fn a_description_is_set_for_the_terminal_and_says_nothing_twice() {
+    for name in ["red", "faba", "classful", "conditioner"] {
+        let whole = on_columns(&["describe", name], 120).join("\n");
+        for columns in [60, 80] {
+            let lines = on_columns(&["describe", name], columns);
+            breaks_no_word(&lines, &whole);
+            // The example is TOML, which is not broken.
+            let end = lines.iter().position(|line| line.starts_with("EXAMPLE")).unwrap();
+            for line in &lines[..end] {
+                assert!(line.chars().count() <= columns, "{name}, {columns}: {line}");
+            }
+        }
+    }
+    let red = on_columns(&["describe", "red"], 120).join("\n");
+    assert_eq!(red.matches("hether an early signal").count(), 1, "{red}");
+    assert!(red.contains("Forced drops always drop."), "{red}");
+    assert_eq!(red.matches("hich packet leaves next").count(), 1, "{red}");
+    assert!(!on_columns(&["describe", "faba"], 120).join("\n").contains(" B. In packet mode"));
+}
+
 #[test]
 fn a_discipline_is_described_with_its_parameters_and_an_example() {
     let text = stdout(&run(&["describe", "drop-tail"]));
@@ -72,6 +132,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
     assert!(markdown == include_str!("../../../../docs/reference/red.md"));
     for (args, message) in [
         (&["describe", "rde"][..], "did you mean `red`?"),
+        (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
         (&["describe"], "describe takes the name of a discipline or of a marker"),
         (&["describe", "red", "--out", "x"], "cannot be used with"),
     ] {
@@ -135,9 +196,10 @@ fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
     let committed = include_str!("../../../../docs/schema/gateway.json");
     assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
     let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
-    for example in
-        [include_str!("../../../../docs/gateway/home.toml"), include_str!("../../../../docs/gateway/wisp.toml")]
-    {
+    for example in [
+        include_str!("../../../../docs/gateway/home.toml"),
+        include_str!("../../../../docs/gateway/wisp.toml"),
+    ] {
         let table: toml::Table = toml::from_str(example).unwrap();
         let mut value = serde_json::to_value(table).unwrap();
         assert!(validator.is_valid(&value), "{example}");
@@ -150,7 +212,8 @@ fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
 fn the_demo_scenario_holds_to_the_committed_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/scenario.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
-    let scenario: toml::Table = toml::from_str(include_str!("../../../../scenarios/selfish-flow.toml")).unwrap();
+    let scenario: toml::Table =
+        toml::from_str(include_str!("../../../../scenarios/selfish-flow.toml")).unwrap();
     let scenario = serde_json::to_value(scenario).unwrap();
     let errors: Vec<String> =
         validator.iter_errors(&scenario).map(|error| format!("{}: {error}", error.instance_path())).collect();

@@ -505,10 +505,9 @@ fn what_is_wrong_with_the_outputs_of_a_scenario_is_told_where_it_stands() {
 #[test]
 fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     let contest = Contest::of(ALONE);
-    let file = path(&contest, "h.csv");
-    let report: Value =
-        serde_json::from_str(&done(&contest, &["--histogram", &file, "--one-way", "--format", "json"]))
-            .unwrap();
+    let (file, bins) = (path(&contest, "p.csv"), path(&contest, "h.csv"));
+    let asked = ["--percentiles", &file, "--histogram", &bins, "--one-way", "--format", "json"];
+    let report: Value = serde_json::from_str(&done(&contest, &asked)).unwrap();
     let delays = report["delays"].as_array().unwrap();
     assert_eq!(delays.len(), 2, "a link and a flow");
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
@@ -519,8 +518,16 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
     assert_eq!(percentiles.last().unwrap()["delay_s"], 0.0082);
-    let text = read(&contest, "h.csv");
+    let text = read(&contest, "p.csv");
     assert_eq!(text.lines().count(), 1 + 2 * percentiles.len(), "{text}");
+    // A histogram: each packet is counted once, in a bin around what it took.
+    let text = read(&contest, "h.csv");
+    assert!(text.starts_with("discipline,seed,kind,of,from_s,to_s,packets\n"), "{text}");
+    let one_way = text.lines().filter(|line| line.contains(",one-way,udp.1,"));
+    let bins: Vec<Vec<f64>> =
+        one_way.map(|line| line.split(',').skip(4).map(|cell| cell.parse().unwrap()).collect()).collect();
+    assert_eq!(bins.iter().map(|bin| bin[2]).sum::<f64>(), 80.0, "{text}");
+    assert!(bins.iter().all(|bin| bin[0] <= 0.0082 && 0.0082 < bin[1]), "{text}");
     let schema: Value = serde_json::from_str(&stdout(&run(&["schema", "results"]))).unwrap();
     assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&report));
 }
@@ -541,11 +548,22 @@ fn paired_differences_are_those_of_the_runs() {
     assert!(done(&contest, &["--paired"]).contains("share.udp: red - tail-drop = "));
     let csv = done(&contest, &["--paired", "--format", "csv"]);
     assert!(
-        csv.starts_with("first,second,runs,measure,difference,half_width_95,min,max\nred,tail-drop,3,"),
+        csv.starts_with("discipline,minus,runs,measure,mean,half_width_95,min,max\ntail-drop,,3,"),
         "{csv}"
     );
+    assert!(csv.contains("\nred,tail-drop,3,share.udp,"), "{csv}");
+    let columns: Vec<usize> = csv.lines().map(|line| line.matches(',').count()).collect();
+    assert!(columns.iter().all(|count| *count == 7), "{csv}");
     done(&contest, &["--paired", "--format", "csv", "--out", &path(&contest, "out")]);
-    assert_eq!(read(&contest, "out/differences.csv"), csv);
+    let differences = read(&contest, "out/differences.csv");
+    assert!(
+        differences
+            .starts_with("first,second,runs,measure,difference,half_width_95,min,max\nred,tail-drop,3,")
+    );
+    for line in differences.lines().skip(1) {
+        assert!(csv.contains(line), "{line}");
+    }
+    assert!(!done(&contest, &["--format", "csv"]).contains("minus"), "only where asked for");
     assert!(!done(&contest, &["--format", "json"]).contains("differences"), "only where asked for");
 }
 

@@ -78,7 +78,18 @@ impl Studies {
         let (out, studies) = (self.text("out"), self.text("studies"));
         let mut args = vec!["reproduce", "--studies", &studies, "--out", &out, "--jobs", "2"];
         args.extend(more);
-        run(&args)
+        self.command().args(&args).output().expect("the binary starts")
+    }
+
+    /// The command, with a cache of its own.
+    fn command(&self) -> std::process::Command {
+        let mut command = fairwire();
+        command.env("XDG_CACHE_HOME", self.path("caches"));
+        command
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.path("caches/fairwire")
     }
 
     fn text(&self, name: &str) -> String {
@@ -97,7 +108,7 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let table = stdout(&output);
     assert!(table.contains("1 holds, 1 does not hold, 0 not testable as printed"), "{table}");
-    assert!(table.contains("against it: DropTail: 0."), "{table}");
+    assert!(table.contains("against it: DropTail: 0.") && table.contains("\u{2713} holds: "), "{table}");
     let results = json(&studies.path("out/results.json"));
     assert_eq!(results["exhibits"][0]["claims"][0]["verdict"], "holds");
     let command = results["exhibits"][0]["command"].as_str().expect("a command");
@@ -105,8 +116,8 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
         command,
         format!("fairwire reproduce made.fig1 --quick --studies {}", studies.text("studies"))
     );
-    let again =
-        [&command.split(' ').skip(1).collect::<Vec<_>>()[..], &["--out", &studies.text("again")]].concat();
+    let place = studies.text("again");
+    let again = [&command.split(' ').skip(1).collect::<Vec<_>>()[..], &["--out", &place]].concat();
     assert_eq!(code(&run(&again)), 0, "the command works as it is printed");
     let page = fs::read_to_string(studies.path("out/report.html")).unwrap();
     assert!(page.contains("<h1>A made-up study</h1>") && !page.contains("The papers"), "{}", &page[..3000]);
@@ -217,9 +228,9 @@ fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
     let (out, folder) = (studies.text("out"), studies.text("studies"));
     let args =
         ["reproduce", "--full", "--studies", &folder, "--out", &out, "--jobs", "1", "--format", "json"];
-    let child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let cache = studies.path("out/cache");
-    let is_result = |file: &fs::DirEntry| !file.file_name().to_string_lossy().starts_with('.');
+    let child = studies.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let cache = studies.cache();
+    let is_result = |file: &fs::DirEntry| file.file_name().to_string_lossy().ends_with(".result");
     let finished = || fs::read_dir(&cache).map_or(0, |all| all.flatten().filter(is_result).count());
     let mut patience = 6000;
     while finished() < 20 && patience > 0 {
@@ -240,18 +251,73 @@ fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
 }
 
 #[test]
-fn a_disk_without_room_ends_it_and_keeps_what_was_finished() {
+fn finished_runs_are_kept_in_the_users_cache_and_can_be_cleaned_away() {
+    let studies = Studies::new();
+    assert_eq!(code(&studies.reproduce(&[])), 0);
+    let written: Vec<String> = fs::read_dir(studies.path("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(written.iter().all(|name| !name.contains("cache")), "{written:?}");
+    assert_eq!(fs::read_dir(studies.cache()).unwrap().count(), 6);
+    let cache = |args: &[&str]| stdout(&studies.command().arg("cache").args(args).output().unwrap());
+    let shown = cache(&[]);
+    let folder = studies.cache().display().to_string();
+    assert!(
+        shown.contains(&folder) && shown.contains("runs     6") && shown.contains("at most  1 GiB"),
+        "{shown}"
+    );
+    assert!(cache(&["clean"]).starts_with("6 runs removed, "));
+    assert!(!studies.cache().exists());
+    assert!(cache(&[]).contains("runs     0"));
+    assert!(!stderr(&studies.reproduce(&[])).contains("taken from earlier"));
+}
+
+#[test]
+fn a_broken_result_is_made_again() {
+    let studies = Studies::new();
+    let first = studies.reproduce(&["--format", "json"]);
+    let files: Vec<PathBuf> =
+        fs::read_dir(studies.cache()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    fs::write(&files[0], "nonsense").unwrap();
+    fs::write(&files[1], "").unwrap();
+    let second = studies.reproduce(&["--format", "json"]);
+    assert!(stderr(&second).contains("2 runs made, 4 taken from earlier"), "{}", stderr(&second));
+    assert_eq!(stdout(&second), stdout(&first));
+}
+
+#[test]
+fn without_a_cache_that_can_be_written_all_works_and_says_so() {
+    let studies = Studies::new();
+    fs::write(studies.path("caches"), "a file in the way").unwrap();
+    let output = studies.reproduce(&[]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("note: runs are not kept: `"), "{}", stderr(&output));
+    assert!(studies.path("out/results.json").is_file());
+    let homeless = |command: &mut std::process::Command| {
+        command.env_remove("XDG_CACHE_HOME").env_remove("HOME").output().unwrap()
+    };
+    let (out, folder) = (studies.text("other"), studies.text("studies"));
+    let output = homeless(studies.command().args(["reproduce", "--studies", &folder, "--out", &out]));
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("set XDG_CACHE_HOME or HOME"), "{}", stderr(&output));
+    assert_eq!(code(&homeless(studies.command().arg("cache"))), 2);
+}
+
+#[test]
+fn a_full_disk_under_the_cache_costs_only_the_cache() {
     let studies = Studies::new();
     let small = studies.path("small");
     fs::create_dir(&small).unwrap();
     // Two or three results of six fit, and the folder itself.
-    let mount = format!("mount -t tmpfs -o size=24k tmpfs {}", small.display());
+    let mount = format!("mount -t tmpfs -o size=20k tmpfs {}", small.display());
     let mounting = |script: &str| {
         let mut command = std::process::Command::new("unshare");
         command
             .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
             .env("NO_COLOR", "1")
             .env("CI", "true")
+            .env("XDG_CACHE_HOME", &small)
             .output()
     };
     let tried = mounting(&mount).map_err(|error| error.to_string());
@@ -261,20 +327,30 @@ fn a_disk_without_room_ends_it_and_keeps_what_was_finished() {
         return fairwire_testing::skipped(format_args!("fairwire reproduce on a full disk: {why}"));
     }
     let script = format!(
-        "{mount} && {{ {binary} reproduce --studies {studies} --out {small}/out --jobs 1; code=$?; ls -A {small}/out/cache; exit $code; }}",
+        "{mount} && {{ {binary} reproduce --studies {studies} --out {out} --jobs 1; code=$?; ls -A {small}/fairwire >&2; exit $code; }}",
         small = small.display(),
         binary = env!("CARGO_BIN_EXE_fairwire"),
         studies = studies.text("studies"),
+        out = studies.text("out"),
     );
     let output = mounting(&script).unwrap();
     let message = stderr(&output);
-    assert_eq!(code(&output), 2, "{message}");
-    assert!(message.contains("No space left") && message.contains("goes on from there"), "{message}");
-    let kept = stdout(&output);
-    assert!(
-        !kept.is_empty() && kept.lines().all(|name| name.ends_with(".json")),
-        "whole results and nothing else: {kept}"
-    );
+    assert_eq!(code(&output), 0, "{message}");
+    assert!(message.contains("runs are not kept: ") && message.contains("No space left"), "{message}");
+    assert!(!message.contains(".half"), "whole results and nothing else: {message}");
+    assert!(studies.path("out/results.json").is_file());
+}
+
+#[test]
+fn claims_are_printed_within_the_terminal() {
+    let studies = Studies::new();
+    let (out, folder) = (studies.text("out"), studies.text("studies"));
+    let args = ["reproduce", "--studies", &folder, "--out", &out];
+    for columns in ["60", "80", "120"] {
+        let output = studies.command().args(args).env("COLUMNS", columns).output().unwrap();
+        let widest = stdout(&output).lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= columns.parse().unwrap(), "{widest}: {}", stdout(&output));
+    }
 }
 
 #[test]

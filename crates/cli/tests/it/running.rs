@@ -437,7 +437,7 @@ fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
 
 /// The table in the README between the marks of `command`.
 fn quoted_in_readme(command: &str) -> &'static str {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let begin = format!("<!-- begin: the table that `{command}` prints -->\n```text\n");
     let (_, rest) = readme.split_once(&begin).expect("the README has its marks");
     rest.split_once("```\n<!-- end -->").expect("and the end").0

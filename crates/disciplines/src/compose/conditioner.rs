@@ -48,7 +48,9 @@ use crate::marker::{self, MarkerParameters};
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight};
+use fairwire_core::{
+    Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight, spelling,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -207,7 +209,8 @@ static DEFAULT_MARKERS: MarkerParameters = MarkerParameters::NONE;
 
 fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
     marker::find(name).map_err(|unknown| {
-        let did_you_mean = unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
+        let did_you_mean =
+            spelling::question(&unknown.likely).map_or(String::new(), |question| format!(" ({question})"));
         let given = format_args!("`{}`{did_you_mean}", unknown.given);
         Parameter { discipline: NAME, name: "marker" }.refuse(given, marker::Names)
     })

@@ -6,8 +6,8 @@ use crate::error::{BadParameter, BuildError, Parameter};
 use crate::site::{MOST_SLOTS, Site};
 use crate::spec::EcnChoice;
 use core::fmt::Display;
-use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, spelling};
 use std::borrow::Cow;
 
 /// At most so many disciplines stand inside each other, the outermost included.
@@ -72,8 +72,8 @@ impl Nested<'_> {
         let name = match catalogue::find(self.name) {
             Ok(entry) => entry.name,
             Err(unknown) => {
-                let did_you_mean =
-                    unknown.nearest.map_or(String::new(), |nearest| format!(" (`{nearest}`?)"));
+                let did_you_mean = spelling::question(&unknown.likely)
+                    .map_or(String::new(), |question| format!(" ({question})"));
                 let given = format_args!("`{}`{did_you_mean}", unknown.given);
                 return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
             }

@@ -11,7 +11,7 @@
 //! table 1 the fairer of the two by up to 0.035.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B. In packet mode a buffer in bytes counts as so many typical packets.
+//! - `buffer` (amount; the site's): in packet mode a buffer in bytes counts as so many typical packets.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".

@@ -17,7 +17,7 @@ use crate::page::{BadDocumentation, Page};
 use crate::site::Site;
 use crate::spec::Quantity;
 use core::fmt;
-use fairwire_core::{Marker, Rate};
+use fairwire_core::{Marker, Rate, spelling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -149,14 +149,14 @@ pub fn all() -> &'static [Entry] {
 /// use fairwire_disciplines::marker;
 ///
 /// assert_eq!(marker::find("sr-tcm")?.name, "sr-tcm");
-/// assert_eq!(marker::find("srtcm").unwrap_err().nearest, Some("sr-tcm"));
+/// assert_eq!(marker::find("srtcm").unwrap_err().likely, ["sr-tcm"]);
 /// # Ok::<(), marker::UnknownMarker>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownMarker> {
     ENTRIES
         .iter()
         .find(|entry| entry.name == name)
-        .ok_or_else(|| UnknownMarker { given: name.chars().take(60).collect(), nearest: nearest(name) })
+        .ok_or_else(|| UnknownMarker { given: name.chars().take(60).collect(), likely: likely(name) })
 }
 
 /// No marker has the name given.
@@ -164,8 +164,8 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownMarker> {
 pub struct UnknownMarker {
     /// What was given, cut after 60 letters.
     pub given: String,
-    /// The name that it most resembles, if any comes near.
-    pub nearest: Option<&'static str>,
+    /// The names that were most likely meant, if any come near.
+    pub likely: Vec<&'static str>,
 }
 
 impl std::error::Error for UnknownMarker {}
@@ -173,8 +173,8 @@ impl std::error::Error for UnknownMarker {}
 impl fmt::Display for UnknownMarker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no marker `{}`; ", self.given)?;
-        if let Some(nearest) = self.nearest {
-            write!(f, "did you mean `{nearest}`? ")?;
+        if let Some(question) = spelling::question(&self.likely) {
+            write!(f, "{question} ")?;
         }
         write!(f, "allowed: {}", Names)
     }
@@ -192,13 +192,6 @@ impl fmt::Display for Names {
     }
 }
 
-/// The name nearest to `given`, if fewer than half of its letters are wrong.
-fn nearest(given: &str) -> Option<&'static str> {
-    let given: String = given.chars().take(60).collect::<String>().to_lowercase().replace('_', "-");
-    ENTRIES
-        .iter()
-        .map(|entry| (strsim::damerau_levenshtein(&given, entry.name), entry.name))
-        .filter(|&(distance, name)| distance * 2 < name.len())
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, name)| name)
+fn likely(given: &str) -> Vec<&'static str> {
+    spelling::likely(given, ENTRIES.iter().map(|entry| entry.name))
 }

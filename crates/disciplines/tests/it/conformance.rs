@@ -442,5 +442,43 @@ fn decisions_are_those_recorded() {
             (entry.name, drive(make(entry, "mark", Amount::Packets(40)), &contest(20, 12_000)).trace.value())
         })
         .collect();
-    assert_eq!(found, GOLDEN, "found on the left, recorded on the right");
+    let lines = to_paste(&found, GOLDEN);
+    assert!(
+        lines.is_empty(),
+        "not as recorded; in GOLDEN, in the catalogue's order, it should say\n{}",
+        lines.join("\n")
+    );
+    let names = |list: &[(&'static str, u64)]| list.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
+}
+
+/// The lines of `recorded` that are to be changed, as they are typed: with the value found, or to be taken out.
+fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
+    let of = |list: &[(&str, u64)], name: &str| {
+        list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)
+    };
+    let changed = found.iter().filter(|(name, trace)| of(recorded, name) != Some(*trace));
+    let gone = recorded.iter().filter(|(name, _)| of(found, name).is_none());
+    let typed = |(name, trace): &(&str, u64)| format!("    ({name:?}, {}),", in_thousands(*trace));
+    changed.map(typed).chain(gone.map(|one| format!("    (no more:) {}", typed(one).trim()))).collect()
+}
+
+/// `1_234_567`.
+fn in_thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits"));
+    groups.collect::<Vec<_>>().join("_")
+}
+
+#[test]
+fn one_changed_trace_is_one_line_to_paste() {
+    let recorded = [("red", 4_511_597_893_282_372_819), ("rio", 7), ("old", 1)];
+    assert!(to_paste(&recorded, &recorded).is_empty());
+    let found = [("red", 4_511_597_893_282_372_820), ("rio", 7), ("new", 1_023)];
+    let lines = [
+        "    (\"red\", 4_511_597_893_282_372_820),",
+        "    (\"new\", 1_023),",
+        "    (no more:) (\"old\", 1),",
+    ];
+    assert_eq!(to_paste(&found, &recorded), lines);
 }

@@ -23,7 +23,7 @@ pub struct Changes {
 const NAMED: usize = 5;
 
 /// Keys whose value is made use of once, when the gateway starts; those of the wire and its name beside.
-const OPENED_ONCE: [&str; 8] = [
+const OPENED_ONCE: [&str; 9] = [
     "safety.on_failure",
     "safety.patience",
     "safety.user",

@@ -143,8 +143,7 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let name = if key == "inside" { &wire.inside } else { &wire.outside };
     let fit: Vec<String> = there.iter().filter(|name| is_fit(name)).cloned().collect();
-    let near = fairwire_document::nearest(name, fit.iter().map(String::as_str));
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = fairwire_core::spelling::hint(name, fit.iter().map(String::as_str));
     let why = "there is no such interface here".to_owned();
     let allowed = match fit.is_empty() {
         true => "an Ethernet interface, of which there is none here".to_owned(),

@@ -122,7 +122,8 @@ impl Config {
             (Some(subscribers), None) => {
                 let path = subscribers.file.clone();
                 let wanted = "a table of subscribers in CSV";
-                Err(places.refuse("subscribers.file", Problem::NotThere { path, nearest: None, wanted }))
+                Err(places
+                    .refuse("subscribers.file", Problem::NotThere { path, nearest: Vec::new(), wanted }))
             }
             (Some(_), Some((name, text))) => Config::check(spec, places, Some(SheetText { name, text })),
             (None, _) => Config::check(spec, places, None),
@@ -234,7 +235,11 @@ impl Config {
             claims: Arc::clone(&self.claims),
         })
         .washing(shaping.is_some_and(|shaping| shaping.washes_dscp));
-        let classifier = if shaping.is_some_and(|shaping| shaping.within) { classifier.with_conversations() } else { classifier };
+        let classifier = if shaping.is_some_and(|shaping| shaping.within) {
+            classifier.with_conversations()
+        } else {
+            classifier
+        };
         Ok(DirectionPlan {
             shaper,
             delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),

@@ -357,7 +357,9 @@ impl Client {
 
 /// One request for two reloads, where they read the same files; `handed` came with `next`.
 fn merged(reload: &Request, next: Request, handed: &mut Handed) -> Option<Request> {
-    let (Request::Reload { files: old, .. }, Request::Reload { files: new, .. }) = (reload, &next) else { return None };
+    let (Request::Reload { files: old, .. }, Request::Reload { files: new, .. }) = (reload, &next) else {
+        return None;
+    };
     match (old, new) {
         (_, new) if new.is_empty() => Some(reload.clone()),
         (old, new) if old.is_empty() || old == new => Some(next.with(std::mem::take(handed))),

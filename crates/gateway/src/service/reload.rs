@@ -80,9 +80,8 @@ impl Present {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
             let names = book.iter().map(|(_, class)| class.name.as_str());
-            let hint =
-                fairwire_document::nearest(name, names).map(|near| format!("; did you mean `{near}`?"));
-            return Err(format!("there is no class or subscriber `{name}`{}", hint.unwrap_or_default()));
+            let hint = fairwire_core::spelling::hint(name, names);
+            return Err(format!("there is no class or subscriber `{name}`{hint}"));
         };
         let listed = book.class(number).map_or(1.0, |class| class.weight);
         let before = self.weighed.get(name).copied().unwrap_or(listed);

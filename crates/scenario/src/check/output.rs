@@ -8,7 +8,8 @@ use std::path::Path;
 
 impl Check<'_> {
     pub(super) fn output(&self) -> Checked {
-        let OutputSpec { every, series, plot, trace, flows, histogram, paired, .. } = &self.spec.output;
+        let OutputSpec { every, series, plot, trace, flows, histogram, percentiles, paired, .. } =
+            &self.spec.output;
         if let Some(every) = every {
             self.within("output.every", every.0, Duration::from_ns(1)..=self.spec.duration.0)?;
         }
@@ -17,7 +18,8 @@ impl Check<'_> {
             ("plot", plot, OutputSpec::PLOT),
             ("trace", trace, OutputSpec::TRACE),
             ("flows", flows, OutputSpec::FLOWS),
-            ("histogram", histogram, OutputSpec::HISTOGRAM),
+            ("histogram", histogram, OutputSpec::DELAYS),
+            ("percentiles", percentiles, OutputSpec::DELAYS),
         ] {
             path.as_ref().map_or(Ok(()), |path| self.ending(&format!("output.{key}"), path, endings))?;
         }

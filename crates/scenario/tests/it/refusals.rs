@@ -140,12 +140,12 @@ fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
 
 #[test]
 fn flows_that_make_no_sense_are_refused() {
-    says(&with("count = 3", "count = 0"), &["good.toml:18:9", "`flow.0.count` is 0", "1 to 1000000"]);
+    says(&with("count = 3", "count = 0"), &["good.toml:18:9", "`flow.tcp.count` is 0", "1 to 1000000"]);
     says(&with("count = 3", "count = 2000000"), &["good.toml:18:9", "1 to 1000000"]);
     says(&with("count = 3", "count = -3"), &["good.toml:18:9", "`-3`"]);
     says(&with("group = \"udp\"", "group = \"tcp\""), &["good.toml:25:9", "another group has that name"]);
     says(&with("group = \"udp\"", "group = \"u.d\""), &["good.toml:25:9", "letters, digits"]);
-    says(&with("rate = \"5 Mbit/s\"", ""), &["`rate` is missing", "flow.1", "source = \"cbr\""]);
+    says(&with("rate = \"5 Mbit/s\"", ""), &["`rate` is missing", "flow.udp", "source = \"cbr\""]);
     says(
         &with("source = \"bulk\"", "source = \"blk\""),
         &["good.toml:19:10", "`blk`", "did you mean `bulk`?"],
@@ -157,7 +157,12 @@ fn flows_that_make_no_sense_are_refused() {
     says(&with("segment = \"512 B\"", "segment = \"1 MB\""), &["good.toml:20:41", "1 B to 65495 B"]);
     says(
         &with("rate = \"5 Mbit/s\"", "rate = \"101 Mbit/s\""),
-        &["good.toml:27:8", "`flow.1.rate` is 101 Mbit/s", "sends only 100 Mbit/s", "1 bit/s to 100 Mbit/s"],
+        &[
+            "good.toml:27:8",
+            "`flow.udp.rate` is 101 Mbit/s",
+            "sends only 100 Mbit/s",
+            "1 bit/s to 100 Mbit/s",
+        ],
     );
     let none = GOOD.split("[[flow]]").next().unwrap();
     says(&message(none, &[]), &["`flow` is missing"]);
@@ -191,7 +196,7 @@ fn an_expectation_must_name_a_measure_and_a_bound() {
     says(&with("max = 0.9", "max = 0.9\nmin = 1.0"), &["good.toml:34:7", "nothing can be between"]);
     says(
         &with("max = 0.9", "max = nan"),
-        &["good.toml:33:7", "`expect.0.max` is NaN", "is not a number", "allowed: a finite number"],
+        &["good.toml:33:7", "`expect.#1.max` is NaN", "is not a number", "allowed: a finite number"],
     );
 }
 

@@ -125,7 +125,7 @@ fn what_a_controller_does_not_take_is_refused_with_what_it_takes() {
     says(&message("control = \"cubik\""), &["unknown word `cubik`", "did you mean `cubic`?", "`ledbat`"]);
     says(
         &message("control = { cubic = { beta = 1.5 } }"),
-        &["`flow.0.tcp.control.cubic.beta` is 1.5", "0.01 to 0.99"],
+        &["`flow.tcp.tcp.control.cubic.beta` is 1.5", "0.01 to 0.99"],
     );
     says(&message("control = { cubic = { bta = 0.5 } }"), &["unknown key `bta`", "did you mean `beta`?"]);
     says(&message("control = { cubic = {}, bbr = {} }"), &["flow.0.tcp.control", "a table such as"]);
@@ -133,7 +133,7 @@ fn what_a_controller_does_not_take_is_refused_with_what_it_takes() {
     says(&message("control = { dctcp = { gain = nan } }"), &["control.dctcp.gain", "not a number"]);
     says(&message("control = 3"), &["flow.0.tcp.control", "the name of a controller in quotes"]);
     says(&message("recovery = \"vegas\""), &["`vegas`", "`tahoe`"]);
-    says(&message("delayed_ack = { segments = 0 }"), &["`flow.0.tcp.delayed_ack.segments` is 0", "1 to"]);
-    says(&message("delayed_ack = { timeout = \"0 s\" }"), &["`flow.0.tcp.delayed_ack.timeout` is 0 ns"]);
+    says(&message("delayed_ack = { segments = 0 }"), &["`flow.tcp.tcp.delayed_ack.segments` is 0", "1 to"]);
+    says(&message("delayed_ack = { timeout = \"0 s\" }"), &["`flow.tcp.tcp.delayed_ack.timeout` is 0 ns"]);
     says(&message("ecn = \"ect2\""), &["`ect2`", "`ect0`"]);
 }

@@ -150,9 +150,9 @@ fn a_flow_goes_the_shortest_way_or_the_one_that_it_is_told() {
 fn delays_of_a_group_are_drawn_or_dealt_out() {
     let text = include_str!("../../../../scenarios/mixed-rtt.toml");
     let longer = text.replace("\"1 ms..50 ms\"", "\"50 ms..1 ms\"");
-    says(&message(&longer), &["flow.2.access.delay", "ends before it begins"]);
+    says(&message(&longer), &["flow.between.access.delay", "ends before it begins"]);
     let far = text.replace("\"50 ms\"]", "\"2 h\"]");
-    says(&message(&far), &["`flow.1.access.delay` is 7200 s", "0 ns to 3600 s"]);
+    says(&message(&far), &["`flow.far.access.delay` is 7200 s", "0 ns to 3600 s"]);
 }
 
 fn net(from: &str, to: &str) -> String {
@@ -169,15 +169,15 @@ fn ways_that_do_not_exist_are_told_with_their_ends() {
     let tcp = "from = \"b\"\nto = \"c\"\naccess";
     says(
         &message(&net(tcp, "from = \"a\"\nto = \"c\"\naccess")),
-        &["flow.0.to", "no way leads from `c` to `a`"],
+        &["flow.tcp.to", "no way leads from `c` to `a`"],
     );
     says(
         &message(&net(tcp, "from = \"c\"\nto = \"a\"\naccess")),
-        &["flow.0.to", "no way leads from `c` to `a`"],
+        &["flow.tcp.to", "no way leads from `c` to `a`"],
     );
-    says(&message(&net(tcp, "from = \"b\"\nto = \"b\"\naccess")), &["flow.0.to", "would pass `b` twice"]);
+    says(&message(&net(tcp, "from = \"b\"\nto = \"b\"\naccess")), &["flow.tcp.to", "would pass `b` twice"]);
     let looping = "from = \"b\"\nto = \"c\"\nvia = [\"c\", \"b\"]\naccess";
-    says(&message(&net(tcp, looping)), &["`flow.0.via` is [c, b]", "would pass `b` twice"]);
+    says(&message(&net(tcp, looping)), &["`flow.tcp.via` is [c, b]", "would pass `b` twice"]);
     says(
         &message(&net(tcp, "from = \"bb\"\nto = \"c\"\naccess")),
         &["net.toml:25:8", "unknown node `bb`", "did you mean `b`?"],
@@ -185,7 +185,7 @@ fn ways_that_do_not_exist_are_told_with_their_ends() {
     says(&message(&net(tcp, "to = \"c\"\naccess")), &["the key `from` is missing", "[[link]]"]);
     says(
         &message(&net(tcp, "direction = \"reverse\"\nfrom = \"b\"\nto = \"c\"\naccess")),
-        &["flow.0.direction", "belongs to `[link]`"],
+        &["flow.tcp.direction", "belongs to `[link]`"],
     );
 }
 
@@ -195,17 +195,17 @@ fn links_that_make_no_sense_are_refused_where_they_stand() {
         &message(&net("one_way = true", "discipline = \"rde\"")),
         &["net.toml:14", "unknown discipline `rde`", "did you mean `red`?"],
     );
-    says(&message(&net("one_way = true", "wire = true")), &["`link.0.buffer`", "nobody waits at a wire"]);
+    says(&message(&net("one_way = true", "wire = true")), &["`link.#1.buffer`", "nobody waits at a wire"]);
     says(
         &message(&net("buffer = \"100 packets\"", "")),
-        &["the key `buffer` is missing", "link.0", "wire = true"],
+        &["the key `buffer` is missing", "link.#1", "wire = true"],
     );
-    says(&message(&net("to = \"b\"", "to = \"a\"")), &["`link.0.to`", "that is where it comes from"]);
+    says(&message(&net("to = \"b\"", "to = \"a\"")), &["`link.#1.to`", "that is where it comes from"]);
     says(&message(&net("to = \"b\"", "to = \"d\"")), &["unknown node `d`", "`a`, `b` or `c`"]);
-    says(&message(&net("one_way = true", "one_way = true\nback = {}")), &["`link.0.back`", "`one_way`"]);
+    says(&message(&net("one_way = true", "one_way = true\nback = {}")), &["`link.#1.back`", "`one_way`"]);
     says(
         &message(&net("one_way = true", "bottleneck = true\ndiscipline = \"red\"")),
-        &["`link.0.discipline`", "one of the two"],
+        &["`link.#1.discipline`", "one of the two"],
     );
     says(&message(&net("one_way = true", "name = \"b-c\"")), &["is `b-c`", "another link is called so"]);
     says(&message(&net("one_way = true", "buffr = 1")), &["unknown key `buffr`", "did you mean `buffer`?"]);
@@ -227,7 +227,7 @@ fn a_measure_of_a_link_is_refused_with_those_there_are() {
     let text = net("nodes", "nodes") + "[[expect]]\nmeasure = \"link.b-d.drops\"\nmax = 1\n";
     says(
         &message(&text),
-        &["unknown measure `link.b-d.drops`", "did you mean `link.b-c.drops`?", "`link.c-b.sojourn_p99_s`"],
+        &["unknown measure `link.b-d.drops`", "did you mean `link.b-c.drops`", "`link.c-b.sojourn_p99_s`"],
     );
 }
 
@@ -236,7 +236,7 @@ fn flows_back_need_a_queue_there() {
     let text = include_str!("../../../../scenarios/two-way.toml");
     says(
         &message(&text.replace("[return]\nbottleneck = true", "")),
-        &["`flow.1.direction` is `reverse`", "a table `[return]`"],
+        &["`flow.back.direction` is `reverse`", "a table `[return]`"],
     );
     says(
         &message(&text.replace("bottleneck = true", "buffer = \"20 B\"")),
@@ -248,6 +248,6 @@ fn flows_back_need_a_queue_there() {
     );
     says(
         &message(&text.replace("direction = \"reverse\"", "from = \"a\"")),
-        &["`flow.1.from`", "belongs to `[[link]]`"],
+        &["`flow.back.from`", "belongs to `[[link]]`"],
     );
 }

@@ -111,8 +111,14 @@ fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
     assert_eq!(verdict("order = { more = 'B', than = 'A', at = ['1', 2] }", &numbers), NOT);
     assert_eq!(verdict("order = { more = 'B', at = [2], than_at = 1 }", &numbers), HOLDS);
     let told = claim("order = { more = 'B', than = 'A' }", &numbers, false);
-    assert_eq!(told.detail, "against it: B over A at 2: -1 ± 0. for it: B over A at 1: 1 ± 0");
+    assert_eq!(told.detail, "against it: B minus A at 2: -1 ± 0. for it: B minus A at 1: 1 ± 0");
     assert_eq!(told.check, "m of B above A");
+    let of_itself = claim("order = { more = 'B', at = [2], than_at = 1 }", &numbers, false);
+    assert_eq!(of_itself.detail, "B at 2 minus at 1: 2 ± 0");
+    let other = claim("order = { more = 'B', than = 'A', at = [2], than_at = 1 }", &numbers, false);
+    assert_eq!(other.detail, "B at 2 minus A at 1: 3 ± 0");
+    let twice = claim("order = { more = 'B', at = [2], than_at = 1, times = 2 }", &numbers, false);
+    assert_eq!(twice.detail, "B at 2 minus 2 times B at 1: 0 ± 0");
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool
     let backend = match explanation.backend {
         BackendChoice::AfPacket => "packet sockets (af-packet)",
         BackendChoice::Tun => "TUN devices",
+        BackendChoice::Router => "what the kernel forwards (router)",
     };
     line(&mut out, format!("gateway `{name}`: {backend}, inside `{inside}`, outside `{outside}`"));
     line(&mut out, format!("{subscribers} subscribers, {classes} classes and what nobody claims"));

@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 pub fn fairwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
     command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
+    // Neither the user's finished runs nor the width of the user's terminal.
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).env_remove("COLUMNS");
     command
 }
 

@@ -11,7 +11,7 @@
 //! it reaches the rest: all that with one first-come-first-served queue.
 //!
 //! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B. In packet mode a buffer in bytes counts as so many typical packets.
+//! - `buffer` (amount; the site's): in packet mode a buffer in bytes counts as so many typical packets.
 //! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `class` (list; none): the classes: `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent`

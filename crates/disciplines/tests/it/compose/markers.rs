@@ -261,9 +261,9 @@ fn every_marker_is_found_builds_by_default_and_shows_its_rate() {
         assert_eq!(contract, Some(5e6), "{}: half of the link's", entry.name);
     }
     let unknown = marker::find("tsw4cm").unwrap_err().to_string();
-    assert!(
-        unknown.starts_with("there is no marker `tsw4cm`; did you mean `tsw2cm`? allowed: `token-bucket`,")
-    );
+    assert!(unknown.starts_with(
+        "there is no marker `tsw4cm`; did you mean `tsw2cm` or `tsw3cm`? allowed: `token-bucket`,"
+    ));
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! `fairwire cache`, and where finished runs are kept.
+
+use crate::args::CacheCommand;
+use crate::failure::{Ending, Failure};
+use crate::report;
+use fairwire_core::units::Size;
+use fairwire_study::{Cache, Held, clean, held};
+use std::env;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// All finished runs together take no more. The quick half of all studies takes some 20 MiB, all of them in full some ten times that.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Shows the cache, or removes what is in it.
+pub fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
+    let Some(folder) = folder() else {
+        return Err(Failure::user("there is no folder for finished runs", ADVICE));
+    };
+    let shown = folder.display();
+    let text = match command {
+        None => {
+            let Held { results, bytes } = held(&folder);
+            let most = Size(MOST_BYTES);
+            format!("folder   {shown}\nruns     {results}\nsize     {}\nat most  {most}\n", in_words(bytes))
+        }
+        Some(CacheCommand::Clean) => {
+            let gone = clean(&folder).map_err(|error| {
+                Failure::user(format!("`{shown}`: {error}"), "allowed: a folder that can be written")
+            })?;
+            format!("{} runs removed, {}\n", gone.results, in_words(gone.bytes))
+        }
+    };
+    report::print(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole path";
+
+/// The cache of this user.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line may know the time: what was used last is kept longest"
+)]
+pub fn open() -> Cache {
+    folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MOST_BYTES, SystemTime::now))
+}
+
+/// Why results are not kept, for the user; `None` where they are.
+pub fn problem(cache: &Cache) -> Option<String> {
+    match folder() {
+        None => Some(format!("there is no folder for them: {ADVICE}")),
+        Some(_) => cache.problem().map(str::to_owned),
+    }
+}
+
+/// Where users keep what programs can make again (the XDG Base Directory Specification, version 0.8).
+fn folder() -> Option<PathBuf> {
+    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
+    Some(caches?.join("fairwire"))
+}
+
+/// Bytes as people say them.
+fn in_words(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.0} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

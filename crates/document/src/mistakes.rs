@@ -1,0 +1,74 @@
+//! All mistakes of one reading, where the reader itself stops at the first.
+
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue, Deserializer, Error};
+
+/// More are not looked for: people mend these first.
+const MOST: usize = 10;
+
+/// What is wrong with `root` as a `T`, one after the other: what was refused is taken out, and the rest is read again. What is only
+/// missing because it was taken out is no mistake.
+pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>) -> Vec<Error> {
+    let mut found: Vec<Error> = Vec::new();
+    let mut robbed: Vec<Range<usize>> = Vec::new();
+    // Each turn takes something out, so that it ends; tables above what was taken out cost a turn of their own.
+    for _ in 0..MOST * 4 {
+        let Err(error) = T::deserialize(Deserializer::from(root.clone())) else { break };
+        let Some(span) = error.span() else {
+            found.push(error);
+            break;
+        };
+        let is_missing = error.message().starts_with("missing field ");
+        if !(is_missing && robbed.contains(&span)) {
+            found.push(error);
+        }
+        let whole = root.span();
+        if found.len() == MOST || !taken_out(root.get_mut(), &span, &whole, &mut robbed) {
+            break;
+        }
+    }
+    found
+}
+
+/// Takes out what stands at `span`, or has its key there, and remembers in `robbed` where the table stands that is now without it.
+fn taken_out(
+    table: &mut DeTable<'_>,
+    span: &Range<usize>,
+    own: &Range<usize>,
+    robbed: &mut Vec<Range<usize>>,
+) -> bool {
+    // The innermost first: an array of tables stands where its first element does.
+    if table.iter_mut().any(|(_, value)| taken_out_below(value, span, robbed)) {
+        return true;
+    }
+    let meant = table.iter().find(|(key, value)| key.span() == *span || value.span() == *span);
+    let Some(key) = meant.map(|(key, _)| key.get_ref().to_string()) else { return false };
+    table.remove(key.as_str());
+    robbed.push(own.clone());
+    true
+}
+
+fn taken_out_below(
+    value: &mut Spanned<DeValue<'_>>,
+    span: &Range<usize>,
+    robbed: &mut Vec<Range<usize>>,
+) -> bool {
+    let own = value.span();
+    match value.get_mut() {
+        DeValue::Table(table) => taken_out(table, span, &own, robbed),
+        DeValue::Array(items) => {
+            let mut below = 0..items.len();
+            if below.any(|at| items.get_mut(at).is_some_and(|item| taken_out_below(item, span, robbed))) {
+                return true;
+            }
+            let before = items.len();
+            let kept =
+                std::mem::replace(items, DeArray::new()).into_iter().filter(|item| item.span() != *span);
+            kept.for_each(|item| items.push(item));
+            items.len() < before
+        }
+        _ => false,
+    }
+}
