@@ -175,6 +175,7 @@ fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
         destination: address(7).into(),
         start_ns: 0,
         stop_ns: duration_ns,
+        is_opened_by_receiver: false,
     };
     let traffic = Traffic { flows: vec![flow], duration_ns };
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&plans(subscribers)), traffic)?;

@@ -231,8 +231,12 @@ fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
     for washes in [true, false] {
         let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
         let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
-        let shaper =
-            ShaperPlan { discipline: tail_drop(10), rate: rate(ONE_BYTE_PER_US), catch_up: Duration::ZERO };
+        let shaper = ShaperPlan {
+            discipline: tail_drop(10),
+            rate: rate(ONE_BYTE_PER_US),
+            catch_up: Duration::ZERO,
+            not_ip: rate(ONE_BYTE_PER_US),
+        };
         let plan = DirectionPlan {
             shaper: Some(shaper),
             delay: DELAY,
