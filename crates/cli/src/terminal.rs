@@ -3,7 +3,7 @@
 pub use ratatui::crossterm::style::Color;
 use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// Where stdout is no terminal and nobody says otherwise: five disciplines beside two groups have room.
 const ELSEWHERE: usize = 160;
@@ -56,6 +56,7 @@ pub fn indented(text: &str, columns: usize, indent: &str) -> String {
 
 fn options(columns: usize) -> Options<'static> {
     Options::new(columns.max(LEAST))
+        .word_separator(WordSeparator::AsciiSpace) // a path stays whole
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit)
         .break_words(false)

@@ -155,7 +155,7 @@ fn ms_since(start: Time) -> f64 {
     crate::clock::now().since(start).secs() * 1e3
 }
 
-/// An error of the document with its place, in one line or two.
+/// An error of the document with its place, and a line for each other one.
 pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> String {
     let place = error.place.as_ref();
     let place = place.map_or_else(
@@ -171,7 +171,9 @@ pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> Str
         ),
         false => advice,
     };
-    format!("{place}: {}{advice}; nothing was changed", error.problem)
+    let others: String = error.more.iter().map(|other| format!("\n{other}")).collect();
+    let end = if others.is_empty() { "; " } else { "\n" };
+    format!("{place}: {}{advice}{others}{end}nothing was changed", error.problem)
 }
 
 #[cfg(test)]
