@@ -142,9 +142,12 @@ impl Problem {
     /// The same with keys as `named` has them.
     pub(crate) fn with_keys(mut self, named: impl Fn(&str) -> String) -> Self {
         match &mut self {
-            Problem::Missing { table: key, .. }
-            | Problem::BadValue { key, .. }
-            | Problem::Refused { key, .. } => *key = named(key),
+            // A path, perhaps with a remark behind it.
+            Problem::Missing { table, .. } => {
+                let (path, remark) = table.split_at(table.find(' ').unwrap_or(table.len()));
+                *table = format!("{}{remark}", named(path));
+            }
+            Problem::BadValue { key, .. } | Problem::Refused { key, .. } => *key = named(key),
             _ => {}
         }
         self

@@ -174,7 +174,7 @@ mod tests {
         assert!(bins.windows(2).all(|pair| pair[0].to <= pair[1].from), "{bins:?}");
         for ns in waits {
             let wait = Duration::from_ns(ns);
-            let is_in = |bin: &&Bin| bin.from <= wait && (wait < bin.to || ns == u64::MAX);
+            let is_in = |bin: &&Bin| bin.from <= wait && (wait < bin.to || bin.to.ns() == u64::MAX);
             assert_eq!(bins.iter().filter(is_in).count(), 1, "{ns}");
         }
         // No bin is wider than 1/128 of its values.

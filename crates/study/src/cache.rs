@@ -58,9 +58,10 @@ pub struct Cache {
     taken: Mutex<Option<u64>>,
     /// Why the first result that could not be kept was not.
     refused: OnceLock<String>,
-    /// Tells apart what is being written.
-    number: AtomicU64,
 }
+
+/// Tells apart what this process is writing.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// What a folder holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +91,6 @@ impl Cache {
             clock: || SystemTime::UNIX_EPOCH,
             taken: Mutex::default(),
             refused: OnceLock::new(),
-            number: AtomicU64::new(0),
         }
     }
 
@@ -140,7 +140,7 @@ impl Cache {
     }
 
     fn write(&self, folder: &Path, key: &str, packed: &[u8]) -> io::Result<()> {
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let hidden = folder.join(format!("{key}.{}-{number}.{HALF}", std::process::id()));
         // Containers that share a folder may share numbers of processes: never into a file that is there.
         let begun = OpenOptions::new().write(true).create_new(true).open(&hidden);

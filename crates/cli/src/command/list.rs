@@ -62,7 +62,7 @@ fn beside(names: &[(String, String)], columns: usize) -> String {
 
 /// A group of names under its heading.
 fn group(heading: &str, names: &[(String, String)], columns: usize) -> String {
-    format!("{}\n{}", bold(heading), beside(names, columns))
+    format!("{}\n{}", bold(&wrapped(heading, columns, "")), beside(names, columns))
 }
 
 /// Name and what it does, by family.

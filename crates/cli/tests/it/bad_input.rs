@@ -181,7 +181,7 @@ fn the_likeliest_slips_are_understood() {
         ("\"red\"]", "\"afd\"]", "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
         (
             "\"red\"]",
-            "{ name = \"red\", parameters = { min_th = \"5 packets\" } }]",
+            "{ name = \"red\", parameters = { red = { min_th = \"5 packets\" } } }]",
             "did you mean `min_threshold`?",
         ),
         ("\"2 Mbit/s\"", "\"50 Mb\"", "did you mean `50 Mbit/s`?"),

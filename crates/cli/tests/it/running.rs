@@ -365,7 +365,8 @@ fn seen(master: &OwnedFd, part: &str) -> String {
     let mut master = File::from(master.try_clone().expect("a descriptor"));
     let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
     while !String::from_utf8_lossy(&text).contains(part) {
-        let ready = poll(&mut [PollFd::new(&master, PollFlags::IN)], Some(&PATIENCE)).expect("it can be polled");
+        let ready =
+            poll(&mut [PollFd::new(&master, PollFlags::IN)], Some(&PATIENCE)).expect("it can be polled");
         assert!(ready == 1, "no `{part}` within a minute: {}", String::from_utf8_lossy(&text));
         let count = master.read(&mut chunk).expect("it is written to");
         assert!(count > 0, "{}", String::from_utf8_lossy(&text));

@@ -187,7 +187,7 @@ fn faults_of_the_wire_are_told_with_their_place() {
     );
     assert_eq!(
         wire("inside = \"a\"\noutsid = \"b\""),
-        "gw.toml:5:1: unknown key `outsid`; allowed: `backend`, `inside`, `outside` or `mtu`; did you mean `outside`?"
+        "gw.toml:5:1: unknown key `outsid`; allowed: `backend`, `inside`, `outside`, `mtu` or `allow_forwarding`; did you mean `outside`?"
     );
 }
 
@@ -196,7 +196,7 @@ fn faults_of_a_way_are_told_with_their_place() {
     assert_eq!(
         refusal("[download]\nrate = \"10 Mbit\""),
         "gw.toml:7:8: `download.rate`: `10 Mbit` has the unknown unit `Mbit`; allowed: a rate above zero such as \"10 Mbit/s\" \
-         (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, also as bps; B/s, kB/s, MB/s, GB/s)"
+         (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, also as bps; B/s, kB/s, MB/s, GB/s); did you mean `10 Mbit/s`?"
     );
     let unknown = refusal("[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"fabba\"");
     assert!(

@@ -130,18 +130,21 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     refused(&["aggregate.small.name=idle"], &["unknown aggregate `small`"]);
     refused(
         &["flow.large-tcp.aggregate=small", "flow.large-udp.aggregate=small"],
-        &["`aggregate.1.name` is `large`", "no group belongs to it", "in at least one `[[flow]]`"],
+        &["`aggregate.large.name` is `large`", "no group belongs to it", "in at least one `[[flow]]`"],
     );
-    refused(&["aggregate.small.estimator.window=0"], &["`aggregate.0.estimator.window` is 0", "1 to 65536"]);
+    refused(
+        &["aggregate.small.estimator.window=0"],
+        &["`aggregate.small.estimator.window` is 0", "1 to 65536"],
+    );
     refused(
         &["aggregate.small.estimator.weight=nan"],
-        &["aggregate.0.estimator.weight", "above 0, at most 1"],
+        &["aggregate.small.estimator.weight", "above 0, at most 1"],
     );
-    refused(&["aggregate.small.estimator.low=0.5"], &["aggregate.0.estimator.high", "is 0.5"]);
+    refused(&["aggregate.small.estimator.low=0.5"], &["aggregate.small.estimator.high", "is 0.5"]);
     refused(&["aggregate.small.target=5"], &["target"]);
     refused(
         &["aggregate.small.markers.adaptive-token-bucket.lowest=2 Mbit/s"],
-        &["aggregate.0.markers.adaptive-token-bucket.lowest", "at most rate, which is 1 Mbit/s"],
+        &["aggregate.small.markers.adaptive-token-bucket.lowest", "at most rate, which is 1 Mbit/s"],
     );
     refused(&["expect.0.measure=gain.smal"], &["unknown measure `gain.smal`", "did you mean `gain.small`?"]);
 }
@@ -180,9 +183,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let told = |text: &str| parse("wired.toml", text, &Overrides::default()).map(drop);
     let message =
         told(WIRED).expect_err("its packets would have no colour, and its share no bound").to_string();
-    for part in
-        ["wired.toml:25:13", "`flow.0.aggregate` is `gold`", "never comes before a queue", "that is no wire"]
-    {
+    for part in [
+        "wired.toml:25:13",
+        "`flow.cbr.aggregate` is `gold`",
+        "never comes before a queue",
+        "that is no wire",
+    ] {
         assert!(message.contains(part), "`{part}` is missing in: {message}");
     }
     let further = WIRED.replace("from = \"a\"\nto = \"b\"\naccess", "from = \"a\"\nto = \"c\"\naccess");

@@ -98,14 +98,18 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1.label=red",
             "--set:1:21",
-            "`disciplines.1.label` is `red`, but `red` stands there already",
+            "`disciplines.red.label` is `red`, but `red` stands there already",
         ),
         (
             "disciplines.1.label=faba",
             "--set:1:21",
             "`faba`, but that is a name in the catalogue, and not of `red`",
         ),
-        ("disciplines.1.label=red-abrupt", "red-settings.toml:", "`disciplines.2.label` is `red-abrupt`"),
+        (
+            "disciplines.1.label=red-abrupt",
+            "red-settings.toml:",
+            "`disciplines.red-abrupt.label` is `red-abrupt`",
+        ),
         (
             "disciplines.1.label=a b",
             "--set:1:21",
@@ -115,7 +119,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1.name=pie",
             "red-settings.toml:",
-            "`disciplines.1.parameters.red` is given, but the discipline there is `pie`",
+            "`disciplines.pie.parameters.red` is given, but the discipline there is `pie`",
         ),
         (
             "disciplines.1.lable=x",
@@ -128,7 +132,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
             "--set:1:37",
             "`disciplines.1.parameters.red.buffer` is 9000000000 B",
         ),
-        ("disciplines.1={ label = \"x\" }", "--set:1:15", "the key `name` is missing in `disciplines.1`"),
+        ("disciplines.1={ label = \"x\" }", "--set:1:15", "the key `name` is missing in `disciplines.x`"),
         (
             "disciplines.1=3",
             "--set:1:15",
@@ -138,7 +142,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1={ name = \"prio\", parameters = { prio = { band = [{}, { discipline = \"rde\" }] } } }",
             "--set:1:83",
-            "`disciplines.1.parameters.prio.band.1.discipline` is `rde` (`red`?)",
+            "`disciplines.prio.parameters.prio.band.#2.discipline` is `rde` (`red`?)",
         ),
     ] {
         let told = refusal(set);

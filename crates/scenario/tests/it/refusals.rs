@@ -134,7 +134,7 @@ fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
     let line = text.lines().position(|line| line.contains("weight = 2")).expect("it is there") + 1;
     says(
         &message(&text, &[]),
-        &[&format!("good.toml:{line}:"), "`discipline.prio.band.1.parameters.red.weight` is 2", "allowed:"],
+        &[&format!("good.toml:{line}:"), "`discipline.prio.band.#2.parameters.red.weight` is 2", "allowed:"],
     );
 }
 
@@ -249,7 +249,7 @@ fn a_bad_set_points_at_the_argument() {
     says(&set(".=3"), &["--set:1:1", "is not a dotted path"]);
     says(&set("disciplines=[\"red\""), &["--set:1:", "this is not TOML"]);
     says(&set("disciplines=[\"rde\"]"), &["--set:1:14", "unknown discipline `rde`"]);
-    says(&set("flow.tcp.count=many"), &["--set:1:16", "flow.0.count", "\"many\"", "a whole number"]);
+    says(&set("flow.tcp.count=many"), &["--set:1:16", "flow.tcp.count", "\"many\"", "a whole number"]);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn control_characters_are_refused_and_never_repeated_raw() {
     say(&with("name = \"good\"", &title), &["good.toml:3:9", "`title`", "control character \\u{1b}"]);
     say(&with("\"good\"", &format!("\"{escape}\"")), &["`name`", "\\u{1b}"]);
     let because = format!("max = 0.9\nbecause = \"{escape}\"");
-    say(&with("max = 0.9", &because), &["good.toml:34:11", "`expect.0.because`", "control character"]);
+    say(&with("max = 0.9", &because), &["good.toml:34:11", "`expect.#1.because`", "control character"]);
     say(&with("buffer =", &format!("\"{escape}\" =")), &["unknown key `a\\u{1b}[2J`"]);
     say(&with("\"tail-drop\"", &format!("\"{escape}\"")), &["unknown discipline `a\\u{1b}[2J`"]);
     say(&message(GOOD, &["flow.\u{1b}.count=1"]), &["no `\\u{1b}` in `flow`"]);
@@ -358,14 +358,14 @@ fn a_value_of_another_type_is_told_in_the_words_of_toml() {
     let set = |text: &str| message(GOOD, &[text]);
     says(&set("link=1"), &["`link`: integer `1` was given; allowed: a table, written `[link]`"]);
     says(&set("flow=x"), &["`flow`: string \"x\" was given; allowed: an array of tables, each `[[flow]]`"]);
-    says(&set("flow.tcp=1"), &["`flow.0`: integer `1` was given; allowed: a table, written `[[flow]]`"]);
+    says(&set("flow.tcp=1"), &["`flow.#1`: integer `1` was given; allowed: a table, written `[[flow]]`"]);
     says(&set("discipline.red=3"), &["allowed: a table, written `[discipline.red]`"]);
     says(
         &set("disciplines=red"),
         &["string \"red\" was given; allowed: an array, such as [\"red\", \"faba\"]"],
     );
     says(&set("name=1"), &["`name`: integer `1` was given; allowed: text in quotes"]);
-    says(&set("flow.tcp.source=1"), &["`flow.0.source`: no string was given"]);
+    says(&set("flow.tcp.source=1"), &["`flow.tcp.source`: no string was given"]);
     let huge = "99999999999999999999";
     says(
         &set(&format!("flow.tcp.count={huge}")),
@@ -373,7 +373,7 @@ fn a_value_of_another_type_is_told_in_the_words_of_toml() {
     );
     says(
         &set("flow.udp.dither=nan"),
-        &["`flow.1.dither` is NaN", "is not a number", "allowed: a finite number"],
+        &["`flow.udp.dither` is NaN", "is not a number", "allowed: a finite number"],
     );
     says(&set("flow.9.count=1"), &["allowed: `tcp`, `udp`, or an index below 2"]);
     says(&set("expect.9.max=1"), &["there is no `9` in `expect`; allowed: an index below 1"]);

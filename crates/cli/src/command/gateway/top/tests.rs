@@ -286,14 +286,14 @@ fn all_classes_are_asked_for_once_they_are_wanted() {
             requests.push(request);
             streams.push(stream); // the watcher stays connected
         }
-        requests
+        (requests, streams)
     });
     let wanted = Arc::new(AtomicBool::new(false));
     let news = feed::follow(socket, 10, wanted.clone());
     assert!(matches!(news.recv(), Ok(News::Snapshot(_))));
     wanted.store(true, Ordering::Relaxed);
     assert!(matches!(news.recv(), Ok(News::Classes(_))));
-    let requests = served.join().expect("it served");
+    let (requests, _streams) = served.join().expect("it served");
     assert_eq!(
         requests,
         ["{\"ask\":\"watch\",\"every_ms\":10}\n", "{\"ask\":\"status\",\"classes\":true}\n"]
