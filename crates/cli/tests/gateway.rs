@@ -505,7 +505,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     let config = bed.config("");
     let path = config.to_str().expect("UTF-8");
     let gateway = bed.start(&config);
-    let socket = bed.folder.path().join("socket");
+    let socket = bed.socket_file();
     let connect = || UnixStream::connect(&socket).expect("it listens");
     // More than there are places, all silent.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();

@@ -397,7 +397,8 @@ mod tests {
         assert_eq!(page.example, "[discipline.some]\n# no heading");
         let [count, word] = &page.parameters[..] else { panic!("two: {page:?}") };
         assert_eq!((count.name.as_str(), count.unit.as_str(), count.default.as_str()), ("count", "1", "3"));
-        assert_eq!((count.notes.as_str(), count.allowed.as_str()), ("How many.", "So many, from 1."));
+        // The page says nothing that the schema does not.
+        assert_eq!((count.notes.as_str(), count.allowed.as_str()), ("", "So many, from 1."));
         assert_eq!(word.notes, "See `Word`.");
         let choices = [("one", "The first."), ("two", "The second.")];
         assert_eq!(word.choices, choices.map(|(word, what)| (word.to_owned(), what.to_owned())));

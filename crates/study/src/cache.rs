@@ -365,7 +365,8 @@ mod tests {
             for own in 0..4u64 {
                 let folder = folder.path();
                 scope.spawn(move || {
-                    let cache = open(folder, 40 * BLOCK);
+                    // By the true clock: what is half written has the true time.
+                    let cache = Cache::open(folder, 40 * BLOCK, SystemTime::now);
                     for at in 0..100u64 {
                         let key = (at % 50).to_string();
                         cache.store(&key, &vec![at % 50; 100]);

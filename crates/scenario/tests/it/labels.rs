@@ -108,7 +108,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1.label=red-abrupt",
             "red-settings.toml:",
-            "`disciplines.red-abrupt.label` is `red-abrupt`",
+            "`disciplines.#3.label` is `red-abrupt`",
         ),
         (
             "disciplines.1.label=a b",
@@ -142,7 +142,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1={ name = \"prio\", parameters = { prio = { band = [{}, { discipline = \"rde\" }] } } }",
             "--set:1:83",
-            "`disciplines.prio.parameters.prio.band.#2.discipline` is `rde` (`red`?)",
+            "`disciplines.prio.parameters.prio.band.#2.discipline` is `rde` (did you mean `red`?)",
         ),
     ] {
         let told = refusal(set);

@@ -211,7 +211,7 @@ fn links_that_make_no_sense_are_refused_where_they_stand() {
     says(&message(&net("one_way = true", "buffr = 1")), &["unknown key `buffr`", "did you mean `buffer`?"]);
     says(
         &message(&net("\"a\", \"b\", \"c\"", "\"a\", \"b\", \"b\", \"c\"")),
-        &["`nodes.2` is `b`", "another node"],
+        &["`nodes.#3` is `b`", "another node"],
     );
     says(&message(&net("nodes", "return = {}\nnodes")), &["`return`", "belongs to `[link]`"]);
     let all_own = net("one_way = true", "discipline = \"red\"").replacen(

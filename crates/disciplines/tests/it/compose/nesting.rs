@@ -45,7 +45,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "shaper",
             "discipline = 'rde'",
-            "`discipline` of `shaper` is `rde` (`red`?); allowed: the name of a discipline in the catalogue",
+            "`discipline` of `shaper` is `rde` (did you mean `red`?); allowed: the name of a discipline in the catalogue",
         ),
         (
             "conditioner",
@@ -55,22 +55,22 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "prio",
             "band = [{ of = [1] }, { discipline = 'rde' }]",
-            "`band.1.discipline` of `prio` is `rde` (`red`?);",
+            "`band.1.discipline` of `prio` is `rde` (did you mean `red`?);",
         ),
         (
             "prio",
             "band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'rde' } } }]",
-            "`discipline` of `shaper` in `prio.band.1.parameters` is `rde` (`red`?);",
+            "`discipline` of `shaper` in `prio.band.1.parameters` is `rde` (did you mean `red`?);",
         ),
         (
             "shaper",
             "discipline = 'prio'\nparameters = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
-            "`band.2.discipline` of `prio` in `shaper.parameters` is `rde` (`red`?);",
+            "`band.2.discipline` of `prio` in `shaper.parameters` is `rde` (did you mean `red`?);",
         ),
         (
             "classful",
             "class = [{ id = 7 }, { id = 9, discipline = 'rde' }]",
-            "`class.1.discipline` of `classful` is `rde` (`red`?);",
+            "`class.1.discipline` of `classful` is `rde` (did you mean `red`?);",
         ),
         (
             "conditioner",
