@@ -128,8 +128,8 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
 
 /// Words that stand for the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// Where it may be read: its one function, and who stamps packets for people to read beside a log.
-const MAY_READ_IT: [&str; 2] = ["src/clock.rs", "telemetry/capture.rs"];
+/// Where it may be read: its one function, the time stamps of captures, and the metric of when the process began.
+const MAY_READ_IT: [&str; 3] = ["src/clock.rs", "telemetry/capture.rs", "telemetry/process.rs"];
 
 /// The gateway's sources, as this program was built beside them.
 const SOURCES_OF_THE_GATEWAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../gateway/src");
