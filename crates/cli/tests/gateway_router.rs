@@ -138,8 +138,8 @@ impl Home {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
-        let said: Vec<String> =
-            lines.by_ref().take_while(|line| !line.contains("forwards between")).collect();
+        let runs = format!("the gateway `{}` forwards", self.name);
+        let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains(&runs)).collect();
         let rest = Arc::new(Mutex::new(said));
         let gateway = Gateway { child, said: rest.clone() };
         thread::spawn(move || lines.for_each(|line| rest.lock().expect("nobody panics").push(line)));

@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(word.notes, "See `Word`.");
         let choices = [("one", "The first."), ("two", "The second.")];
         assert_eq!(word.choices, choices.map(|(word, what)| (word.to_owned(), what.to_owned())));
-        assert!(page.markdown().contains("| `count` | 1 | 3 | So many, from 1. | How many. |"));
+        assert!(page.markdown().contains("| `count` | 1 | 3 | So many, from 1. |  |"));
     }
 
     #[test]

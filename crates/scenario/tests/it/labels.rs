@@ -105,11 +105,7 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
             "--set:1:21",
             "`faba`, but that is a name in the catalogue, and not of `red`",
         ),
-        (
-            "disciplines.1.label=red-abrupt",
-            "red-settings.toml:",
-            "`disciplines.#3.label` is `red-abrupt`",
-        ),
+        ("disciplines.1.label=red-abrupt", "red-settings.toml:", "`disciplines.#3.label` is `red-abrupt`"),
         (
             "disciplines.1.label=a b",
             "--set:1:21",
