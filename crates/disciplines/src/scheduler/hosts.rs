@@ -24,6 +24,10 @@
 //! # Where we differ
 //! - A queue follows the host of its latest packet.
 //! - When a host has nothing waiting for a whole round, all its flows count as new again.
+//! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go first when it has been empty for a
+//!   whole round; here also one that comes back sooner, with the credit that it has left, and with a new quantum when a round has
+//!   gone by since its last. So nobody has more than a quantum in a round: in RFC 8290 whoever pauses after a turn has a
+//!   second one as new at once.
 
 use crate::scheduler::quantum::Quantum;
 use fairwire_core::{Buffer, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit};
@@ -41,7 +45,10 @@ const NONE: u32 = u32::MAX;
 enum Place {
     Idle,
     New,
+    /// On the old list, for the turn that its credit is for.
     Old,
+    /// On the old list, empty, with credit left over. With its next packet it goes first again.
+    Paused,
 }
 
 /// A host among hosts, or a queue among those of its host.
@@ -53,10 +60,22 @@ struct Member {
     /// Packets that wait.
     packets: u32,
     place: Place,
+    /// The number of its latest move to the end of the old list.
+    moved: u64,
+    /// The number of such moves, of all members, when it had its latest quantum to go first with, or ended a turn.
+    credited: u64,
 }
 
 impl Member {
-    const IDLE: Member = Member { credit: 0, next: NONE, previous: NONE, packets: 0, place: Place::Idle };
+    const IDLE: Member = Member {
+        credit: 0,
+        next: NONE,
+        previous: NONE,
+        packets: 0,
+        place: Place::Idle,
+        moved: 0,
+        credited: 0,
+    };
 }
 
 /// A list of members, first in first out.
@@ -99,18 +118,40 @@ struct Round {
     old: List,
     /// How many are on the lists.
     count: u32,
+    /// Moves to the end of the old list, ever.
+    moves: u64,
 }
 
 impl Round {
-    const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0 };
+    const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// An idle member has something to send: it goes first, with one quantum.
-    fn enter(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
-        self.count += 1;
+    /// A packet came for a member. An idle one goes first, with one quantum; so does one that paused, with the credit that it has left
+    /// until a round has gone by.
+    fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
+        let has_a_quantum = match members[at as usize].place {
+            Place::New | Place::Old => return,
+            Place::Idle => {
+                self.count += 1;
+                true
+            }
+            Place::Paused => {
+                let has_gone_round = self.has_gone_round(members[at as usize].credited, members);
+                self.old.unlink(at, members);
+                has_gone_round
+            }
+        };
         let member = &mut members[at as usize];
-        member.credit = quantum.of(self.count) * BYTE;
+        if has_a_quantum {
+            member.credit = quantum.of(self.count) * BYTE;
+            member.credited = self.moves;
+        }
         member.place = Place::New;
         self.new.push(at, members);
+    }
+
+    /// Whether each member that was on the old list after `moves` moves has had its turn since.
+    fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
+        self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
 
     /// A member leaves, whatever list it is on.
@@ -118,20 +159,31 @@ impl Round {
         match members[at as usize].place {
             Place::Idle => return,
             Place::New => self.new.unlink(at, members),
-            Place::Old => self.old.unlink(at, members),
+            Place::Old | Place::Paused => self.old.unlink(at, members),
         }
         members[at as usize].place = Place::Idle;
         self.count -= 1;
     }
 
-    fn move_to_end(&mut self, at: u32, members: &mut [Member]) {
+    /// A member on a list goes to the end of the old one, as `place` says.
+    fn move_to_end(&mut self, at: u32, place: Place, members: &mut [Member]) {
         match members[at as usize].place {
             Place::Idle => return,
             Place::New => self.new.unlink(at, members),
-            Place::Old => self.old.unlink(at, members),
+            Place::Old | Place::Paused => self.old.unlink(at, members),
         }
-        members[at as usize].place = Place::Old;
+        self.moves += 1;
+        (members[at as usize].place, members[at as usize].moved) = (place, self.moves);
         self.old.push(at, members);
+    }
+
+    /// An empty member with credit waits a round before it counts as idle: it would else have a new quantum by pausing (RFC 8290, section
+    /// 4.2), also one that had a turn just now.
+    fn pause(&mut self, at: u32, members: &mut [Member]) {
+        if members[at as usize].place == Place::Old {
+            members[at as usize].credited = self.moves;
+        }
+        self.move_to_end(at, Place::Paused, members);
     }
 
     /// Whose turn it is; what is found empty is put aside, and told to `gone` when it is off the lists.
@@ -143,21 +195,20 @@ impl Round {
                 return None;
             }
             let Member { credit, packets, place, .. } = members[at as usize];
-            if packets == 0 && place == Place::Old {
+            if packets == 0 && place == Place::Paused {
                 self.leave(at, members);
                 gone(at);
                 vain = 0;
             } else if credit <= 0 {
                 members[at as usize].credit += quantum.of(self.count) * BYTE;
-                self.move_to_end(at, members);
+                self.move_to_end(at, Place::Old, members);
                 vain += 1;
                 if vain > self.count {
                     self.credit_vain_rounds(members, quantum);
                     vain = 0;
                 }
             } else if packets == 0 {
-                // RFC 8290, section 4.2: or it would get ahead of the others by pausing.
-                self.move_to_end(at, members);
+                self.pause(at, members);
             } else {
                 return Some(at);
             }
@@ -297,12 +348,8 @@ impl Scheduler for Hosts {
         self.queues[queue as usize].flow = Some(flow);
         self.flows[queue as usize].packets += 1;
         self.turns[host as usize].packets += 1;
-        if self.flows[queue as usize].place == Place::Idle {
-            self.hosts[host as usize].flows.enter(queue, &mut self.flows, &self.quantum);
-        }
-        if self.turns[host as usize].place == Place::Idle {
-            self.round.enter(host, &mut self.turns, &self.quantum);
-        }
+        self.hosts[host as usize].flows.arrived(queue, &mut self.flows, &self.quantum);
+        self.round.arrived(host, &mut self.turns, &self.quantum);
     }
 
     fn evicting(&mut self, key: Key, buffer: &Buffer) {
@@ -405,6 +452,67 @@ mod tests {
         });
         offer(&mut queue, 0, 99, 100);
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
+    }
+
+    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a ping and its leaving, at most.
+    ///
+    /// Flows below `standing` have packets waiting at all times; each of the others sends one when `pause` others have left since its
+    /// own. A ping of 100 bytes comes each `gap` packets.
+    fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
+        let mut queue = queue(256);
+        let flows = standing + players;
+        let mut sent = vec![0u64; flows as usize];
+        let mut comes = vec![0; flows as usize];
+        let (mut asked, mut longest) = (None, 0);
+        (0..standing).for_each(|flow| (0..3).for_each(|_| offer(&mut queue, 0, flow, 1500)));
+        for now in 0..packets {
+            for flow in standing..flows {
+                if comes[flow as usize] == now {
+                    offer(&mut queue, 0, flow, 1500);
+                }
+            }
+            // In the first round all are new.
+            if now >= 200 && now % gap == gap - 1 {
+                assert_eq!(asked.replace(now), None, "a ping waits for more than {gap} packets");
+                offer(&mut queue, 0, 1000, 100);
+            }
+            let (_, mut flow, _) = next(&mut queue).expect("packets wait");
+            if flow == 1000 {
+                longest = longest.max(now - asked.take().expect("it was sent"));
+                (_, flow, _) = next(&mut queue).expect("packets wait");
+            }
+            assert!(flow < flows, "two pings in a row");
+            sent[flow as usize] += 1500;
+            comes[flow as usize] = now + 1 + pause;
+            if flow < standing {
+                offer(&mut queue, 0, flow, 1500);
+            }
+        }
+        (sent, longest)
+    }
+
+    #[test]
+    fn a_ping_goes_ahead_of_64_standing_flows_of_its_host_however_often_it_comes_within_its_quantum() {
+        // A round is 64 packets: pings come from 13 times a round to once in two rounds.
+        for gap in [5, 20, 41, 64, 128] {
+            let (sent, longest) = serve(20_000, [64, 0], 0, gap);
+            assert!(longest <= 1, "each {gap} packets: it waited for {longest}");
+            let [least, most] = [sent.iter().min().unwrap(), sent.iter().max().unwrap()];
+            assert!(most - least <= 2 * 1500, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn flows_that_pause_after_each_packet_get_no_more_than_flows_that_stand() {
+        for standing in [1, 8, 64] {
+            for pause in [0, 1, 2, 10, 63, 64, 65, 100, 128] {
+                let (sent, _) = serve(30_000, [standing, 64], pause, 100);
+                let (stood, paused) = sent.split_at(standing as usize);
+                let [least, most] = [stood.iter().min().unwrap(), paused.iter().max().unwrap()];
+                // One quantum of the turn that goes on, and one that was brought in.
+                assert!(*most <= least + 2 * 1500, "{standing} stand, pause {pause}: {least} and {most}");
+            }
+        }
     }
 
     #[test]
