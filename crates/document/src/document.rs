@@ -39,7 +39,7 @@ impl Places {
 
     fn at(&self, span: Range<usize>, problem: Problem) -> DocumentError {
         let problem = problem.with_keys(|path| self.named(path)).printable();
-        DocumentError { problem, place: self.sources.place(span).map(Box::new), more: Vec::new() }
+        DocumentError { problem, place: self.sources.place(span).map(Box::new), more: Box::default() }
     }
 
     /// `path` with the names of elements: `flow.tcp.count`, and `flow.#2.count` where the second has none.

@@ -14,7 +14,7 @@ pub struct DocumentError {
     /// Where; absent when the file could not be read at all.
     pub place: Option<Box<Place>>,
     /// What else is wrong that the same reading found, in the order of the text.
-    pub more: Vec<DocumentError>,
+    pub more: Box<[DocumentError]>,
 }
 
 /// What is wrong with a document.
@@ -207,7 +207,7 @@ impl std::error::Error for DocumentError {}
 
 impl From<Problem> for DocumentError {
     fn from(problem: Problem) -> Self {
-        DocumentError { problem, place: None, more: Vec::new() }
+        DocumentError { problem, place: None, more: Box::default() }
     }
 }
 

@@ -147,9 +147,9 @@ fn place_in_value<'a>(
     }
 }
 
-/// What an element of an array is called: its `group`, `name` or `id`.
+/// What an element of an array is called: its `label`, `group`, `name` or `id`.
 pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
-    ["group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
+    ["label", "group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
 }
 
 /// The element that `step` names, by its index, or by its name.

@@ -359,13 +359,13 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods)] // what is half written has the true time
     fn commands_that_share_a_folder_do_not_disturb_each_other() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for own in 0..4u64 {
                 let folder = folder.path();
                 scope.spawn(move || {
-                    // By the true clock: what is half written has the true time.
                     let cache = Cache::open(folder, 40 * BLOCK, SystemTime::now);
                     for at in 0..100u64 {
                         let key = (at % 50).to_string();

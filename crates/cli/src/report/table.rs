@@ -117,7 +117,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
 /// Tables with a row for each measure, and as many disciplines in each as have room on so many columns.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
-    let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[&[header.clone()], rows].concat()));
+    let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));
     let mut tables = Vec::new();
     while !rest.is_empty() {
         let fits = |count: &usize| width(&with_header(&rest[..*count])) <= columns;

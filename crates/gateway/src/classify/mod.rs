@@ -260,14 +260,16 @@ impl Classifier {
             None => self.hasher.hash(key),
         }
     }
+
     /// Has it no host inside of its own, where a flow is one?
     #[inline]
     fn is_of_nobody(&self, frame: &[u8], headers: &Headers, looks: Option<&Looks>) -> bool {
-        let is_host = match (self.flows, self.way) {
-            (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _) => true,
-            (FlowKind::Destination, Way::Download) | (FlowKind::Source, Way::Upload) => true,
-            _ => false,
-        };
+        let is_host = matches!(
+            (self.flows, self.way),
+            (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _)
+                | (FlowKind::Destination, Way::Download)
+                | (FlowKind::Source, Way::Upload)
+        );
         let Some(looks) = looks.filter(|_| is_host) else { return false };
         is_group(looks.inside) || headers.mac(frame, self.way).is_some_and(|mac| mac[0] & 1 == 1)
     }

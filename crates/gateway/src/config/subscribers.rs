@@ -311,7 +311,7 @@ impl Sheet<'_> {
 
     fn fault(&self, span: Range<usize>, problem: Problem) -> DocumentError {
         let place = Place::in_long_text(self.source.name, self.source.text, span);
-        DocumentError { problem, place: Some(Box::new(place)), more: Vec::new() }
+        DocumentError { problem, place: Some(Box::new(place)), more: Box::default() }
     }
 
     fn unreadable(&self, from: usize, error: &csv::Error) -> DocumentError {

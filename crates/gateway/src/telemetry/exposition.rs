@@ -177,9 +177,12 @@ fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
         .map(move |(at, way)| (way, device(at)))
 }
 
+/// What a family says of a way.
+type ValueOfWay = fn(&WaySnapshot) -> f64;
+
 fn queue(page: &mut Page, snapshot: &Snapshot) {
     sojourns(page, snapshot);
-    let gauges: [(&str, &str, fn(&WaySnapshot) -> f64); 5] = [
+    let gauges: [(&str, &str, ValueOfWay); 5] = [
         ("fairwire_sojourn_max_seconds", "The longest wait of the last second.", |way| way.sojourn.max_s),
         ("fairwire_rate_bytes_per_second", "The rate of the link; 0 where nothing is shaped.", |way| {
             way.rate_bps as f64 / 8.0
@@ -249,7 +252,7 @@ fn discipline(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn fairness(page: &mut Page, snapshot: &Snapshot) {
-    let gauges: [(&str, &str, fn(&WaySnapshot) -> f64); 3] = [
+    let gauges: [(&str, &str, ValueOfWay); 3] = [
         ("fairwire_jain_index", "Jain's index over the flows that wanted more than they got.", |way| {
             way.jain
         }),

@@ -99,8 +99,10 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // Two packets of others, and the one in transmission: 0.25 ms each.
-            let longest = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS).max().unwrap();
+            // Two packets of others, and the one in transmission: 0.25 ms each. In the first round, 31 ms, all 64 flows are as new as
+            // the ping.
+            let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
+            let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
         }
     }

@@ -115,18 +115,18 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
         (
             "disciplines.1.name=pie",
             "red-settings.toml:",
-            "`disciplines.pie.parameters.red` is given, but the discipline there is `pie`",
+            "`disciplines.red-high.parameters.red` is given, but the discipline there is `pie`",
         ),
         (
             "disciplines.1.lable=x",
             "--set:1:15",
             "unknown key `lable`; allowed: `name`, `label` or `parameters`; did you mean `label`?",
         ),
-        ("disciplines.1.parameters.red.weight=3", "--set:1:37", "`disciplines.1.parameters.red.weight` is 3"),
+        ("disciplines.1.parameters.red.weight=3", "--set:1:37", "`disciplines.red-high.parameters.red.weight` is 3"),
         (
             "disciplines.1.parameters.red.buffer=9 GB",
             "--set:1:37",
-            "`disciplines.1.parameters.red.buffer` is 9000000000 B",
+            "`disciplines.red-high.parameters.red.buffer` is 9000000000 B",
         ),
         ("disciplines.1={ label = \"x\" }", "--set:1:15", "the key `name` is missing in `disciplines.x`"),
         (

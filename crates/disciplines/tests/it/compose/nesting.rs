@@ -75,7 +75,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "conditioner",
             "class = [{ id = 7 }, { id = 9, marker = 'srtcm' }]",
-            "`class.1.marker` of `conditioner` is `srtcm` (`sr-tcm`?); allowed: `token-bucket`, ",
+            "`class.1.marker` of `conditioner` is `srtcm` (did you mean `sr-tcm`?); allowed: `token-bucket`, ",
         ),
         (
             "classful",
@@ -85,7 +85,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "conditioner",
             "marker = 'srtcm'",
-            "`marker` of `conditioner` is `srtcm` (`sr-tcm`?); allowed: `token-bucket`, ",
+            "`marker` of `conditioner` is `srtcm` (did you mean `sr-tcm`?); allowed: `token-bucket`, ",
         ),
         (
             "conditioner",
