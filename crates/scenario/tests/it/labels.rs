@@ -122,7 +122,11 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
             "--set:1:15",
             "unknown key `lable`; allowed: `name`, `label` or `parameters`; did you mean `label`?",
         ),
-        ("disciplines.1.parameters.red.weight=3", "--set:1:37", "`disciplines.red-high.parameters.red.weight` is 3"),
+        (
+            "disciplines.1.parameters.red.weight=3",
+            "--set:1:37",
+            "`disciplines.red-high.parameters.red.weight` is 3",
+        ),
         (
             "disciplines.1.parameters.red.buffer=9 GB",
             "--set:1:37",
