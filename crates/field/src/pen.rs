@@ -5,6 +5,7 @@
 //! and all others when it is: the gateway, its watchdog, and whoever they started.
 
 use crate::Fallible;
+use fairwire_gateway::lab::awake::Awake;
 use fairwire_gateway::lab::error::{Trouble, TroubleKind};
 use fairwire_gateway::lab::namespace::{die_with_parent, part_processes};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -32,6 +33,19 @@ pub enum NoPen {
 pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
     if std::env::var_os(INSIDE).is_some() {
         set_up().map_err(NoPen::Failed)?;
+        let awake = Awake::keep();
+        match &awake {
+            Ok(awake) if awake.count() > 0 => {
+                eprintln!(
+                    "note: a virtual machine: its {} processors are kept awake meanwhile",
+                    awake.count()
+                );
+            }
+            Ok(_) => {}
+            Err(error) => eprintln!(
+                "note: processors may sleep, and rates and delays suffer: `setpriv` and `chrt` of util-linux: {error}"
+            ),
+        }
         return Ok(body());
     }
     part_processes().map_err(|trouble| refused(&trouble))?;

@@ -12,6 +12,7 @@
 //! standard input is a pipe that closes, and the kernel kills a child whose parent is gone.
 
 mod agent;
+pub mod awake;
 pub mod bed;
 mod contest;
 mod crew;
