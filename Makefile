@@ -21,7 +21,7 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 
 .PHONY: build
 build: rust ## build the fairwire command, optimised, into target/release
-	@echo "building fairwire (the first time takes a minute or two)" >&2
+	@echo "building fairwire (the first time takes four or five minutes on two cores)" >&2
 	@cargo build --release --locked -p fairwire
 
 .PHONY: quick

@@ -5,7 +5,7 @@ use crate::Fallible;
 use crate::fault::Happened;
 
 /// How often a contest is held at most.
-const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 3;
 /// A gateway whose threads were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
 /// with a load of 3 to 5, and everything holds; with a load of 15 to 20 it is 0.7 and more, and pings are late.
 const STARVED: f64 = 0.5;

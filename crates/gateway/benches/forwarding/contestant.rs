@@ -120,7 +120,7 @@ impl Contestant {
     pub fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
-            steer(1 << Core::Gateway as u32)?;
+            steer(1 << Core::Gateway.number())?;
         }
         if self.is_htb() {
             run(&format!("tc qdisc add dev {interface} root handle 1: htb default 1"))?;

@@ -10,7 +10,6 @@ mod stage;
 
 use clap::Parser;
 use contestant::{ALL, Contestant};
-use fairwire_gateway::lab::awake::Awake;
 use measure::{QUESTIONS, ask};
 use report::{Report, Row, load};
 use stage::{Stage, run};
@@ -75,7 +74,6 @@ fn compare(options: &Options) -> Result<bool, Failure> {
     if rustix::process::setpriority_process(None, -10).is_err() {
         eprintln!("note: nice -10 was refused, so other programs disturb more");
     }
-    let _awake = Awake::keep()?;
     let stage = Stage::new()?;
     std::thread::sleep(std::time::Duration::from_millis(1500)); // carriers take a second
     let mut rows: Vec<Row> = contestants.iter().map(|contestant| Row::new(contestant)).collect();

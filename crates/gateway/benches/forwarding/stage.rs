@@ -91,13 +91,20 @@ pub fn run(line: &str) -> Result<(), Failure> {
     }
 }
 
-/// Keeps this thread on one processor, or on the last one where there are fewer.
+impl Core {
+    /// The number of its processor. Of two the gateway has one, and source and sink share the other.
+    pub fn number(self) -> usize {
+        // Of a thread that is pinned already the count would be one.
+        static COUNT: OnceLock<usize> = OnceLock::new();
+        let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        self as usize % count
+    }
+}
+
+/// Keeps this thread on one processor.
 pub fn pin(core: Core) {
-    // Of a thread that is pinned already it would be one.
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     let mut set = CpuSet::new();
-    set.set((core as usize).min(count - 1));
+    set.set(core.number());
     // Where it is refused the numbers are noisier.
     let _ = sched_setaffinity(None, &set);
 }
