@@ -85,7 +85,7 @@ bench-disciplines: rust ## measure each discipline: nanoseconds, instructions an
 	@cargo bench --locked -p fairwire-disciplines --bench disciplines -- $(ARGS)
 
 .PHONY: bench-gateway
-bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five minutes)
+bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five to eight minutes)
 	@cargo bench --locked -p fairwire-gateway --bench forwarding -- $(ARGS)
 
 .PHONY: oracle-linux

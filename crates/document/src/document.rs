@@ -210,7 +210,11 @@ fn explained(places: &Places, error: &Error) -> DocumentError {
         unknown("word", rest)
     } else if let Some(rest) = message.strip_prefix("missing field ") {
         let table = places.path_at(&span).unwrap_or_default().to_string();
-        Problem::Missing { key: quoted(rest).into_iter().next().unwrap_or_default(), table }
+        Problem::Missing {
+            key: quoted(rest).into_iter().next().unwrap_or_default(),
+            table,
+            note: String::new(),
+        }
     } else {
         let key = places.path_at(&span).unwrap_or("this value").to_string();
         Problem::BadValue { message: in_words(&key, message), key }

@@ -87,12 +87,14 @@ pub enum Problem {
         allowed: Vec<String>,
     },
     /// A key that must be there is not.
-    #[error("the key `{key}` is missing{}", within(table))]
+    #[error("the key `{key}` is missing{}{}", within(table), remark(note))]
     Missing {
         /// The key.
         key: String,
         /// The table in which it is missing; empty for the top level.
         table: String,
+        /// Why it must be there, or what may stand there instead; may be empty.
+        note: String,
     },
     /// A value of the wrong type, or one that cannot be read.
     #[error("`{key}`: {message}")]
@@ -129,7 +131,7 @@ impl Problem {
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
             Problem::Unknown { given, .. } | Problem::Refused { given, .. } => *given = shortened(given),
-            Problem::Missing { key, table } => (*key, *table) = (shortened(key), shortened(table)),
+            Problem::Missing { key, table, .. } => (*key, *table) = (shortened(key), shortened(table)),
             Problem::NotToml { message } | Problem::BadOverride { message, .. } => {
                 *message = printable(message)
             }
@@ -142,12 +144,9 @@ impl Problem {
     /// The same with keys as `named` has them.
     pub(crate) fn with_keys(mut self, named: impl Fn(&str) -> String) -> Self {
         match &mut self {
-            // A path, perhaps with a remark behind it.
-            Problem::Missing { table, .. } => {
-                let (path, remark) = table.split_at(table.find(' ').unwrap_or(table.len()));
-                *table = format!("{}{remark}", named(path));
-            }
-            Problem::BadValue { key, .. } | Problem::Refused { key, .. } => *key = named(key),
+            Problem::Missing { table: key, .. }
+            | Problem::BadValue { key, .. }
+            | Problem::Refused { key, .. } => *key = named(key),
             _ => {}
         }
         self
@@ -219,6 +218,10 @@ pub fn listed(items: &[String]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
     }
+}
+
+fn remark(note: &str) -> String {
+    if note.is_empty() { String::new() } else { format!(" ({note})") }
 }
 
 fn within(table: &str) -> String {

@@ -300,8 +300,9 @@ pub fn markdown(cells: &[Cell]) -> String {
         }
         let _ = write!(text, "| {} |", row.title);
         for cell in own {
-            let form = |pings: Pings| {
-                format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0)
+            let form = |pings: Pings| match pings.p50_ms.is_nan() {
+                true => format!("-, {:.1} %", pings.loss * 100.0),
+                false => format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0),
             };
             let rates = match cell.trouble.as_str() {
                 "idle" => String::new(),

@@ -42,9 +42,7 @@ pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
                 );
             }
             Ok(_) => {}
-            Err(error) => eprintln!(
-                "note: processors may sleep, and rates and delays suffer: `setpriv` and `chrt` of util-linux: {error}"
-            ),
+            Err(error) => eprintln!("note: {error}"),
         }
         return Ok(body());
     }

@@ -2,7 +2,7 @@
 
 use crate::Fallible;
 use crate::config::{Branch, Document, Link};
-use crate::contest::tries::TRIES;
+use crate::contest::tries;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
 use crate::traffic::{Flow, Sends, Traffic};
@@ -66,15 +66,9 @@ pub fn twenty_thousand() -> Vec<Happened> {
 }
 
 fn held((fault, discipline): (&'static str, &'static str)) -> Happened {
-    let mut happened = Happened {
-        fault,
-        promised: "20 000 subscribers in two levels: less than 64 MB, a start below 2 s, a reload below 200 ms",
-        ..Happened::default()
-    };
-    if let Err(error) = measure(discipline, &mut happened) {
-        happened.broken.push(format!("it could not be gone through: {error}"));
-    }
-    happened
+    let promised =
+        "20 000 subscribers in two levels: less than 64 MB, a start below 2 s, a reload below 200 ms";
+    Happened::of(fault, promised, |happened| measure(discipline, happened))
 }
 
 fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
@@ -152,33 +146,14 @@ pub fn plans(subscribers: u32) -> Document {
 
 /// One CUBIC on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent subscribers.
 ///
-/// Each is tried three times at most: a machine that does other work keeps hosts and gateway from their processors for moments, and a window of
-/// TCP takes seconds to recover.
+/// Each may be [repeated](tries::go_through): a machine that does other work keeps hosts and gateway from their processors for moments, and a
+/// window of TCP takes seconds to recover.
 pub fn one_on_its_plan() -> Vec<Happened> {
+    let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {
-        let mut happened = one_try(fault, subscribers);
-        for tries in 2..=TRIES {
-            if happened.broken.is_empty() || happened.is_unbalanced {
-                break;
-            }
-            let missed = std::mem::replace(&mut happened, one_try(fault, subscribers));
-            happened.happened.push(format!("try {tries}; before: {}", missed.broken.join("; ")));
-        }
-        happened
+        tries::go_through(&mut || Happened::of(fault, promised, |happened| use_plan(subscribers, happened)))
     };
     ["plan-among-10", "plan-among-1000", "plan-among-20000"].into_iter().zip(AMONG).map(held).collect()
-}
-
-fn one_try(fault: &'static str, subscribers: u32) -> Happened {
-    let mut happened = Happened {
-        fault,
-        promised: "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB",
-        ..Happened::default()
-    };
-    if let Err(error) = use_plan(subscribers, &mut happened) {
-        happened.broken.push(format!("it could not be gone through: {error}"));
-    }
-    happened
 }
 
 fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {

@@ -56,15 +56,8 @@ fn traffic(seconds: u64) -> Traffic {
 
 /// Soaks for `minutes`; `bar` counts its seconds.
 pub fn soak(minutes: f64, bar: &ProgressBar) -> Happened {
-    let mut happened = Happened {
-        fault: "soak",
-        promised: "at full load with a reload each 10 s memory is flat, every packet has its place, and the link is in use",
-        ..Happened::default()
-    };
-    if let Err(error) = run(minutes, bar, &mut happened) {
-        happened.broken.push(format!("it could not be gone through: {error}"));
-    }
-    happened
+    let promised = "at full load with a reload each 10 s memory is flat, every packet has its place, and the link is in use";
+    Happened::of("soak", promised, |happened| run(minutes, bar, happened))
 }
 
 fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()> {

@@ -53,12 +53,12 @@ fn run() -> ExitCode {
         bad.extend(tried.bad.into_iter().map(|fault| format!("{}: {fault}", case.name)));
     }
     for fault in FAULTS.iter().filter(|fault| fault.is_quick && has_service) {
-        let broken = tries::go_through(&mut || {
+        let happened = tries::go_through(&mut || {
             let happened = fault.happen();
             print!("field: {}", report::happened(&happened));
             happened
         });
-        bad.extend(broken.into_iter().map(|broken| format!("{}: {broken}", fault.name)));
+        bad.extend(happened.broken.into_iter().map(|broken| format!("{}: {broken}", fault.name)));
     }
     assert!(bad.is_empty(), "{bad:#?}");
     ExitCode::SUCCESS

@@ -56,16 +56,17 @@ impl Varying<'_> {
         files: &Files,
     ) -> Result<Rate, Fault> {
         self.rate(typed, files).ok_or_else(|| {
-            let table = format!("{path} (or `trace`)");
-            Fault { path: path.into(), problem: Problem::Missing { key: "rate".into(), table } }
+            let note = "or `trace`".into();
+            let problem = Problem::Missing { key: "rate".into(), table: path.into(), note };
+            Fault { path: path.into(), problem }
         })
     }
 }
 
 fn steps(path: &str, changes: &[ChangeSpec]) -> Result<RateLaw, Fault> {
     if changes.is_empty() {
-        let problem =
-            Problem::Missing { key: "{ at = \"10 s\", rate = \"5 Mbit/s\" }".into(), table: path.into() };
+        let key = "{ at = \"10 s\", rate = \"5 Mbit/s\" }".into();
+        let problem = Problem::Missing { key, table: path.into(), note: String::new() };
         return Err(Fault { path: path.into(), problem });
     }
     let mut before = Duration::ZERO;

@@ -148,8 +148,9 @@ impl Table<'_> {
 
     /// A key of the group itself is missing.
     fn missing_beside(self, key: &str) -> Fault {
-        let table = format!("{} (source = \"{}\")", self.path, self.key);
-        Fault { path: self.path.into(), problem: Problem::Missing { key: key.into(), table } }
+        let note = format!("source = \"{}\"", self.key);
+        let problem = Problem::Missing { key: key.into(), table: self.path.into(), note };
+        Fault { path: self.path.into(), problem }
     }
 
     fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
@@ -311,9 +312,10 @@ impl Table<'_> {
                 return Err(self.refuse("mean_gap", "given", why, "one of the two"));
             }
             (None, None) => {
-                let table = format!("{}.{} (or `mean_gap`)", self.path, self.key);
                 let path = format!("{}.{}", self.path, self.key);
-                return Err(Fault { path, problem: Problem::Missing { key: "think".into(), table } });
+                let note = "or `mean_gap`".into();
+                let problem = Problem::Missing { key: "think".into(), table: path.clone(), note };
+                return Err(Fault { path, problem });
             }
         };
         Ok(Load::Transfers(Transfers { size, arrivals }))

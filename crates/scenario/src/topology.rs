@@ -294,9 +294,11 @@ impl Layout<'_> {
             return Err(only_with(&path("direction"), "`[link]`"));
         }
         let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
-            let table = format!("flow.{at} (with `[[link]]`)");
-            let missing =
-                || Fault { path: format!("flow.{at}"), problem: Problem::Missing { key: key.into(), table } };
+            let missing = || {
+                let (path, note) = (format!("flow.{at}"), "with `[[link]]`".into());
+                let problem = Problem::Missing { key: key.into(), table: path.clone(), note };
+                Fault { path, problem }
+            };
             name.as_ref().ok_or_else(missing).and_then(|name| self.node(&path(key), name))
         });
         let mut stops = vec![from?];
@@ -373,7 +375,8 @@ fn queue(
         ));
     }
     let Some(buffer) = link.buffer else {
-        let problem = Problem::Missing { key: "buffer".into(), table: format!("{path} (or `wire = true`)") };
+        let note = "or `wire = true`".into();
+        let problem = Problem::Missing { key: "buffer".into(), table: path.into(), note };
         return Err(Fault { path: path.into(), problem });
     };
     let is_compared = link.bottleneck || !is_marked;

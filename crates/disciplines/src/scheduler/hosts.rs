@@ -13,8 +13,8 @@
 //! such gap.
 //!
 //! # State and cost
-//! 48 bytes per queue, as many hosts as queues, at 56 bytes each. O(1) amortised per packet where the quantum is not below the longest
-//! packet: each look at an empty queue or host takes it off its list. With a smaller quantum rounds in which nobody could send are
+//! 52 bytes per queue, as many hosts as queues, at 88 bytes each. O(1) amortised per packet where the quantum is not below the longest
+//! packet: each look at an empty queue or host takes it off its list. With a smaller quantum rounds in which nothing could be sent are
 //! credited at once.
 //!
 //! # Source (section, equation)
@@ -26,7 +26,7 @@
 //! - When a host has nothing waiting for a whole round, all its flows count as new again.
 //! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go first when it has been empty for a
 //!   whole round; here also one that comes back sooner, with the credit that it has left, and with a new quantum when a round has
-//!   gone by since its last. So nobody has more than a quantum in a round: in RFC 8290 whoever pauses after a turn has a
+//!   gone by since its last. So no flow has more than a quantum in a round: in RFC 8290 one that pauses after a turn has a
 //!   second one as new at once.
 
 use crate::scheduler::quantum::Quantum;
@@ -489,6 +489,13 @@ mod tests {
             }
         }
         (sent, longest)
+    }
+
+    #[test]
+    fn state_is_as_large_as_the_documentation_has_it() {
+        let index = size_of::<u32>() + size_of::<u32>(); // a slot of the table of hosts, and a free number
+        let queue = size_of::<Queue>() + size_of::<Member>();
+        assert_eq!((queue, size_of::<Host>() + size_of::<Member>() + index), (52, 88));
     }
 
     #[test]

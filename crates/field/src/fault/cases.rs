@@ -116,10 +116,6 @@ pub fn find(name: &str) -> Option<&'static Fault> {
 impl Fault {
     /// Lets it happen.
     pub fn happen(&self) -> Happened {
-        let mut happened = Happened { fault: self.name, promised: self.promised, ..Happened::default() };
-        if let Err(error) = (self.act)(&mut happened) {
-            happened.broken.push(format!("it could not be gone through: {error}"));
-        }
-        happened
+        Happened::of(self.name, self.promised, self.act)
     }
 }

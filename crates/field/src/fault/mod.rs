@@ -35,6 +35,19 @@ pub struct Happened {
 }
 
 impl Happened {
+    /// What comes of `act`, which `promised` something.
+    pub(crate) fn of(
+        fault: &'static str,
+        promised: &'static str,
+        act: impl FnOnce(&mut Happened) -> Fallible<()>,
+    ) -> Happened {
+        let mut happened = Happened { fault, promised, ..Happened::default() };
+        if let Err(error) = act(&mut happened) {
+            happened.broken.push(format!("the run failed: {error}"));
+        }
+        happened
+    }
+
     /// Notes that `what` was promised, and whether it is so.
     pub(crate) fn check(&mut self, is_so: bool, what: impl Into<String>) {
         let what = what.into();

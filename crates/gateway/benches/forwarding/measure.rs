@@ -67,7 +67,10 @@ const PORT: u16 = 5001;
 pub fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result<[f64; 2], Failure> {
     // The kernel's own work is what a processor does beyond being idle, so that one may be.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
-    let _awake = if counts_idle { Awake::default() } else { Awake::keep()? };
+    let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
+    if let Err(error) = &awake {
+        eprintln!("note: {error}");
+    }
     stage.bed.enter(Place::Gateway)?;
     contestant.prepare()?;
     let watch = Watch::default();

@@ -469,11 +469,12 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters) {
     }
 }
 
-/// What waits for less than this is no queue that stands: CoDel's target (RFC 8289, section 4.3).
+/// The same of a leaf, whose buffer is not known where its parameters are: what waits for less is no standing queue (CoDel's target, RFC 8289,
+/// section 4.3).
 const LITTLE: Duration = Duration::from_ms(5);
 
-/// Below this a link drops nothing under `faba`: a quarter of the buffer. With 5 ms a flood that came in bursts from a busy machine took from the
-/// others on a link that was not full: of 10 free Mbit/s a TCP had 1.3 to 6.7, and 9.4 with a quarter of 50 ms.
+/// Below this a link drops nothing under `faba`: a quarter of the buffer. With 5 ms a flood in bursts took from an honest TCP on a link that was
+/// not full, in two of three runs (`make field ARGS="faults spoofed"`, docs/gateway/measured.md).
 fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }

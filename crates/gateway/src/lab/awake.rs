@@ -2,7 +2,7 @@
 //!
 //! A virtual processor that has nothing to do is given back to the host, and comes back when the host has time: on a busy host after
 //! milliseconds, at each of the thousands of wake-ups a second of a network. A process of the class `SCHED_IDLE` on each processor runs
-//! only while nobody else wants to, and makes way at once, so that the processor stays.
+//! only while no other wants to, and makes way at once, so that the processor stays.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,23 @@ pub struct Awake(Vec<Child>);
 impl Awake {
     /// Keeps all processors awake where this is a virtual machine. Does nothing on others, whose processors wake in microseconds.
     ///
-    /// Needs `chrt` and `setpriv` of util-linux.
+    /// Errors: `setpriv` or `chrt` of util-linux is missing or refused.
     pub fn keep() -> io::Result<Awake> {
+        Self::start().map_err(|error| {
+            let why = "processors may sleep, so that rates and delays suffer; install util-linux (`setpriv`, `chrt`)";
+            io::Error::new(error.kind(), format!("{why}: {error}"))
+        })
+    }
+
+    fn start() -> io::Result<Awake> {
         let is_virtual = fs::read_to_string("/proc/cpuinfo")?.contains(" hypervisor");
         let count = if is_virtual { thread::available_parallelism()?.get() } else { 0 };
         let mut awake = Awake::default();
+        if count > 0 {
+            // Where this fails so would the others, later and unseen.
+            let status = Command::new("chrt").args(["--idle", "0", "true"]).status()?;
+            status.success().then_some(()).ok_or_else(|| io::Error::other("`chrt --idle 0` was refused"))?;
+        }
         for _ in 0..count {
             // The kernel ends it with the thread that started it.
             let mut command = Command::new("setpriv");

@@ -24,7 +24,7 @@ impl Check<'_> {
             (None, None) if is_compared => Ok(()),
             (None, None) => Err(self.places.refuse(
                 &format!("expect.{at}"),
-                Problem::Missing { key: "min".into(), table: format!("expect.{at}") },
+                Problem::Missing { key: "min".into(), table: format!("expect.{at}"), note: String::new() },
             )),
             (Some(min), Some(max)) if min > max => self.refuse(Refusal {
                 path: &path("min"),

@@ -144,7 +144,7 @@ impl Check<'_> {
     fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
         let Some(rate) = &flow.rate else {
             let problem =
-                Problem::Missing { key: "rate".into(), table: format!("{path} (source = \"cbr\")") };
+                Problem::Missing { key: "rate".into(), table: path.into(), note: "source = \"cbr\"".into() };
             return Err(self.places.refuse(path, problem));
         };
         self.within(&format!("{path}.rate"), rate.0, bps(1)..=bps(FASTEST))?;

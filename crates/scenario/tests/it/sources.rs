@@ -412,7 +412,7 @@ fn a_trace_without_a_rate_goes_by_its_mean() {
     says(&notes[1], &["`a-b` follows a trace, mean 3.01 Mbit/s; disciplines there go by 3.01 Mbit/s"]);
 
     let nothing = without(on_link(""));
-    says(&refusal(folder.load(&nothing), "no rate"), &["the key `rate` is missing", "link (or `trace`)"]);
+    says(&refusal(folder.load(&nothing), "no rate"), &["the key `rate` is missing", "`link` (or `trace`)"]);
     let changes = without(on_link("changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]"));
     says(&refusal(folder.load(&changes), "no rate"), &["the key `rate` is missing"]);
     let fast = Folder::new().file("a.trace", "1\n".repeat(200_000).as_bytes()); // 2.4 Tbit/s
