@@ -1,58 +1,6 @@
-//! The `fairwire` command.
-//!
-//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
-//! 130 interrupted (what was finished has been reported).
-#![deny(unsafe_code)] // but for huge pages
-// These macros panic where the stream is gone: `tell` and `report::print` do not.
-#![deny(clippy::print_stderr, clippy::print_stdout)]
-
-mod args;
-mod chart;
-mod command;
-mod failure;
-mod hang_up;
-mod interrupt;
-mod output;
-mod pages;
-mod progress;
-mod report;
-mod reproduction;
-mod tell;
-mod terminal;
-mod typed;
-
-use args::{Cli, Command, LabCommand, TraceCommand};
-use clap::Parser;
-use failure::{Ending, Failure};
+//! The `fairwire` command: see the library beside it, which the compiler makes while it still works on the gateway.
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: pages::HugePages = pages::HugePages;
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    failure::install_style();
-    match dispatch(cli) {
-        Ok(ending) => ExitCode::from(ending.code()),
-        Err(failure) => failure.tell(),
-    }
-}
-
-fn dispatch(cli: Cli) -> Result<Ending, Failure> {
-    match cli.command {
-        Command::Run(args) => command::run::run(&args, cli.quiet),
-        Command::Reproduce(args) => command::reproduce::reproduce(&args, cli.quiet),
-        Command::Cache { cache } => command::cache::cache(cache.as_ref()),
-        Command::Describe(args) => command::describe::describe(&args),
-        Command::List { list } => command::list::list(&list),
-        Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
-        Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
-        Command::Demo => command::demo::demo(cli.quiet),
-        Command::Schema { which } => command::schema::schema(which),
-        Command::Completions { shell } => command::completions::completions(shell),
-        Command::Gateway { gateway } => command::gateway::gateway(gateway),
-        Command::GatewayGuard { charge } => Ok(command::gateway::guard(&charge)),
-        Command::Man { out } => command::man::man(&out),
-        Command::LabAgent { args } => Ok(command::lab::agent(args)),
-    }
+    fairwire_command::main()
 }

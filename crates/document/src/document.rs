@@ -3,16 +3,16 @@
 use crate::error::{DocumentError, Problem};
 use crate::mistakes;
 use crate::place::Sources;
+use crate::reader::{self, Mistake};
 use crate::set::{self, SetError};
 use crate::text;
-use crate::words::in_words;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue, Deserializer, Error};
+use toml::de::{DeString, DeTable, DeValue, Error};
 
 /// The places of every value, by dotted path such as `flow.0.count`.
 #[derive(Clone, Debug, Default)]
@@ -101,18 +101,13 @@ pub fn read<T: DeserializeOwned>(
     index(root.get_ref(), "", &mut places);
     let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
-    match T::deserialize(Deserializer::from(root)) {
+    match reader::read(&root) {
         Ok(value) => Ok(Read { value, places, sha256, sha256_without }),
         Err(first) => {
-            let root = parsed(name, text, changes, &mut Places::default())?;
-            let mut errors = mistakes::all::<T>(root);
-            if errors.is_empty() {
-                errors.push(first);
-            }
-            errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
-            let mut explained = errors.iter().map(|error| explained(&places, error));
-            let first = explained.next().expect("there is one");
-            Err(DocumentError { more: explained.collect(), ..first })
+            let mut found = mistakes::all::<T>(root, first);
+            found.sort_by_key(|mistake| mistake.span.start);
+            let explained = found.into_iter().map(|mistake| explained(&places, mistake)).collect();
+            Err(DocumentError::of_all(explained).expect("there is one"))
         }
     }
 }
@@ -200,37 +195,9 @@ fn index_value(path: &str, value: &Spanned<DeValue<'_>>, places: &mut Places) {
     }
 }
 
-/// Says in our words what the reader of the document said in serde's.
-fn explained(places: &Places, error: &Error) -> DocumentError {
-    let span = error.span().unwrap_or(0..0);
-    let message = error.message();
-    let problem = if let Some(rest) = message.strip_prefix("unknown field ") {
-        unknown("key", rest)
-    } else if let Some(rest) = message.strip_prefix("unknown variant ") {
-        unknown("word", rest)
-    } else if let Some(rest) = message.strip_prefix("missing field ") {
-        let table = places.path_at(&span).unwrap_or_default().to_string();
-        Problem::Missing {
-            key: quoted(rest).into_iter().next().unwrap_or_default(),
-            table,
-            note: String::new(),
-        }
-    } else {
-        let key = places.path_at(&span).unwrap_or("this value").to_string();
-        Problem::BadValue { message: in_words(&key, message), key }
-    };
-    places.at(span, problem)
-}
-
-/// From serde's "`given`, expected one of `a`, `b`".
-fn unknown(what: &'static str, message: &str) -> Problem {
-    let mut words = quoted(message).into_iter();
-    Problem::Unknown { what, given: words.next().unwrap_or_default(), allowed: words.collect() }
-}
-
-/// The words of `text` that stand between backticks.
-fn quoted(text: &str) -> Vec<String> {
-    text.split('`').skip(1).step_by(2).map(str::to_string).collect()
+fn explained(places: &Places, mistake: Mistake) -> DocumentError {
+    let span = mistake.span.clone();
+    places.at(span.clone(), mistake.explained(places.path_at(&span)))
 }
 
 /// What changes no result is not hashed.

@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod mistakes;
 mod place;
+mod reader;
 mod set;
 mod text;
 mod words;

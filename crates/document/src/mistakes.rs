@@ -1,33 +1,32 @@
 //! All mistakes of one reading, where the reader itself stops at the first.
 
+use crate::reader::{Mistake, read};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue, Deserializer, Error};
+use toml::de::{DeArray, DeTable, DeValue};
 
 /// More are not looked for: people mend these first.
 const MOST: usize = 10;
 
 /// What is wrong with `root` as a `T`, one after the other: what was refused is taken out, and the rest is read again. What is only
-/// missing because it was taken out is no mistake.
-pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>) -> Vec<Error> {
-    let mut found: Vec<Error> = Vec::new();
+/// missing because it was taken out is no mistake. `first` is the first mistake.
+pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
+    let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
+    let mut next = Some(first);
     // Each turn takes something out, so that it ends; tables above what was taken out cost a turn of their own.
     for _ in 0..MOST * 4 {
-        let Err(error) = T::deserialize(Deserializer::from(root.clone())) else { break };
-        let Some(span) = error.span() else {
-            found.push(error);
-            break;
-        };
-        let is_missing = error.message().starts_with("missing field ");
-        if !(is_missing && robbed.contains(&span)) {
-            found.push(error);
+        let Some(mistake) = next else { break };
+        let span = mistake.span.clone();
+        if !(mistake.is_missing() && robbed.contains(&span)) {
+            found.push(mistake);
         }
         let whole = root.span();
         if found.len() == MOST || !taken_out(root.get_mut(), &span, &whole, &mut robbed) {
             break;
         }
+        next = read::<T>(&root).err();
     }
     found
 }
