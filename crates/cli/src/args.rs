@@ -38,6 +38,15 @@ Examples:
 
 Finished runs are kept in the user's cache folder (`fairwire cache`): the same command goes on where it was stopped.";
 
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  fairwire calibrate faba.table1                  # in how much of what the paper leaves open does each claim hold?
+  fairwire calibrate sut afd --full --jobs 2
+  fairwire calibrate faba --full --studies studies --record
+
+What each paper leaves open stands in the `space.toml` of its study. Finished runs are kept (`fairwire cache`): the same command
+goes on where it was stopped, and gives the same answer with any number of jobs.";
+
 const CACHE_EXAMPLES: &str = "\
 Examples:
   fairwire cache         # where it is, how large, and how large it may become
@@ -139,6 +148,9 @@ pub enum Command {
     /// Make the figures and tables of papers again, and hold each claim against what was measured.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Draw the settings that papers leave open: which printed numbers can be reached, and how much of each claim depends on them.
+    #[command(after_help = CALIBRATE_EXAMPLES)]
+    Calibrate(CalibrateArgs),
     /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
@@ -373,6 +385,37 @@ pub struct ReproduceArgs {
     /// End with code 3 where a verdict is not the recorded one.
     #[arg(long)]
     pub expect_recorded: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all papers with a `space.toml`.
+    #[arg(value_name = "PAPER[.EXHIBIT]")]
+    pub exhibits: Vec<String>,
+    /// 8 draws; this is so when neither is given.
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// 32 draws.
+    #[arg(long)]
+    pub full: bool,
+    /// So many draws in place of those; powers of two fill the space most evenly.
+    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub draws: Option<u32>,
+    /// Runs at the same time; as many as there are cores when left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// How to print the claims.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Make every run again, also where there is a result.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Read the studies in this folder in place of those that came with the command.
+    #[arg(long, value_name = "DIR")]
+    pub studies: Option<PathBuf>,
+    /// Write what was found into the `calibration.toml` of each study, for `reproduce` to show; whole papers only.
+    #[arg(long, requires = "studies")]
+    pub record: bool,
 }
 
 /// What is written beside the report.

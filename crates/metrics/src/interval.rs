@@ -28,6 +28,19 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     estimate(&differences)
 }
 
+/// The 95 % interval of a probability of which `held` of `of` independent draws are known, from 0 to 1; `None` without draws.
+///
+/// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927: unlike the
+/// normal interval it is right near 0 and 1 too.
+pub fn proportion(held: usize, of: usize) -> Option<[f64; 2]> {
+    // The 97.5 % quantile of the normal distribution.
+    const Z: f64 = 1.959_963_984_540_054;
+    let (p, n) = (held as f64 / of as f64, of as f64);
+    let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);
+    (of > 0).then(|| [(centre - half).max(0.0), (centre + half).min(1.0)])
+}
+
 fn half_width_95(runs: &[f64], mean: f64) -> f64 {
     let n = runs.len() as f64;
     let variance = runs.iter().map(|run| (run - mean) * (run - mean)).sum::<f64>() / (n - 1.0);
@@ -47,6 +60,16 @@ mod tests {
         assert_eq!((told.mean, told.min, told.max), (5.5, 1.0, 10.0));
         // The table's five decimals allow 1e-5 times s / sqrt(n), which is about 1.
         assert!((told.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{told:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_wilsons() {
+        // By hand: 8 of 10, z = 1.96: centre (0.8 + 0.192073) / 1.384146 = 0.716740, half 0.226423.
+        let [low, high] = proportion(8, 10).unwrap();
+        assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
+        let [low, high] = proportion(0, 16).unwrap();
+        assert!(low == 0.0 && (high - 0.19361).abs() < 1e-4, "{low} {high}");
+        assert_eq!(proportion(0, 0), None);
     }
 
     #[test]

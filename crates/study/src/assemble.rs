@@ -272,7 +272,7 @@ impl Drawing<'_, '_> {
         for (rank, measure) in measures.iter().enumerate() {
             for &name in series {
                 let marks = self.of(&measure.id, name, spec).filter_map(|number| {
-                    let mut mark = mark(place(number.x, &number.at), number)?;
+                    let mut mark = self.mark(place(number.x, &number.at), number)?;
                     if let Some(x_measure) = &self.figure().x_measure {
                         let x = self.of(x_measure, name, spec).find(|x| x.at == number.at)?.estimate?;
                         (mark.x, mark.x_half_width) = (x.mean, x.half_width_95);
@@ -335,7 +335,7 @@ impl Drawing<'_, '_> {
                     marks.extend(
                         self.of(&measure.id, name, spec)
                             .filter(|n| n.at == *at)
-                            .filter_map(|n| mark(place, n)),
+                            .filter_map(|n| self.mark(place, n)),
                     );
                     let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
                     published.extend(here.map(|p| plain(place, p.value)));
@@ -370,7 +370,9 @@ impl Drawing<'_, '_> {
                 for (number, measure) in measures.iter().enumerate() {
                     let x = place(number, measure);
                     marks.extend(
-                        self.of(&measure.id, name, spec).filter(|n| n.at == *at).filter_map(|n| mark(x, n)),
+                        self.of(&measure.id, name, spec)
+                            .filter(|n| n.at == *at)
+                            .filter_map(|n| self.mark(x, n)),
                     );
                     let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
                     published.extend(here.map(|p| plain(x, p.value)));
@@ -455,15 +457,17 @@ impl Drawing<'_, '_> {
         }
         panels
     }
-}
 
-fn mark(x: f64, number: &Number) -> Option<Mark> {
-    let estimate = number.estimate?;
-    Some(Mark { x, y: estimate.mean, x_half_width: None, y_half_width: estimate.half_width_95 })
+    fn mark(&self, x: f64, number: &Number) -> Option<Mark> {
+        let estimate = number.estimate?;
+        let Number { measure, series, at, .. } = number;
+        let y_band = self.plan.study.calibration.band(&self.plan.spec().id, measure, series, at);
+        Some(Mark { x, y: estimate.mean, x_half_width: None, y_half_width: estimate.half_width_95, y_band })
+    }
 }
 
 fn plain(x: f64, y: f64) -> Mark {
-    Mark { x, y, x_half_width: None, y_half_width: None }
+    Mark { x, y, ..Mark::default() }
 }
 
 fn position(names: &mut Vec<String>, name: &str) -> usize {

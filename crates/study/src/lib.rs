@@ -2,11 +2,13 @@
 //!
 //! A study is a folder with `study.toml` (what is varied, measured, drawn and claimed), scenarios, and `reference.toml` (the
 //! numbers as printed). [`Study::read`] reads one; [`Plan::of`] makes of an exhibit the runs that it needs; [`execute()`] makes each
-//! run once and keeps it on disk; [`assemble()`] puts numbers, drawings and verdicts together.
+//! run once and keeps it on disk; [`assemble()`] puts numbers, drawings and verdicts together. [`calibration`] asks how much of it depends on what a
+//! paper leaves open.
 #![forbid(unsafe_code)]
 
 mod assemble;
 mod cache;
+pub mod calibration;
 pub mod computed;
 mod execute;
 mod expression;
@@ -25,5 +27,5 @@ mod watch;
 pub use assemble::assemble;
 pub use cache::{Cache, Held, clean, held};
 pub use execute::{Executed, Fault, Gathered, Gave, Work, execute};
-pub use plan::{Cell, Curves, Measure, Plan};
+pub use plan::{Cell, Changes, Curves, Measure, Plan};
 pub use study::{Recorded, Study};

@@ -83,11 +83,30 @@ pub struct Curves {
     pub split: Split,
 }
 
+/// How an exhibit is run otherwise than its study says.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Changes to its scenarios, as `--set`; what varies along its axis stays as it is.
+    pub set: Vec<String>,
+    /// Only so many of its seeds, the first ones.
+    pub seeds: Option<usize>,
+}
+
 impl<'a> Plan<'a> {
     /// The plan of exhibit number `at` of `study`.
     pub fn of(study: &'a Study, at: usize, depth: Depth) -> Result<Self, ScenarioError> {
+        Self::changed(study, at, depth, &Changes::default())
+    }
+
+    /// The same with changes.
+    pub fn changed(
+        study: &'a Study,
+        at: usize,
+        depth: Depth,
+        changes: &Changes,
+    ) -> Result<Self, ScenarioError> {
         let spec = &study.spec.exhibit[at];
-        let maker = Maker { study, at, spec, depth };
+        let maker = Maker { study, at, spec, depth, changes };
         let seeds = maker.seeds();
         let mut plan = Plan {
             study,
@@ -124,12 +143,17 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Files of a study that are no scenarios.
+const NO_SCENARIOS: [&str; 5] =
+    ["study.toml", "reference.toml", "verdicts.toml", "space.toml", "calibration.toml"];
+
 /// Makes a plan.
 struct Maker<'a> {
     study: &'a Study,
     at: usize,
     spec: &'a ExhibitSpec,
     depth: Depth,
+    changes: &'a Changes,
 }
 
 impl Maker<'_> {
@@ -140,7 +164,8 @@ impl Maker<'_> {
     fn seeds(&self) -> Vec<u64> {
         let SeedsSpec { quick, full } = self.spec.seeds.as_ref().unwrap_or(&self.study.spec.seeds);
         let seeds = if self.depth == Depth::Quick { quick } else { full };
-        seeds.as_slice().to_vec()
+        let seeds = seeds.as_slice();
+        seeds[..self.changes.seeds.unwrap_or(seeds.len()).min(seeds.len())].to_vec()
     }
 
     fn computed(&self) -> Result<Option<&'static computed::Entry>, ScenarioError> {
@@ -236,10 +261,11 @@ impl Maker<'_> {
             point.scenario.as_ref().or(of_case).or(self.spec.scenario.as_ref()).cloned().unwrap_or_default();
         let mut set = self.spec.set.clone();
         set.extend(case.iter().flat_map(|case| case.set.iter().cloned()));
-        set.extend(point.set.iter().cloned());
         if self.depth == Depth::Quick {
             set.extend(self.spec.quick.set.iter().cloned());
         }
+        set.extend(self.changes.set.iter().cloned());
+        set.extend(point.set.iter().cloned());
         let lists = [
             &point.disciplines,
             case.map_or(&self.spec.disciplines, |case| &case.disciplines),
@@ -255,8 +281,7 @@ impl Maker<'_> {
     ) -> Result<Scenario, ScenarioError> {
         let folder = &self.study.folder;
         let Some(text) = folder.files.get(&file) else {
-            let is_one =
-                |name: &&String| !["study.toml", "reference.toml", "verdicts.toml"].contains(&name.as_str());
+            let is_one = |name: &&String| !NO_SCENARIOS.contains(&name.as_str());
             let allowed: Vec<String> = folder.files.keys().filter(is_one).cloned().collect();
             let problem = Problem::Unknown { what: "scenario of this study", given: file, allowed };
             return Err(self.study.places.refuse(&format!("exhibit.{}.scenario", self.at), problem));

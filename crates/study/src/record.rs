@@ -3,6 +3,7 @@
 //! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same numbers as they are to be
 //! drawn: which line is which is settled here, so that whoever draws need not know how a study is written.
 
+use crate::calibration::{Held, Summary};
 use fairwire_metrics::record::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub struct Results {
     pub depth: Depth,
     /// Was it stopped before all was done? Then only finished exhibits are here.
     pub interrupted: bool,
+    /// What the recorded calibration of each paper says, by paper.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub calibrated: BTreeMap<String, Summary>,
     /// The exhibits, by paper and in its order.
     pub exhibits: Vec<Exhibit>,
 }
@@ -218,7 +222,7 @@ pub struct Line {
 }
 
 /// One mark of a line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Horizontally.
     pub x: f64,
@@ -230,6 +234,9 @@ pub struct Mark {
     /// Half the width of the 95 % interval of `y`; absent with fewer than two seeds, and for the paper's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_half_width: Option<f64>,
+    /// The least and the greatest `y` over the draws of what the paper leaves open, where that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub y_band: Option<[f64; 2]>,
 }
 
 /// Something that the paper says, and what came of it.
@@ -254,6 +261,9 @@ pub struct Claim {
     /// Did the mean say yes, and only the interval no? More seeds may settle it.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_undecided: bool,
+    /// In how many draws of what the paper leaves open it holds, where that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub calibrated: Option<Held>,
 }
 
 /// What came of a claim.

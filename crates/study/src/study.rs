@@ -1,5 +1,6 @@
 //! A study as read from its folder, with the errors that can be told without a scenario.
 
+use crate::calibration::Calibration;
 use crate::library::Folder;
 use crate::record::Verdict;
 use crate::spec::{ClaimSpec, FORMAT, NumberSpec, ReferenceSpec, StudySpec};
@@ -22,6 +23,8 @@ pub struct Study {
     pub reference: Vec<NumberSpec>,
     /// The verdicts recorded, for `--quick` and for `--full`.
     pub recorded: Recorded,
+    /// The calibration recorded; empty where there is none.
+    pub calibration: Calibration,
 }
 
 /// The verdicts of `verdicts.toml`, by exhibit and claim: `table1.faba-above-fred`.
@@ -66,7 +69,11 @@ impl Study {
             read_document::<ReferenceSpec>(&path("reference.toml"), text("reference.toml"))?;
         check_reference(&spec, &reference, &at)?;
         let (recorded, _) = read_document::<Recorded>(&path("verdicts.toml"), text("verdicts.toml"))?;
-        Ok(Study { folder: folder.clone(), spec, places, reference: reference.number, recorded })
+        let calibration = match folder.files.get("calibration.toml") {
+            Some(text) => read_document(&path("calibration.toml"), text)?.0,
+            None => Calibration::default(),
+        };
+        Ok(Study { folder: folder.clone(), spec, places, reference: reference.number, recorded, calibration })
     }
 
     /// How many exhibits has it?

@@ -96,7 +96,7 @@ fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, S
 }
 
 /// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces stay.
-fn filled(text: &str, x: f64) -> Result<String, String> {
+pub fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{x") {

@@ -94,6 +94,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
         verdict,
         detail: claim.not_testable.clone().unwrap_or_else(|| detail(&findings, &outcomes)),
         is_undecided,
+        calibrated: plan.study.calibration.claims.get(&format!("{}.{}", plan.spec().id, claim.id)).copied(),
     }
 }
 

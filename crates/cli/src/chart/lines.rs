@@ -20,6 +20,13 @@ const SEEN: f64 = 0.4;
 
 /// Our lines, and the paper's numbers above them.
 pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
+    // Below all lines.
+    for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
+        let band = band(panel, line, plot);
+        if !band.is_empty() {
+            put(out, format_args!("<path class=\"band f{}\" d=\"{band}\"/>\n", class(line)));
+        }
+    }
     for line in &panel.lines {
         put(out, format_args!("<g><title>{}</title>", escaped(&line.label)));
         match panel.kind {
@@ -86,6 +93,23 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
             ),
         );
     }
+}
+
+/// What the line may be under other settings: there along the least values, and back along the greatest.
+fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
+    let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
+    let ends: Vec<(f64, [f64; 2])> =
+        drawn.filter_map(|mark| Some((plot.x(mark.x), mark.y_band?.map(|y| plot.y(y))))).collect();
+    if ends.len() < 2 {
+        return String::new();
+    }
+    let low = ends.iter().map(|(x, [low, _])| (x, low));
+    let high = ends.iter().rev().map(|(x, [_, high])| (x, high));
+    let mut path = String::new();
+    for (at, (x, y)) in low.chain(high).enumerate() {
+        put(&mut path, format_args!("{}{x:.1} {y:.1}", if at == 0 { 'M' } else { 'L' }));
+    }
+    path + "Z"
 }
 
 /// The intervals of `mark`. An end outside of the plot is an arrowhead at its edge.

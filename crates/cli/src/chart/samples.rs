@@ -22,13 +22,22 @@ pub fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
 pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
     points
         .iter()
-        .map(|(x, y)| Mark { x: *x, y: *y, x_half_width: None, y_half_width: Some(0.02 * y.abs()) })
+        .map(|(x, y)| Mark {
+            x: *x,
+            y: *y,
+            x_half_width: None,
+            y_half_width: Some(0.02 * y.abs()),
+            y_band: None,
+        })
         .collect()
 }
 
 /// The paper's: marks without intervals.
 pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
-    points.iter().map(|(x, y)| Mark { x: *x, y: *y, x_half_width: None, y_half_width: None }).collect()
+    points
+        .iter()
+        .map(|(x, y)| Mark { x: *x, y: *y, x_half_width: None, y_half_width: None, y_band: None })
+        .collect()
 }
 
 /// FABA's Table 1 as a panel of `kind`: numbers of the paper, and "ours" a hundredth below.

@@ -31,6 +31,7 @@ const SHAPES: &str = "
   .chart .grid { stroke-width: 1 }
   .chart .edge { stroke-width: 1.2; fill: none }
   .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round }
+  .chart .band { opacity: 0.13 }
   .chart .whisker { fill: none; stroke-width: 1.3; opacity: 0.6 }
   .chart .onbar { fill: none; stroke-width: 1.3 }
   .chart .hollow { stroke-width: 1.8 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod cache;
+pub mod calibrate;
 pub mod completions;
 pub mod demo;
 pub mod describe;

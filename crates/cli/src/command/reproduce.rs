@@ -33,11 +33,12 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     }
     prove(&args.out)?;
     let cache = cache::open().fresh(args.fresh);
-    let executed = run(&plans, &cache, args, quiet)?;
+    let what = match plans.as_slice() {
+        [plan] => plan.study.name(plan.at),
+        _ => format!("{} exhibits", plans.len()),
+    };
+    let executed = run(&plans, &what, &cache, args.jobs, quiet)?;
     let kept = cache::problem(&cache);
-    if let Some(problem) = &kept {
-        tell(format_args!("note: runs are not kept: {problem}"));
-    }
     let is_whole = executed.is_whole.iter().all(|whole| *whole);
     let done = plans.iter().zip(&executed.gathered).zip(&executed.is_whole).filter(|(_, whole)| **whole);
     let mut results = Results {
@@ -46,6 +47,11 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         fairwire_version: env!("CARGO_PKG_VERSION").into(),
         depth,
         interrupted: !is_whole,
+        calibrated: studies
+            .iter()
+            .filter(|study| !study.calibration.claims.is_empty())
+            .map(|study| (study.spec.paper.clone(), study.calibration.summary.clone()))
+            .collect(),
         exhibits: done.map(|((plan, gathered), _)| assemble(plan, gathered)).collect(),
     };
     say_where(&mut results, &studies, args.studies.as_deref());
@@ -105,13 +111,13 @@ const MOST_COLUMNS: usize = 120;
 
 /// How claims are printed.
 #[derive(Clone, Copy)]
-enum Form {
+pub enum Form {
     Table,
     Json,
 }
 
 impl Form {
-    fn of(format: Format) -> Result<Self, Failure> {
+    pub fn of(format: Format) -> Result<Self, Failure> {
         match format {
             Format::Table => Ok(Form::Table),
             Format::Json => Ok(Form::Json),
@@ -150,7 +156,7 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
 }
 
 /// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
-fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
+pub fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
     let is_meant =
         |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
@@ -177,7 +183,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
 }
 
 /// Proves that results can be written into `out` before any time is spent.
-fn prove(out: &Path) -> Result<(), Failure> {
+pub fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us tidy up
     let proven =
         fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json"), ".probe"));
@@ -187,15 +193,18 @@ fn prove(out: &Path) -> Result<(), Failure> {
     })
 }
 
-fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> Result<Executed, Failure> {
-    let what = match plans {
-        [plan] => plan.study.name(plan.at),
-        _ => format!("{} exhibits", plans.len()),
-    };
-    let progress = Progress::new(&what, 10, Part::whole(), quiet);
+/// Makes what `plans` need, `jobs` at a time; progress is called `what`.
+pub fn run(
+    plans: &[Plan<'_>],
+    what: &str,
+    cache: &Cache,
+    jobs: Option<u16>,
+    quiet: bool,
+) -> Result<Executed, Failure> {
+    let progress = Progress::new(what, 10, Part::whole(), quiet);
     let work = Work {
         cache,
-        jobs: usize::from(args.jobs.unwrap_or(0)),
+        jobs: usize::from(jobs.unwrap_or(0)),
         progress: &|fraction| progress.reach(fraction),
         stop: interrupt::flag(),
     };
@@ -206,10 +215,13 @@ fn run(plans: &[Plan<'_>], cache: &Cache, args: &ReproduceArgs, quiet: bool) -> 
         let Executed { made, found, .. } = executed;
         tell(format_args!("{made} runs made, {found} taken from earlier"));
     }
+    if let Some(problem) = cache::problem(cache) {
+        tell(format_args!("note: runs are not kept: {problem}"));
+    }
     Ok(executed)
 }
 
-fn full(out: &Path, error: &io::Error) -> Failure {
+pub fn full(out: &Path, error: &io::Error) -> Failure {
     Failure::user(
         format!("--out `{}`: {error}", out.display()),
         "make room and give the same command again: finished runs are kept in the cache (`fairwire cache`)",

@@ -1,5 +1,6 @@
 //! `docs/reproduction.md`: what came of each claim.
 
+use super::calibrated;
 use super::conditions;
 use super::tally::{Paper, papers, words};
 use crate::chart::style::cut;
@@ -31,6 +32,10 @@ pub fn document(results: &Results) -> String {
         out.push_str("**This run was interrupted: only the exhibits named below were made.**\n\n");
     }
     counts(&mut out, &papers);
+    calibrated::tables(&mut out, results, &papers);
+    if !results.calibrated.is_empty() {
+        out.push_str("\n# Claims, one by one\n");
+    }
     for paper in &papers {
         let _ = write!(out, "\n## {}: {}\n\n{}\n", cell(paper.name), cell(paper.study), cell(paper.source));
         claims(&mut out, paper);
@@ -88,7 +93,7 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
 }
 
 /// Text for a cell, in which a bar or a line's end would end it, and marks would be read as Markdown.
-fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

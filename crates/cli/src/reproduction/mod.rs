@@ -1,5 +1,6 @@
 //! What `fairwire reproduce` leaves for readers: a picture and a CSV of each exhibit, a page of all, and the document in `docs`.
 
+mod calibrated;
 mod csv;
 mod document;
 mod page;

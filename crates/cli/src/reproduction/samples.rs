@@ -17,6 +17,7 @@ pub fn claim(id: &str, verdict: Verdict) -> Claim {
         verdict,
         detail: "at P/10: 0.014 \u{b1} 0.002".into(),
         is_undecided: false,
+        calibrated: None,
     }
 }
 
@@ -93,6 +94,7 @@ fn results(exhibits: Vec<Exhibit>) -> Results {
         fairwire_version: "0.1.0".into(),
         depth: Depth::Quick,
         interrupted: false,
+        calibrated: std::collections::BTreeMap::new(),
         exhibits,
     }
 }

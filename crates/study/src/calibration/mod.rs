@@ -1,0 +1,186 @@
+//! How much of what a paper says depends on what it does not print.
+//!
+//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws of it are run beside the study's own choice; each claim
+//! then has the share of draws in which it holds, and the draw nearest to the printed numbers is the best one. The draws fill the space evenly:
+//! a share is one of admissible settings, none of likely ones.
+
+mod record;
+mod space;
+
+pub use record::{Calibration, Distance, Held, Summary};
+pub use space::{Draw, Drawn, MOST_DRAWS, SettingSpec, SpaceSpec};
+
+use crate::assemble::assemble;
+use crate::execute::Gathered;
+use crate::plan::{Changes, Plan};
+use crate::record::{Claim, Depth, Exhibit, Published, Verdict};
+use crate::study::Study;
+use fairwire_scenario::ScenarioError;
+use std::collections::BTreeMap;
+
+/// Two tell chance from a difference well enough where many draws are looked at together.
+const SEEDS: usize = 2;
+
+/// The exhibits of one paper under draws of its space: what has to be run, and what comes of it.
+pub struct Trial<'a> {
+    space: SpaceSpec,
+    draws: Vec<Draw>,
+    /// Of the study as it is, then of each draw: a plan for each exhibit.
+    plans: Vec<Plan<'a>>,
+    exhibits: usize,
+}
+
+impl<'a> Trial<'a> {
+    /// Those of `exhibits` of `study` in which something is open, under so many draws.
+    pub fn of(
+        study: &'a Study,
+        space: &SpaceSpec,
+        exhibits: &[usize],
+        draws: u32,
+    ) -> Result<Self, ScenarioError> {
+        let id = |at: usize| study.spec.exhibit[at].id.as_str();
+        let open: Vec<usize> = exhibits.iter().copied().filter(|&at| space.concerns(id(at))).collect();
+        let draws: Vec<Draw> = (0..draws).map(|number| space.draw(number)).collect();
+        let mut plans = Vec::new();
+        for draw in std::iter::once(None).chain(draws.iter().map(Some)) {
+            for &at in &open {
+                let set = draw.map_or_else(Vec::new, |draw| space.changes(draw, id(at)));
+                plans.push(Plan::changed(study, at, Depth::Quick, &Changes { set, seeds: Some(SEEDS) })?);
+            }
+        }
+        Ok(Trial { space: space.clone(), draws, plans, exhibits: open.len() })
+    }
+
+    /// What has to be run, for [`execute`](crate::execute()).
+    pub fn plans(&self) -> &[Plan<'a>] {
+        &self.plans
+    }
+
+    /// What came of it: `gathered` has what each plan needs.
+    pub fn judged(&self, gathered: &[Gathered]) -> Calibration {
+        let made: Vec<Exhibit> =
+            self.plans.iter().zip(gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect();
+        let turns: Vec<&[Exhibit]> = made.chunks(self.exhibits.max(1)).collect();
+        let Some((chosen, drawn)) = turns.split_first() else { return Calibration::default() };
+        let errors: Vec<Vec<Option<f64>>> = turns.iter().map(|turn| errors(turn)).collect();
+        let known: Vec<usize> =
+            (0..errors[0].len()).filter(|&at| errors.iter().all(|turn| turn[at].is_some())).collect();
+        let mean = |turn: usize, of: &[usize]| {
+            let sum: f64 = of.iter().map(|&at| errors[turn][at].unwrap_or_default()).sum();
+            sum / of.len() as f64
+        };
+        // The study's own choice is one of the candidates.
+        let nearest = |of: &[usize]| {
+            (0..turns.len()).min_by(|&a, &b| mean(a, of).total_cmp(&mean(b, of))).unwrap_or_default()
+        };
+        let best = if known.is_empty() { 0 } else { nearest(&known) };
+        let distance = (!known.is_empty()).then(|| Distance {
+            numbers: known.len(),
+            chosen: mean(0, &known),
+            best: mean(best, &known),
+            held_out: held_out(&known, &nearest, &mean),
+        });
+        Calibration {
+            summary: Summary {
+                draws: self.draws.len(),
+                seeds: self.plans.first().map_or_else(Vec::new, |plan| plan.seeds.clone()),
+                distance,
+                best: self.values(best.checked_sub(1)),
+            },
+            claims: claims(chosen, drawn, turns[best]),
+            bands: bands(&turns),
+        }
+    }
+
+    /// What draw number `at` has, by setting; nothing for the study's own choice.
+    fn values(&self, at: Option<usize>) -> BTreeMap<String, String> {
+        let settings = self.space.setting.iter();
+        at.map_or_else(BTreeMap::new, |at| {
+            settings.zip(&self.draws[at].values).map(|(s, drawn)| (s.id.clone(), drawn.is.clone())).collect()
+        })
+    }
+}
+
+/// The best setting by every second number, held against the others, and the other way round: the mean of both.
+fn held_out(
+    known: &[usize],
+    nearest: &dyn Fn(&[usize]) -> usize,
+    mean: &dyn Fn(usize, &[usize]) -> f64,
+) -> Option<f64> {
+    let half = |rest: usize| -> Vec<usize> {
+        known.iter().enumerate().filter(|(at, _)| at % 2 == rest).map(|(_, &number)| number).collect()
+    };
+    let (even, odd) = (half(0), half(1));
+    (!odd.is_empty()).then(|| {
+        let other = |seen: &[usize], unseen: &[usize]| mean(nearest(seen), unseen) * unseen.len() as f64;
+        (other(&even, &odd) + other(&odd, &even)) / known.len() as f64
+    })
+}
+
+/// How far each printed number is from ours, as a part of it; `None` where ours has none. A number that is small beside the others of its
+/// measure is held against their mean size.
+fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
+    exhibits
+        .iter()
+        .flat_map(|exhibit| exhibit.published.iter().map(|printed| error(exhibit, printed)))
+        .collect()
+}
+
+fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
+    let ours = exhibit.numbers.iter().find(|ours| {
+        ours.measure == printed.measure
+            && ours.series == printed.series
+            && (ours.at == printed.at || printed.x.is_some_and(|x| crate::sweep::is_near(ours.x, x)))
+    });
+    let sizes: Vec<f64> = exhibit
+        .published
+        .iter()
+        .filter(|other| other.measure == printed.measure)
+        .map(|other| other.value.abs())
+        .collect();
+    let mean_size = sizes.iter().sum::<f64>() / sizes.len() as f64;
+    let mean = ours?.estimate?.mean;
+    Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
+}
+
+/// For each claim that can be tested: does it hold in the mean as chosen, in the best draw, and in how many draws.
+fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
+    let mut all = BTreeMap::new();
+    for (place, exhibit) in chosen.iter().enumerate() {
+        for (at, claim) in exhibit.claims.iter().enumerate() {
+            let Some(as_chosen) = holds(claim) else { continue };
+            let in_turn = |turn: &[Exhibit]| holds(&turn[place].claims[at]) == Some(true);
+            let held = Held {
+                chosen: as_chosen,
+                best: in_turn(best),
+                held: drawn.iter().filter(|turn| in_turn(turn)).count(),
+                of: drawn.len(),
+            };
+            all.insert(format!("{}.{}", exhibit.id, claim.id), held);
+        }
+    }
+    all
+}
+
+/// Does it hold in the mean over the seeds? Few seeds leave much undecided, which many draws settle.
+fn holds(claim: &Claim) -> Option<bool> {
+    match claim.verdict {
+        Verdict::NotTestable => None,
+        Verdict::Holds => Some(true),
+        Verdict::DoesNotHold => Some(claim.is_undecided),
+    }
+}
+
+/// The least and the greatest mean of each number.
+fn bands(turns: &[&[Exhibit]]) -> BTreeMap<String, [f64; 2]> {
+    let mut bands: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+    for exhibit in turns.iter().flat_map(|turn| turn.iter()) {
+        for number in &exhibit.numbers {
+            let Some(estimate) = number.estimate else { continue };
+            let key = record::number(&exhibit.id, &number.measure, &number.series, &number.at);
+            let band = bands.entry(key).or_insert([estimate.mean; 2]);
+            *band = [band[0].min(estimate.mean), band[1].max(estimate.mean)];
+        }
+    }
+    bands
+}

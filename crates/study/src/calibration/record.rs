@@ -1,0 +1,89 @@
+//! What a calibration found, as it is kept beside its study.
+
+use fairwire_metrics::interval::proportion;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What came of the draws of one paper's space: `calibration.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// All in all.
+    pub summary: Summary,
+    /// By exhibit and claim: `table1.faba-above-fred`.
+    #[serde(default)]
+    pub claims: BTreeMap<String, Held>,
+    /// The least and the greatest mean of each number, by exhibit, measure, series and point.
+    #[serde(default)]
+    pub bands: BTreeMap<String, [f64; 2]>,
+}
+
+/// What a calibration says of a paper as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// How many draws.
+    pub draws: usize,
+    /// The seeds of each.
+    pub seeds: Vec<u64>,
+    /// How far the printed numbers are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub distance: Option<Distance>,
+    /// The settings nearest to the printed numbers; none where the study's own are.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub best: BTreeMap<String, String>,
+}
+
+/// The mean difference to the printed numbers, each as a part of its number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Distance {
+    /// Of how many numbers.
+    pub numbers: usize,
+    /// As the study chose.
+    pub chosen: f64,
+    /// In the best draw.
+    pub best: f64,
+    /// Of each half, in the draw that is best by the other half.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held_out: Option<f64>,
+}
+
+/// In how many draws a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    /// As the study chose, with the seeds of a draw.
+    pub chosen: bool,
+    /// In the best draw.
+    pub best: bool,
+    /// In so many draws.
+    pub held: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+impl Held {
+    /// The share of draws in which it holds, from 0 to 1, with its 95 % interval.
+    pub fn share(&self) -> Option<(f64, [f64; 2])> {
+        proportion(self.held, self.of).map(|interval| (self.held as f64 / self.of as f64, interval))
+    }
+}
+
+impl Calibration {
+    /// As it stands in `calibration.toml`.
+    pub fn text(&self) -> String {
+        let text = toml::to_string(self).expect("plain data, tables last");
+        format!("# Written by `fairwire calibrate --record`.\n\n{text}")
+    }
+
+    /// The least and the greatest mean of a number over all draws.
+    pub fn band(&self, exhibit: &str, measure: &str, series: &str, at: &str) -> Option<[f64; 2]> {
+        self.bands.get(&number(exhibit, measure, series, at)).copied()
+    }
+}
+
+/// The key of a number among the bands.
+pub(super) fn number(exhibit: &str, measure: &str, series: &str, at: &str) -> String {
+    format!("{exhibit} {measure} {series} {at}").trim_end().into()
+}

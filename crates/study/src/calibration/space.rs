@@ -1,0 +1,208 @@
+//! What a paper leaves open: the settings that it does not print, what is admissible for each, and draws of them.
+
+use crate::plan::{Changes, Plan};
+use crate::record::{Depth, Scale};
+use crate::study::Study;
+use crate::sweep;
+use fairwire_document::{Places, Problem, read_document};
+use fairwire_scenario::ScenarioError;
+use serde::Deserialize;
+
+/// What stands in `space.toml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpaceSpec {
+    /// The settings, each drawn independently of the others.
+    #[serde(default)]
+    pub setting: Vec<SettingSpec>,
+}
+
+/// One setting that the paper leaves open.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingSpec {
+    /// Its name.
+    pub id: String,
+    /// What the paper says of it, or that it says nothing, and where.
+    pub paper: String,
+    /// The exhibits that it concerns.
+    pub exhibits: Vec<String>,
+    /// The admissible choices, each as likely as the others.
+    #[serde(default)]
+    pub choice: Vec<ChoiceSpec>,
+    /// In place of choices: from where to where.
+    pub range: Option<[f64; 2]>,
+    /// How a range is drawn: evenly by default, or evenly in the logarithm.
+    #[serde(default)]
+    pub scale: Scale,
+    /// The changes to the scenario for a number of the range, in which `{x}`, `{x*2}` or `{x/8}` stands for it.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// One choice.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceSpec {
+    /// What it is, in a few words.
+    pub is: String,
+    /// The changes to the scenario; none where the scenario has it so.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// A value for each setting.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// By setting, in the order of the space.
+    pub values: Vec<Drawn>,
+}
+
+/// The value of one setting.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// What it is.
+    pub is: String,
+    set: Vec<String>,
+}
+
+/// Draws are the same on every machine and in every order.
+const SEED: u32 = 1;
+
+/// The sequence has no more points.
+pub const MOST_DRAWS: u32 = 1 << 16;
+/// Nor more dimensions.
+const MOST_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
+
+impl SpaceSpec {
+    /// Reads the space of `study`; `None` where it declares none. Each choice is tried on each scenario that it concerns.
+    pub fn read(study: &Study) -> Result<Option<Self>, ScenarioError> {
+        const NAME: &str = "space.toml";
+        let Some(text) = study.folder.files.get(NAME) else { return Ok(None) };
+        let (space, places) = read_document::<SpaceSpec>(&format!("{}{NAME}", study.folder.prefix), text)?;
+        space.check(study, &places)?;
+        Ok(Some(space))
+    }
+
+    /// Draw number `number` of the space: a point of Owen's scrambled Sobol sequence (Burley 2020), which fills it more evenly than chance.
+    pub fn draw(&self, number: u32) -> Draw {
+        let unit = |dimension: usize| f64::from(sobol_burley::sample(number, dimension as u32, SEED));
+        Draw { values: self.setting.iter().enumerate().map(|(at, setting)| setting.at(unit(at))).collect() }
+    }
+
+    /// What `draw` changes in the scenarios of `exhibit`.
+    pub fn changes(&self, draw: &Draw, exhibit: &str) -> Vec<String> {
+        let both = self.setting.iter().zip(&draw.values);
+        both.filter(|(setting, _)| setting.concerns(exhibit))
+            .flat_map(|(_, drawn)| drawn.set.clone())
+            .collect()
+    }
+
+    /// Is anything open in `exhibit`?
+    pub fn concerns(&self, exhibit: &str) -> bool {
+        self.setting.iter().any(|setting| setting.concerns(exhibit))
+    }
+
+    fn check(&self, study: &Study, places: &Places) -> Result<(), ScenarioError> {
+        if self.setting.len() > MOST_SETTINGS {
+            return Err(refuse(
+                places,
+                "setting",
+                format!("{} were given; allowed: {MOST_SETTINGS}", self.setting.len()),
+            ));
+        }
+        for (number, setting) in self.setting.iter().enumerate() {
+            let key = |key: &str| format!("setting.{number}.{key}");
+            if self.setting[..number].iter().any(|other| other.id == setting.id) {
+                return Err(refuse(places, &key("id"), format!("there are two settings `{}`", setting.id)));
+            }
+            if setting.choice.is_empty() == setting.range.is_none() {
+                let why = "a setting has either `choice` or `range`";
+                return Err(refuse(places, &key("id"), why));
+            }
+            if let Some([from, to]) = setting.range
+                && (from >= to || (setting.scale == Scale::Log && from <= 0.0))
+            {
+                let allowed = "allowed: the smaller number first, and above 0 where the scale is `log`";
+                return Err(refuse(places, &key("range"), format!("[{from}, {to}] was given; {allowed}")));
+            }
+            let mut tried = Vec::new();
+            for (at, exhibit) in setting.exhibits.iter().enumerate() {
+                let own = study.spec.exhibit.iter().filter(|own| own.scenario.is_some());
+                let Some(place) =
+                    study.spec.exhibit.iter().position(|own| own.id == *exhibit && own.scenario.is_some())
+                else {
+                    let allowed = own.map(|own| own.id.clone()).collect();
+                    let problem = Problem::Unknown { what: "exhibit", given: exhibit.clone(), allowed };
+                    return Err(places.refuse(&key(&format!("exhibits.{at}")), problem));
+                };
+                // Exhibits of one scenario have the same keys.
+                let scenario = &study.spec.exhibit[place].scenario;
+                if tried.contains(&scenario) {
+                    continue;
+                }
+                tried.push(scenario);
+                for (path, drawn) in setting.each() {
+                    let changes = Changes { set: drawn.set, seeds: None };
+                    let path = key(path.as_str());
+                    Plan::changed(study, place, Depth::Quick, &changes).map_err(|error| {
+                        refuse(
+                            places,
+                            &path,
+                            format!("`{}` in {}: {}", drawn.is, study.name(place), error.problem),
+                        )
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(places: &Places, path: &str, message: impl Into<String>) -> ScenarioError {
+    places.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
+}
+
+impl SettingSpec {
+    fn concerns(&self, exhibit: &str) -> bool {
+        self.exhibits.iter().any(|own| own == exhibit)
+    }
+
+    /// The value at `unit` of the way, from 0 to 1.
+    fn at(&self, unit: f64) -> Drawn {
+        match self.range {
+            None => {
+                let place = (unit * self.choice.len() as f64) as usize;
+                let ChoiceSpec { is, set } = self.choice[place.min(self.choice.len() - 1)].clone();
+                Drawn { is, set }
+            }
+            Some([from, to]) => {
+                let x = match self.scale {
+                    Scale::Linear => from + unit * (to - from),
+                    Scale::Log => from * libm::pow(to / from, unit),
+                };
+                // Four digits are enough to be told apart, and short enough to be typed.
+                let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
+                let x =
+                    libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));
+                let set = self.set.iter().map(|text| sweep::filled(text, x).unwrap_or_else(|_| text.clone()));
+                Drawn { is: x.to_string(), set: set.collect() }
+            }
+        }
+    }
+
+    /// Each choice, or both ends of the range, with its key.
+    fn each(&self) -> Vec<(String, Drawn)> {
+        match self.range {
+            None => {
+                let choices = self.choice.iter().enumerate();
+                choices
+                    .map(|(at, choice)| {
+                        (format!("choice.{at}"), Drawn { is: choice.is.clone(), set: choice.set.clone() })
+                    })
+                    .collect()
+            }
+            Some(_) => [0.0, 1.0].map(|unit| ("range".into(), self.at(unit))).to_vec(),
+        }
+    }
+}
