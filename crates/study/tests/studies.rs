@@ -68,22 +68,26 @@ series = ["DropTail", "Fair"]
 id = "fair-is-fairer"
 says = "Fair queueing protects TCP"
 where = "nowhere"
+origin = "printed"
 order = { measure = "tcp", more = "Fair", than = "DropTail", at = ["middle"] }
 [[exhibit.claim]]
 id = "the-other-way"
 says = "It does not"
 where = "nowhere"
+origin = "printed"
 order = { measure = "tcp", more = "DropTail", than = "Fair" }
 [[exhibit.claim]]
 id = "printed"
 says = "As printed"
 where = "nowhere"
+origin = "printed"
 because = "a test"
 value = { measure = "tcp", tolerance = 0.5 }
 [[exhibit.claim]]
 id = "unclear"
 says = "Nobody knows"
 where = "nowhere"
+origin = "printed"
 not_testable = "the unit is not printed"
 
 [[exhibit]]
