@@ -318,6 +318,8 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
         ("at = [\"middle\"]", "at = [\"midle\"]", &["no point `midle`", "did you mean `middle`?"]),
         ("measure = \"tcp\", more", "measure = \"tpc\", more", &["no measure `tpc`", "did you mean `tcp`?"]),
         ("because = \"a test\"", "", &["needs a `because`"]),
+        ("origin = \"printed\"", "", &["`origin`"]),
+        ("origin = \"printed\"", "origin = \"prnted\"", &["`prnted`", "did you mean `printed`?"]),
         ("not_testable = \"the unit is not printed\"", "", &["no check was given", "`order`"]),
         (
             "scenario = \"base.toml\"",
