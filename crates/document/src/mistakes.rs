@@ -9,8 +9,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 /// More are not looked for: people mend these first.
 const MOST: usize = 10;
 
-/// What is wrong with `root` as a `T`, one after the other: what was refused is taken out, and the rest is read again. What is only
-/// missing because it was taken out is no mistake. `first` is the first mistake.
+/// What is wrong with `root` as a `T`, one after the other: what was refused is taken out, and the rest is read again. What a table
+/// lacks because it was taken out is no mistake. `first` is the first mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
@@ -19,7 +19,7 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     for _ in 0..MOST * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();
-        if !(mistake.is_missing() && robbed.contains(&span)) {
+        if !robbed.contains(&span) {
             found.push(mistake);
         }
         let whole = root.span();

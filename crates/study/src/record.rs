@@ -249,6 +249,8 @@ pub struct Claim {
     /// Where in the paper.
     #[serde(rename = "where")]
     pub place: String,
+    /// Is it the paper's, or ours?
+    pub origin: Origin,
     /// What was checked, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty where nothing can be.
     pub check: String,
     /// Why the check has the tolerance or bound that it has; empty where it has none.
@@ -264,6 +266,50 @@ pub struct Claim {
     /// In how many draws of what the paper leaves open it holds, where that was recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,
+}
+
+/// Where a claim comes from. The headline counts what the paper says: [`Origin::Printed`] and [`Origin::Read`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The paper prints the number, the bound or the order.
+    Printed,
+    /// The paper has words, of which a number was made.
+    Read,
+    /// The paper has words or a curve; the points at which it is checked are ours.
+    Grid,
+    /// It is not in the paper.
+    Ours,
+    /// It follows from the set-up and cannot fail.
+    Arithmetic,
+}
+
+impl Origin {
+    /// Each of them, the nearest to the paper first.
+    pub const ALL: [Origin; 5] =
+        [Origin::Printed, Origin::Read, Origin::Grid, Origin::Ours, Origin::Arithmetic];
+
+    /// Is it the paper's own, word for word or number for number?
+    pub fn is_of_the_paper(self) -> bool {
+        matches!(self, Origin::Printed | Origin::Read)
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Origin::Printed => "printed",
+            Origin::Read => "read",
+            Origin::Grid => "at points of ours",
+            Origin::Ours => "ours",
+            Origin::Arithmetic => "arithmetic",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
 }
 
 /// What came of a claim.

@@ -1,6 +1,6 @@
 //! What stands in `study.toml` and `reference.toml`, as typed.
 
-use crate::record::{Kind, Scale};
+use crate::record::{Kind, Origin, Scale};
 use fairwire_core::Duration;
 use fairwire_disciplines::spec::Quantity;
 use fairwire_scenario::Seeds;
@@ -315,6 +315,8 @@ pub struct ClaimSpec {
     /// Where in the paper.
     #[serde(rename = "where")]
     pub place: String,
+    /// Is it printed, read out of words, checked at points of ours, ours, or arithmetic?
+    pub origin: Origin,
     /// Why the tolerance, margin or bound is what it is. Required where there is one.
     #[serde(default)]
     pub because: String,

@@ -89,6 +89,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
         id: claim.id.clone(),
         says: claim.says.clone(),
         place: claim.place.clone(),
+        origin: claim.origin,
         check,
         because: claim.because.clone(),
         verdict,

@@ -43,18 +43,21 @@ of = "throughput_bps.cbr / 2e6"
 id = "above-half"
 says = "It takes more than half"
 where = "nowhere"
+origin = "ours"
 because = "a test"
 bound = { measure = "share", min = 0.5 }
 [[exhibit.claim]]
 id = "not-more-than-offered"
 says = "Nor more than there is"
 where = "nowhere"
+origin = "ours"
 because = "a test"
 bound = { measure = "share", max = 1.01, at = ["whole"] }
 [[exhibit.claim]]
 id = "unclear"
 says = "Nobody knows"
 where = "nowhere"
+origin = "ours"
 not_testable = "the unit is not printed"
 "#;
 

@@ -68,22 +68,26 @@ series = ["DropTail", "Fair"]
 id = "fair-is-fairer"
 says = "Fair queueing protects TCP"
 where = "nowhere"
+origin = "printed"
 order = { measure = "tcp", more = "Fair", than = "DropTail", at = ["middle"] }
 [[exhibit.claim]]
 id = "the-other-way"
 says = "It does not"
 where = "nowhere"
+origin = "printed"
 order = { measure = "tcp", more = "DropTail", than = "Fair" }
 [[exhibit.claim]]
 id = "printed"
 says = "As printed"
 where = "nowhere"
+origin = "printed"
 because = "a test"
 value = { measure = "tcp", tolerance = 0.5 }
 [[exhibit.claim]]
 id = "unclear"
 says = "Nobody knows"
 where = "nowhere"
+origin = "printed"
 not_testable = "the unit is not printed"
 
 [[exhibit]]
@@ -314,6 +318,8 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
         ("at = [\"middle\"]", "at = [\"midle\"]", &["no point `midle`", "did you mean `middle`?"]),
         ("measure = \"tcp\", more", "measure = \"tpc\", more", &["no measure `tpc`", "did you mean `tcp`?"]),
         ("because = \"a test\"", "", &["needs a `because`"]),
+        ("origin = \"printed\"", "", &["`origin`"]),
+        ("origin = \"printed\"", "origin = \"prnted\"", &["`prnted`", "did you mean `printed`?"]),
         ("not_testable = \"the unit is not printed\"", "", &["no check was given", "`order`"]),
         (
             "scenario = \"base.toml\"",

@@ -2,13 +2,17 @@
 
 use super::calibrated;
 use super::conditions;
-use super::tally::{Paper, papers, words};
+use super::tally::{Count, Paper, headline, others, papers, words};
 use crate::chart::style::cut;
 use fairwire_study::record::{Claim, Depth, Exhibit, Results, Verdict};
 use std::fmt::Write;
 
 /// Letters of what was measured; the whole stands in the report.
 const MOST_DETAIL: f64 = 400.0;
+
+/// What stands above the second table.
+const OTHERS: &str = "That counts what a paper prints and what was read out of its words. Not in it: checks at points that the paper does not \
+     print, claims of ours, and arithmetic, which cannot fail.";
 
 /// The page, in Markdown.
 pub fn document(results: &Results) -> String {
@@ -43,31 +47,39 @@ pub fn document(results: &Results) -> String {
     out
 }
 
+/// What the papers say first; then what is claimed besides.
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
-    out.push_str(
-        "| paper | exhibits | claims | hold | do not hold | of these undecided | not testable as printed |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n",
-    );
-    let mut row = |name: &str, numbers: [usize; 6]| {
-        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        let _ = writeln!(out, "| {name} | {} |", numbers.join(" | "));
-    };
-    let mut sum = [0; 6];
-    for paper in papers {
-        let [holds, fails, not_testable] = Verdict::ALL.map(|verdict| paper.counted(verdict));
-        let numbers = [paper.exhibits.len(), paper.claims(), holds, fails, paper.undecided(), not_testable];
-        sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
-        row(&cell(paper.name), numbers);
+    let heads = Count::HEADS.join(" | ");
+    let _ = write!(out, "| paper | exhibits | {heads} |\n|---|---:|---:|---:|---:|---:|---:|\n");
+    let (lines, sum) = headline(papers);
+    for (paper, count) in &lines {
+        counted(out, &format!("{} | {}", cell(paper.name), paper.exhibits.len()), *count);
     }
-    row("**all**", sum);
+    let exhibits: usize = lines.iter().map(|(paper, _)| paper.exhibits.len()).sum();
+    counted(out, &format!("**all** | {exhibits}"), sum);
+    let others = others(papers);
+    if others.is_empty() {
+        return;
+    }
+    let _ = write!(out, "\n{OTHERS}\n\n| study | origin | {heads} |\n|---|---|---:|---:|---:|---:|---:|\n");
+    for (paper, origin, count) in &others {
+        counted(out, &format!("{} | {origin}", cell(paper.name)), *count);
+    }
+    let sum = others.iter().fold(Count::default(), |sum, (.., count)| sum.and(*count));
+    counted(out, "**all** | ", sum);
+}
+
+fn counted(out: &mut String, name: &str, count: Count) {
+    let numbers: Vec<String> = count.numbers().iter().map(usize::to_string).collect();
+    let _ = writeln!(out, "| {name} | {} |", numbers.join(" | "));
 }
 
 fn claims(out: &mut String, paper: &Paper<'_>) {
-    out.push_str("\n| exhibit | claim | verdict | measured |\n|---|---|---|---|\n");
+    out.push_str("\n| exhibit | claim | origin | verdict | measured |\n|---|---|---|---|---|\n");
     for exhibit in &paper.exhibits {
         if exhibit.claims.is_empty() {
             let _ =
-                writeln!(out, "| {} | no claim is made: {} | | |", cell(&exhibit.id), cell(&exhibit.title));
+                writeln!(out, "| {} | no claim is made: {} | | | |", cell(&exhibit.id), cell(&exhibit.title));
         }
         for claim in &exhibit.claims {
             claim_row(out, exhibit, claim);
@@ -84,9 +96,10 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
     let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", cell(&claim.place)) };
     let _ = writeln!(
         out,
-        "| {} | {}{place} | {strong}{}{strong} | {} |",
+        "| {} | {}{place} | {} | {strong}{}{strong} | {} |",
         cell(&exhibit.id),
         cell(&claim.says),
+        claim.origin,
         words(claim),
         cell(&cut(&claim.detail, MOST_DETAIL))
     );
@@ -111,16 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_claim_has_one_row_and_every_paper_one_line_of_counts() {
+    fn every_claim_has_one_row_and_two_tables_count_them() {
         let results = all_kinds();
         let text = document(&results);
         let claims: usize = results.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum();
         let told = ["holds |", "does not hold", "not testable as printed |"];
         let rows =
             text.lines().filter(|line| line.starts_with("| ") && told.iter().any(|told| line.contains(told)));
-        // The heading of the table of counts holds two of these words.
-        assert_eq!(rows.count(), claims + 1);
-        assert!(text.contains("| **all** |"));
+        // The headings of both tables of counts hold two of these words.
+        assert_eq!(rows.count(), claims + 2);
+        assert_eq!(text.matches("| **all** |").count(), 2);
+        assert!(text.contains("| faba | at points of ours | 1 | 1 | 0 | 0 | 0 |"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The page of all exhibits: one HTML file that needs neither network nor scripts.
 
 use super::csv::{is_beside, samples_name};
-use super::tally::{Paper, papers, words};
+use super::tally::{Count, Paper, headline, others, papers, words};
 use super::{conditions, picture};
 use crate::chart::style::{escaped, sheet};
 use crate::chart::{Setting, number, with_interval};
@@ -17,6 +17,9 @@ const MOST_NUMBERS: usize = 150;
 const PAPERS: &str = "The papers, reproduced";
 const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
      two schemes are compared.";
+
+const OTHERS: &str = "Not counted as the papers': checks at points that a paper does not print, claims of ours, and arithmetic, \
+     which cannot fail.";
 
 /// The page.
 pub fn html(results: &Results) -> String {
@@ -91,27 +94,46 @@ fn head(out: &mut String, results: &Results) {
     }
 }
 
+/// What the papers say first; then what is claimed besides.
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
-    out.push_str("<div class=\"wide\"><table class=\"counts\">\n<tr><th>paper</th>");
-    for name in ["exhibits", "claims", "hold", "do not hold", "of these undecided", "not testable"] {
-        put(out, format_args!("<th class=\"number\">{name}</th>"));
+    let (lines, sum) = headline(papers);
+    if !lines.is_empty() {
+        count_heads(out, ["paper", "exhibits"]);
+        for (paper, count) in &lines {
+            count_row(out, "", &[linked(paper), paper.exhibits.len().to_string()], *count);
+        }
+        let exhibits: usize = lines.iter().map(|(paper, _)| paper.exhibits.len()).sum();
+        count_row(out, " class=\"sum\"", &["all".into(), exhibits.to_string()], sum);
+        out.push_str("</table></div>\n");
     }
-    out.push_str("</tr>\n");
-    let mut sum = [0; 6];
-    for paper in papers {
-        let [holds, fails, not_testable] = Verdict::ALL.map(|verdict| paper.counted(verdict));
-        let numbers = [paper.exhibits.len(), paper.claims(), holds, fails, paper.undecided(), not_testable];
-        sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
-        let link = format!("<a href=\"#{}\">{}</a>", anchor(paper.name), escaped(paper.study));
-        count_row(out, ("", &link), numbers);
+    let others = others(papers);
+    if others.is_empty() {
+        return;
     }
-    count_row(out, (" class=\"sum\"", "all"), sum);
+    put(out, format_args!("<p class=\"faint\">{OTHERS}</p>\n"));
+    count_heads(out, ["study", "origin"]);
+    for (paper, origin, count) in &others {
+        count_row(out, "", &[linked(paper), origin.to_string()], *count);
+    }
     out.push_str("</table></div>\n");
 }
 
-fn count_row(out: &mut String, (class, name): (&str, &str), numbers: [usize; 6]) {
-    put(out, format_args!("<tr{class}><td>{name}</td>"));
-    for number in numbers {
+fn linked(paper: &Paper<'_>) -> String {
+    format!("<a href=\"#{}\">{}</a>", anchor(paper.name), escaped(paper.study))
+}
+
+fn count_heads(out: &mut String, first: [&str; 2]) {
+    out.push_str("<div class=\"wide\"><table class=\"counts\">\n<tr>");
+    for name in first.into_iter().chain(Count::HEADS) {
+        put(out, format_args!("<th>{name}</th>"));
+    }
+    out.push_str("</tr>\n");
+}
+
+fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
+    put(out, format_args!("<tr{class}>"));
+    names.iter().for_each(|name| put(out, format_args!("<td>{name}</td>")));
+    for number in count.numbers() {
         put(out, format_args!("<td class=\"number\">{number}</td>"));
     }
     out.push_str("</tr>\n");
@@ -139,7 +161,7 @@ fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
         out,
         format_args!(
             "<details class=\"all\"><summary>All {claims} claims in one table</summary>\n\
-             <div class=\"wide long\"><table class=\"claims\">\n<tr><th>exhibit</th><th>claim</th><th>verdict</th></tr>\n"
+             <div class=\"wide long\"><table class=\"claims\">\n<tr><th>exhibit</th><th>claim</th><th>origin</th><th>verdict</th></tr>\n"
         ),
     );
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
@@ -147,9 +169,10 @@ fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
             put(
                 out,
                 format_args!(
-                    "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                     link(exhibit, &exhibit.name()),
                     escaped(&claim.says),
+                    claim.origin,
                     badge(claim)
                 ),
             );
@@ -167,11 +190,15 @@ fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }
 
+/// Where in the paper; and whose claim it is where it is not the paper's own.
 fn place(claim: &Claim) -> String {
-    if claim.place.is_empty() {
+    let own = if claim.origin.is_of_the_paper() { String::new() } else { claim.origin.to_string() };
+    let parts: Vec<&str> =
+        [claim.place.as_str(), own.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
         return String::new();
     }
-    format!(" <span class=\"faint\">({})</span>", escaped(&claim.place))
+    format!(" <span class=\"faint\">({})</span>", escaped(&parts.join("; ")))
 }
 
 /// The verdict: by sign and word, and by colour besides.

@@ -3,7 +3,7 @@
 use crate::chart::samples as drawn;
 use fairwire_metrics::record::Estimate;
 use fairwire_study::record::{
-    Claim, Depth, Exhibit, FORMAT, Kind, Measured, Number, Panel, Published, Results, Verdict,
+    Claim, Depth, Exhibit, FORMAT, Kind, Measured, Number, Origin, Panel, Published, Results, Verdict,
 };
 
 /// A claim with `verdict`.
@@ -12,6 +12,7 @@ pub fn claim(id: &str, verdict: Verdict) -> Claim {
         id: id.into(),
         says: format!("{id}: FABA gives TCP more than FRED at every size"),
         place: "section 5.2, Table 1".into(),
+        origin: Origin::Printed,
         check: "tcp of FABA minus FRED at least 0 at P/10, P/5".into(),
         because: "the table prints three digits".into(),
         verdict,
@@ -81,6 +82,7 @@ pub fn table1() -> Exhibit {
             claim("above-fred", Verdict::Holds),
             claim("above-all", Verdict::DoesNotHold),
             Claim { is_undecided: true, ..claim("close", Verdict::DoesNotHold) },
+            Claim { origin: Origin::Grid, ..claim("between", Verdict::Holds) },
             Claim { check: String::new(), because: String::new(), ..claim("vague", Verdict::NotTestable) },
         ],
         ..table

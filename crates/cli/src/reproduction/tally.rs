@@ -1,6 +1,6 @@
 //! How many claims came out how, by paper.
 
-use fairwire_study::record::{Claim, Exhibit, Results, Verdict};
+use fairwire_study::record::{Claim, Exhibit, Origin, Results, Verdict};
 
 /// The exhibits of one paper, with what came of its claims.
 #[derive(Debug)]
@@ -14,22 +14,77 @@ pub struct Paper<'a> {
     pub exhibits: Vec<&'a Exhibit>,
 }
 
-impl Paper<'_> {
-    /// How many claims came out as `verdict`.
-    pub fn counted(&self, verdict: Verdict) -> usize {
-        self.exhibits.iter().map(|exhibit| exhibit.counted(verdict)).sum()
+/// How many claims there are, and how they came out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    pub claims: usize,
+    pub hold: usize,
+    pub fail: usize,
+    /// Of those that do not hold: by their interval alone.
+    pub undecided: usize,
+    pub not_testable: usize,
+}
+
+impl Count {
+    /// What its numbers are headed, in their order.
+    pub const HEADS: [&str; 5] =
+        ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
+
+    /// Its numbers.
+    pub fn numbers(self) -> [usize; 5] {
+        [self.claims, self.hold, self.fail, self.undecided, self.not_testable]
     }
 
-    /// How many claims do not hold by their interval alone.
-    pub fn undecided(&self) -> usize {
+    /// This and `other` together.
+    pub fn and(self, other: Count) -> Count {
+        Count {
+            claims: self.claims + other.claims,
+            hold: self.hold + other.hold,
+            fail: self.fail + other.fail,
+            undecided: self.undecided + other.undecided,
+            not_testable: self.not_testable + other.not_testable,
+        }
+    }
+
+    fn with(self, claim: &Claim) -> Count {
+        let is = |verdict: Verdict| usize::from(claim.verdict == verdict);
+        self.and(Count {
+            claims: 1,
+            hold: is(Verdict::Holds),
+            fail: is(Verdict::DoesNotHold),
+            undecided: usize::from(claim.verdict == Verdict::DoesNotHold && claim.is_undecided),
+            not_testable: is(Verdict::NotTestable),
+        })
+    }
+}
+
+impl Paper<'_> {
+    /// Its claims of the origins for which `is_meant`.
+    pub fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
         let claims = self.exhibits.iter().flat_map(|exhibit| &exhibit.claims);
-        claims.filter(|claim| claim.verdict == Verdict::DoesNotHold && claim.is_undecided).count()
+        claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
     }
 
     /// How many claims there are.
     pub fn claims(&self) -> usize {
-        self.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum()
+        self.count(|_| true).claims
     }
+}
+
+/// What the papers say, paper by paper, and all of it. A study that makes other claims alone has no line.
+pub fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
+    let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
+    let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
+    let sum = lines.iter().fold(Count::default(), |sum, (_, count)| sum.and(*count));
+    (lines, sum)
+}
+
+/// All other claims, by paper and origin.
+pub fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)> {
+    let rest = Origin::ALL.into_iter().filter(|origin| !origin.is_of_the_paper());
+    let pairs = papers.iter().flat_map(|paper| rest.clone().map(move |origin| (paper, origin)));
+    let counted = pairs.map(|(paper, origin)| (paper, origin, paper.count(|other| other == origin)));
+    counted.filter(|(.., count)| count.claims > 0).collect()
 }
 
 /// The papers, in the order in which they come.
@@ -65,11 +120,30 @@ mod tests {
     #[test]
     fn every_claim_is_counted_once() {
         let results = all_kinds();
-        for paper in papers(&results) {
-            let counted: usize = Verdict::ALL.map(|verdict| paper.counted(verdict)).iter().sum();
-            assert_eq!(counted, paper.claims(), "{}", paper.name);
-            assert!(paper.undecided() <= paper.counted(Verdict::DoesNotHold));
+        let papers = papers(&results);
+        for paper in &papers {
+            let all = paper.count(|_| true);
+            assert_eq!(all.hold + all.fail + all.not_testable, all.claims, "{}", paper.name);
+            assert!(all.undecided <= all.fail);
         }
+        let (_, sum) = headline(&papers);
+        let rest: usize = others(&papers).iter().map(|(.., count)| count.claims).sum();
+        let all: usize = papers.iter().map(Paper::claims).sum();
+        assert_eq!(sum.claims + rest, all);
+        assert!(rest > 0, "the samples have a claim that is not the paper's");
+    }
+
+    #[test]
+    fn a_study_that_claims_nothing_of_a_paper_is_not_in_the_headline() {
+        let mut results = all_kinds();
+        for claim in results.exhibits.iter_mut().filter(|e| e.paper == "afd").flat_map(|e| &mut e.claims) {
+            claim.origin = Origin::Ours;
+        }
+        let papers = papers(&results);
+        assert!(headline(&papers).0.iter().all(|(paper, _)| paper.name != "afd"));
+        assert!(
+            others(&papers).iter().any(|(paper, origin, _)| paper.name == "afd" && *origin == Origin::Ours)
+        );
     }
 
     #[test]

@@ -47,11 +47,13 @@ kind = "bars"
 id = "fairer"
 says = "Fair queueing protects TCP"
 where = "nowhere"
+origin = "printed"
 order = { more = "Fair", than = "DropTail" }
 [[exhibit.claim]]
 id = "perfect"
 says = "It gives them what is fair"
 where = "nowhere"
+origin = "printed"
 because = "a test"
 bound = { of = "DropTail", min = 0.9 }
 "#;

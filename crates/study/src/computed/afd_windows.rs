@@ -120,6 +120,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_groups_are_those_of_table_2() {
+        let printed = [
+            ("c1", [1.0, 0.75, 2.0, 1.5, 1.0, 1.0, 1.0], 0.005),
+            ("c2", [0.9, 0.31, 0.5, 1.0, 0.5, 0.5, 0.5], 0.005),
+            ("k", [1.0, 1.0, 1.0, 2.0, 0.0, 1.0, 1.0], 0.005),
+            ("l", [1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0], 0.005),
+            ("rtt", [25.0, 25.0, 25.0, 25.0, 25.0, 25.0, 100.0], 0.5),
+        ];
+        let made = make(1);
+        for (name, values, last_digit) in printed {
+            let ours: Vec<f64> = made.numbers.iter().filter(|n| n.name == name).map(|n| n.value).collect();
+            assert_eq!(ours.len(), values.len(), "{name}");
+            let is_near = |(ours, printed): (&f64, f64)| (ours - printed).abs() < last_digit;
+            assert!(ours.iter().zip(values).all(is_near), "{name}: {ours:?}");
+        }
+    }
+
+    #[test]
     fn a_power_law_is_found_from_two_of_its_points() {
         let (factor, exponent) = power_law(0.75 / 10.0, 0.75 / 40.0);
         assert!((factor - 0.75).abs() < 1e-12 && (exponent + 1.0).abs() < 1e-12, "{factor} {exponent}");

@@ -47,6 +47,7 @@ of = "jain"
 id = "c"
 says = ""
 where = ""
+origin = "ours"
 because = "a test"
 {check}
 "#
