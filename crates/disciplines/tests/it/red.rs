@@ -493,7 +493,7 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Of packets of the mean length 2 in 64 are, since n p is spread over gaps from 1 to 63: 31 250 in a million, and each of 5 seeds was within 100.
+    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard deviation of 100 (1e6 x 331 / 32^3, its root).
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
