@@ -127,6 +127,9 @@ mod tests {
             packets_sent: 0,
             packets_dropped: 0,
             packets_marked: 0,
+            timeouts: None,
+            loss_episodes: None,
+            timeout_episodes: None,
         }
     }
 

@@ -129,6 +129,15 @@ pub struct FlowRecord {
     pub packets_dropped: u64,
     /// Packets marked on the way.
     pub packets_marked: u64,
+    /// How often the retransmission timer of its TCP ran out, that of an opening included; absent for other sources and a live contest.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeouts: Option<u64>,
+    /// How often its TCP found a loss in data of which none was being repaired; absent where `timeouts` is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub loss_episodes: Option<u64>,
+    /// In how many of these a timeout was needed; absent where `timeouts` is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeout_episodes: Option<u64>,
 }
 
 /// How long the transfers of a group took, those that were completed after the warm-up.

@@ -12,7 +12,7 @@ use crate::prefetch::{self, LINE};
 use crate::route::{Leg, Target};
 use crate::sides::Sides;
 use fairwire_core::{Duration, Rng, Time};
-use fairwire_tcp::{Ack, Output, Receiver, Segment, Sender};
+use fairwire_tcp::{Ack, LossCounts, Output, Receiver, Segment, Sender};
 use std::mem::offset_of;
 
 /// One flow.
@@ -65,6 +65,7 @@ pub(crate) struct Counts {
     pub(crate) datagram_bytes: Bytes,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
+    pub(crate) losses: LossCounts, // as its senders found them
 }
 
 /// Bytes of datagrams on the wire: their sizes may differ.
@@ -86,6 +87,7 @@ impl Counts {
             },
             dropped: sum.dropped + counts.dropped,
             marked: sum.marked + counts.marked,
+            losses: sum.losses + counts.losses,
         })
     }
 }
@@ -195,19 +197,21 @@ impl Flow {
     /// What became of its packets.
     pub(crate) fn counts(&self) -> Counts {
         let Seldom { dropped, marked, .. } = self.seldom;
-        let datagram_bytes = match &self.endpoint {
-            Endpoint::Tcp(_) => Bytes::default(),
-            Endpoint::Datagrams(source) => source.bytes,
+        let (datagram_bytes, losses) = match &self.endpoint {
+            Endpoint::Tcp(sender) => (Bytes::default(), sender.loss_counts()),
+            Endpoint::Datagrams(source) => (source.bytes, LossCounts::default()),
         };
-        Counts { sent: self.source.sent, delivered: self.sink.delivered, datagram_bytes, dropped, marked }
+        let (sent, delivered) = (self.source.sent, self.sink.delivered);
+        Counts { sent, delivered, datagram_bytes, dropped, marked, losses }
     }
 
     /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked) = (0, 0);
-        if let Endpoint::Datagrams(source) = &mut self.endpoint {
-            source.bytes.sent = 0;
+        match &mut self.endpoint {
+            Endpoint::Tcp(sender) => sender.forget_loss_counts(),
+            Endpoint::Datagrams(source) => source.bytes.sent = 0,
         }
     }
 
@@ -262,7 +266,8 @@ impl Flow {
         let Some(config) = &stage.group.tcp else { return };
         let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
         if sender.has_started() {
-            (*sender, self.receiver) = (Sender::without_data(config), Receiver::new(config));
+            let next = Sender::without_data(config).counting_from(sender.loss_counts());
+            (*sender, self.receiver) = (next, Receiver::new(config));
             self.source.connection = self.source.connection.wrapping_add(1);
         }
         let now = stage.now;

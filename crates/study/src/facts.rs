@@ -9,7 +9,7 @@ use fairwire_scenario::Scenario;
 use std::collections::BTreeMap;
 
 /// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
-const OF_GROUPS: [&str; 19] = [
+const OF_GROUPS: [&str; 23] = [
     "throughput_bps",
     "throughput_mean_bps",
     "throughput_least_bps",
@@ -24,6 +24,10 @@ const OF_GROUPS: [&str; 19] = [
     "packets_marked",
     "drop_share",
     "mark_share",
+    "timeouts",
+    "loss_episodes",
+    "timeout_episodes",
+    "timeout_share",
     "jain_throughput",
     "jain_goodput",
     "cov",
@@ -32,7 +36,7 @@ const OF_GROUPS: [&str; 19] = [
 ];
 
 /// Of one flow: `flow.tcp.3.goodput_bps`.
-const OF_FLOWS: [&str; 8] = [
+const OF_FLOWS: [&str; 12] = [
     "throughput_bps",
     "goodput_bps",
     "offered_bps",
@@ -41,6 +45,10 @@ const OF_FLOWS: [&str; 8] = [
     "packets_marked",
     "drop_share",
     "mark_share",
+    "timeouts",
+    "loss_episodes",
+    "timeout_episodes",
+    "timeout_share",
 ];
 
 /// Of the bottleneck, or of a link: `link.back.packets_in`.
@@ -212,6 +220,14 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "packets_marked" => marked,
         "drop_share" => dropped / sent,
         "mark_share" => marked / sent,
+        "timeouts" => known(flows, |flow| flow.timeouts)?,
+        "loss_episodes" => known(flows, |flow| flow.loss_episodes)?,
+        "timeout_episodes" => known(flows, |flow| flow.timeout_episodes)?,
+        "timeout_share" => {
+            let episodes = known(flows, |flow| flow.loss_episodes)?;
+            // Where nothing was lost, no timeout was needed.
+            known(flows, |flow| flow.timeout_episodes)? / episodes.max(1.0)
+        }
         "jain_throughput" => jain::jain(&throughputs()),
         "jain_goodput" => jain::jain(&goodputs()),
         "cov" => coefficient_of_variation(&throughputs()),
@@ -219,6 +235,11 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "flows" => number,
         _ => return None,
     })
+}
+
+/// Of all `flows` together; `None` where one of them does not have it.
+fn known(flows: &[&FlowRecord], count: fn(&FlowRecord) -> Option<u64>) -> Option<f64> {
+    flows.iter().map(|flow| count(flow)).sum::<Option<u64>>().map(|sum| sum as f64)
 }
 
 fn of_link(what: &str, link: &LinkRecord) -> Option<f64> {

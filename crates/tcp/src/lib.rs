@@ -41,4 +41,4 @@ pub use config::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Ack, Block, Sack, Segment};
-pub use sender::{Output, Sender};
+pub use sender::{LossCounts, Output, Sender};

@@ -47,6 +47,9 @@ fn columns<'a>(rows: &[Row<'a>]) -> [Column<'a>; csv::FLOWS.len()] {
     let text = |of: fn(&Row<'a>) -> &'a str| -> Column<'a> { Column::Text(rows.iter().map(of).collect()) };
     let real = |of: fn(&FlowRecord) -> f64| Column::Real(rows.iter().map(|(_, flow)| of(flow)).collect());
     let count = |of: fn(&FlowRecord) -> u64| Column::Count(rows.iter().map(|(_, flow)| of(flow)).collect());
+    let known = |of: fn(&FlowRecord) -> Option<u64>| {
+        Column::OptionalCount(rows.iter().map(|(_, flow)| of(flow)).collect())
+    };
     [
         text(|(run, _)| &run.discipline),
         Column::Count(rows.iter().map(|(run, _)| run.seed).collect()),
@@ -59,5 +62,8 @@ fn columns<'a>(rows: &[Row<'a>]) -> [Column<'a>; csv::FLOWS.len()] {
         count(|flow| flow.packets_sent),
         count(|flow| flow.packets_dropped),
         count(|flow| flow.packets_marked),
+        known(|flow| flow.timeouts),
+        known(|flow| flow.loss_episodes),
+        known(|flow| flow.timeout_episodes),
     ]
 }

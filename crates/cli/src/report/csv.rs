@@ -6,7 +6,7 @@ use fairwire_metrics::summary::summarize;
 use std::collections::BTreeSet;
 
 /// The columns of records of flows.
-pub const FLOWS: [&str; 11] = [
+pub const FLOWS: [&str; 14] = [
     "discipline",
     "seed",
     "flow",
@@ -18,6 +18,9 @@ pub const FLOWS: [&str; 11] = [
     "packets_sent",
     "packets_dropped",
     "packets_marked",
+    "timeouts",
+    "loss_episodes",
+    "timeout_episodes",
 ];
 
 /// One row per discipline and measure; then one per pair of `differences` and measure, with the second of the pair as `minus`. That
@@ -117,6 +120,7 @@ fn run_row(run: &RunRecord, measures: &BTreeSet<&String>) -> Vec<String> {
 }
 
 fn flow_row(run: &RunRecord, flow: &FlowRecord) -> Vec<String> {
+    let known = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
     vec![
         run.discipline.clone(),
         run.seed.to_string(),
@@ -129,5 +133,8 @@ fn flow_row(run: &RunRecord, flow: &FlowRecord) -> Vec<String> {
         flow.packets_sent.to_string(),
         flow.packets_dropped.to_string(),
         flow.packets_marked.to_string(),
+        known(flow.timeouts),
+        known(flow.loss_episodes),
+        known(flow.timeout_episodes),
     ]
 }

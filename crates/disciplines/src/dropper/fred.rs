@@ -23,8 +23,8 @@
 //! - `weight` (1; 0.002): w_q, of each arrival's and departure's queue in the average. Lin and Morris.
 //! - `min_q` (amount; 4 packets, or 2 where the buffer has room for less than 50): no random drops for a flow that has less
 //!   waiting. Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours.
-//! - `many_flow_support` (true or false; true): above the upper threshold each flow may have two packets waiting, and twice the
-//!   average flow's. If false, all arrivals are dropped there.
+//! - `many_flow_support` (true or false; true): above the upper threshold each flow may have two packets waiting, and no more than twice
+//!   the average flow's. If false, all arrivals are dropped there, and those of a flow with more get it a strike.
 //!
 //! # State and cost
 //! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have packets waiting: as many as the
@@ -35,9 +35,11 @@
 //! for many flows.
 //!
 //! # Where we differ
-//! - The paper was not at hand: the listing and its constants are as public implementations have them.
-//! - The listing has the parts for many flows beside the drop-tail part that they replace. `many_flow_support` chooses: with
-//!   both, the former would have next to no effect.
+//! - The paper was not at hand: the listing and its constants are as public implementations have them, J-Sim's `FRED.java` (2002) and a
+//!   Linux module. Both have, above the upper threshold, what the listing labels A (a flow may have two packets) and B (none may have more
+//!   than twice the average flow's) beside C (drop all), and at all times.
+//! - With all three A and B decide nothing but who gets a strike. `many_flow_support` is ours: true leaves out C, so that A and B rule; false
+//!   is as those implementations are.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1, the drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its bytes already.
 //! - No number is drawn where the probability is 0 or 1.
@@ -276,7 +278,7 @@ impl Fred {
     /// Has the flow more waiting than a flow may have?
     #[inline]
     fn is_over(&self, waiting: f64, strikes: u32) -> bool {
-        let many = self.config.many_flow_support && self.average >= self.config.ramp.max;
+        let many = self.average >= self.config.ramp.max;
         let most = if many { 2.0 * packet_size(&self.config) } else { self.config.ramp.min };
         waiting >= most
             || (many && waiting > 2.0 * self.average_flow)

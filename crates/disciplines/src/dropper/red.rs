@@ -14,6 +14,10 @@
 //! - `scheduler` (choice; `fcfs`): which packet leaves next; with `fbfq` this is the FQ-RED of Suter et al.
 //! - `measure` (choice; `packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length. FABA's and Suter's papers use packets.
+//! - `mean_packet` (size; the site's typical packet): a packet of this length has the probability that the average calls for. In bytes one
+//!   of another length has it times its length over this: Floyd and Jacobson, section 7, who have the longest packet there; ns-2's
+//!   `mean_pktsize_`, whose default is 500 B. In bytes a threshold in packets is in packets of this length. In either measure an idle
+//!   link could have sent packets of this length.
 //! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): no signal below the one, and
 //!   `max_probability` at the other: FABA, section 5.
 //! - `max_probability` (1; 0.02): the probability of a signal at the upper threshold: FABA, section 5; ns-1. ns-2 2.35 has 0.1.
@@ -71,7 +75,7 @@ use crate::error::{BadParameter, BuildError, Parameter};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
     Victim,
@@ -107,6 +111,9 @@ pub struct Spec {
     /// What the queue is counted in. Default: `packets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
+    /// The length of a packet with the probability that the average calls for, from 1 B to 64 KiB. Default: the typical packet's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Quantity<Size>>,
     /// No signal below this average. Default: a quarter of the buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<Quantity<Amount>>,
@@ -259,18 +266,22 @@ pub struct Config {
     pub spare_short_queue: bool,
     /// Drop rather than mark where the probability is above this.
     pub mark_limit: Option<f64>,
-    /// A typical packet on the wire, in bytes.
+    /// The mean packet on the wire, in bytes: the site's typical one, if none was typed.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
     pub rate: Rate,
 }
+
+/// The range of the mean packet: no IP packet is longer.
+const MEAN_PACKETS: core::ops::RangeInclusive<u64> = 1..=1 << 16;
 
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let ramp = self.ramp(&room, site)?;
+        let packet_bytes = self.mean_packet(site)?;
+        let ramp = self.ramp(&room, packet_bytes, site)?;
         let adaptation = self.adaptation(&ramp)?;
         let mark_limit = self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?;
         Ok(Config {
@@ -283,18 +294,29 @@ impl Spec {
             idle_rule: self.idle_rule.unwrap_or_default(),
             spare_short_queue: self.spare_short_queue.unwrap_or(true),
             mark_limit,
-            packet_bytes: site.packet_bytes,
+            packet_bytes,
             rate: site.rate,
         })
     }
 
-    fn ramp(&self, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
-        let counted = |amount: Amount| match self.measure.unwrap_or_default() {
+    fn mean_packet(&self, site: &Site<'_>) -> Result<u32, BadParameter> {
+        let Some(Quantity(Size(bytes))) = self.mean_packet else { return Ok(site.packet_bytes) };
+        if MEAN_PACKETS.contains(&bytes) {
+            Ok(bytes as u32)
+        } else {
+            Err(parameter("mean_packet").refuse(Size(bytes), "a size from 1 B to 64 KiB"))
+        }
+    }
+
+    /// The buffer's own packets are the site's, whatever the mean packet is.
+    fn ramp(&self, room: &Room, mean_packet: u32, site: &Site<'_>) -> Result<Ramp, BadParameter> {
+        let counted = |amount: Amount, mean_packet: u32| match self.measure.unwrap_or_default() {
             Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(mean_packet, site.rate),
         };
         let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
-            typed.map_or(part * counted(room.amount), |typed| counted(typed.0))
+            typed
+                .map_or(part * counted(room.amount, site.packet_bytes), |typed| counted(typed.0, mean_packet))
         };
         let (min, max) = (threshold(self.min_threshold, 0.25), threshold(self.max_threshold, 0.5));
         if min >= max {

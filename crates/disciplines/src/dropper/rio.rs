@@ -10,8 +10,10 @@
 //!
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets, of every colour; at an average above a colour's
-//!   upper threshold its packets are dropped. Marking there as well makes throughput collapse in over-subscription.
+//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets, of every colour. What comes of it at an
+//!   average above a colour's upper threshold, `above_max` says.
+//! - `above_max` (choice; `drop`): what is done to a packet at an average above its colour's upper threshold; see [`AboveMax`]. `mark` is
+//!   what ns-2's DiffServ module does to packets that may be marked; with ATB's traffic throughput then collapses in over-subscription.
 //! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //! - `measure` (choice; `packets`): whether queues are averaged in packets or in bytes; in bytes the probability is also scaled
 //!   by packet length.
@@ -40,7 +42,7 @@
 //! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
 //!   arrival and the average of "in" by "in" arrivals, as Clark and Fang have it. ns-2's `rio.cc` updates the total
 //!   on "in" arrivals only, and admits it. `out_rule = "ns2"` does so too, with what else a trace of its decisions shows: an "out"
-//!   arrival ends the total's idle time, which is then forgotten, and an "out" packet dropped above the upper threshold leaves the
+//!   arrival ends the total's idle time, which is then forgotten, and an "out" packet dropped, or marked, above the upper threshold leaves the
 //!   count since the last signal as it is.
 //! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole packets that the link
 //!   could have sent had met an empty queue.
@@ -123,6 +125,9 @@ pub struct Spec {
     /// How packets out of profile are counted. Default: `paper`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_rule: Option<OutRule>,
+    /// What is done to a packet at an average above its colour's upper threshold. Default: `drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above_max: Option<AboveMax>,
 }
 
 /// The thresholds of one colour, as typed.
@@ -164,6 +169,17 @@ pub enum OutRule {
     Ns2,
 }
 
+/// What is done to a packet at an average above its colour's upper threshold, or twice that where it is `gentle`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AboveMax {
+    /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
+    #[default]
+    Drop,
+    /// It is marked where an early signal would mark it, and dropped otherwise: ns-2's DiffServ module.
+    Mark,
+}
+
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -183,6 +199,8 @@ pub struct Config {
     pub spreading: Spreading,
     /// How packets out of profile are counted.
     pub out_rule: OutRule,
+    /// What is done to a packet at an average above its colour's upper threshold.
+    pub above_max: AboveMax,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -226,6 +244,7 @@ impl Spec {
             weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
             spreading: if self.wait.unwrap_or(false) { Spreading::AtLeast } else { Spreading::AtMost },
             out_rule: self.out_rule.unwrap_or_default(),
+            above_max: self.above_max.unwrap_or_default(),
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         })
@@ -366,7 +385,10 @@ impl Rio {
             return Verdict::Pass;
         }
         if color.average >= ramp.certain_at() {
-            return Verdict::Drop(Cause::Forced);
+            return match self.config.above_max {
+                AboveMax::Drop => Verdict::Drop(Cause::Forced),
+                AboveMax::Mark => Verdict::Signal(Cause::Forced),
+            };
         }
         if !core::mem::replace(&mut color.is_above, true) {
             color.count = 1;
@@ -409,7 +431,8 @@ impl Dropper for Rio {
         let queue = self.queue(at, buffer);
         let verdict = self.judge(at, packet, queue);
         let keeps_count = self.config.out_rule == OutRule::Ns2 && at != 0;
-        if verdict != Verdict::Pass && !(keeps_count && verdict == Verdict::Drop(Cause::Forced)) {
+        let is_forced = matches!(verdict, Verdict::Drop(Cause::Forced) | Verdict::Signal(Cause::Forced));
+        if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
         // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.

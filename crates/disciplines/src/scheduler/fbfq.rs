@@ -29,11 +29,14 @@
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic Scheduling Algorithm for
-//! Packet-Switched Networks", SIGMETRICS 1996: the definition of the algorithm.
+//! Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
 //!
 //! # Where we differ
-//! - The paper gives each flow a rate beforehand, and a frame has a length in time. Here a flow has a weight, and its rate is
-//!   its part of the link among those that an ideal server would be serving. A frame has a length in bytes per weight.
+//! - It is not the algorithm as published. The paper gives each flow a rate beforehand, and a frame has a length in time. Here a flow has
+//!   a weight, and its rate is its part of the link among those that an ideal server (GPS) would be serving: system potential and rates
+//!   follow GPS's virtual time, with a memory of the flows that it still serves. A frame has a length in bytes per weight.
+//! - So the system potential costs O(1) per packet in the paper, and O(log n), amortised, here. Flows that always have packets waiting
+//!   are served alike by both.
 //! - A queue has one potential, which a packet takes on when it comes to the head, not when it arrives. With tags from the
 //!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all. For the
 //!   same reason the packets that cross the end of a frame are not counted, but the queues that start within each frame.

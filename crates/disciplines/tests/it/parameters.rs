@@ -24,6 +24,7 @@ wait = false
 idle_rule = "floyd1993"
 spare_short_queue = false
 mark_limit = 0.1
+mean_packet = "500 B"
 
 [faba]
 buffer = "100 ms"
@@ -34,7 +35,11 @@ lambda2 = 0.25
 max_probability = 0.02
 beta_rule = "literal-floor"
 beta_max = 16
+idle_refill = false
 max_flows = 100
+
+[rio]
+above_max = "mark"
 "#;
 
 fn read(text: &str) -> Result<Parameters, toml::de::Error> {

@@ -2,7 +2,7 @@
 
 use fairwire_core::rng::mix;
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed,
     Signals, Time, Verdict,
@@ -421,6 +421,14 @@ fn what_is_not_allowed_is_told() {
             "`adapt_interval` of `red` is 0 ns; allowed: a time above zero",
         ),
         (
+            Spec { mean_packet: Some(Size(0).into()), ..Spec::default() },
+            "`mean_packet` of `red` is 0 B; allowed: a size from 1 B to 64 KiB",
+        ),
+        (
+            Spec { mean_packet: Some(Size(65_537).into()), ..Spec::default() },
+            "`mean_packet` of `red` is 65537 B; allowed: a size from 1 B to 64 KiB",
+        ),
+        (
             Spec { min_threshold: amount(30), ..Spec::default() },
             "`min_threshold` of `red` is 30 packets; allowed: less than max_threshold, which is 20 packets",
         ),
@@ -458,4 +466,88 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     };
     assert_eq!(ramp(Measure::Packets), (5.0, 10.0));
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
+}
+
+/// How many of a million packets of `len` bytes are signalled at an average that calls for 1/64, by the rule of 1993.
+fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
+    let spec = Spec {
+        measure: Some(Measure::Bytes),
+        mean_packet: mean_packet.map(|bytes| Size(bytes).into()),
+        min_threshold: Some(Amount::Bytes(5_000).into()),
+        max_threshold: Some(Amount::Bytes(15_000).into()),
+        max_probability: Some(1.0 / 32.0),
+        weight: Some(1.0),
+        wait: Some(false),
+        ..Spec::default()
+    };
+    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(3).stream("mean"));
+    let mut buffer = Buffer::new(Limit::bytes(40_000));
+    for frame in 0..10 {
+        buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO)); // 10 000 bytes: half way up
+    }
+    let arrival = |frame| Packet::new(frame, len, 0.into(), Time::ZERO);
+    let is_signalled =
+        |frame| red.on_arrival(&arrival(frame), &buffer, Time::ZERO) == Verdict::Signal(Cause::Early);
+    (0..1_000_000).map(is_signalled).filter(|&signalled| signalled).count() as f64
+}
+
+#[test]
+fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
+    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard deviation of 100 (1e6 x 331 / 32^3, its root).
+    let of_mean = signals_in_a_million(Some(1000), 1000);
+    assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
+    // The site's typical packet has 512 bytes.
+    assert_eq!(signals_in_a_million(None, 512), signals_in_a_million(Some(512), 512));
+    assert!(signals_in_a_million(None, 1000) > 1.5 * of_mean, "1000 bytes are two typical packets");
+}
+
+#[test]
+fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean_packet() {
+    // p_b = 1/4 throughout, one packet of `len` bytes after the spared first one of 500: its chance is p_b / (1 - n p_b) len / mean, n being
+    // the whole mean packets since the first: ns-2's order of spreading and scaling.
+    for (mean_packet, len, chance) in [
+        (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
+        (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2
+        (1000, 500, 0.25 / (1.0 - 0.25) * 0.5), // n = 1
+        (250, 125, 0.25 / (1.0 - 0.5) * 0.5),   // n = 625 / 250 = 2
+    ] {
+        let ramp = Ramp { min: 5_000.0, max: 15_000.0, max_probability: 0.5, gentle: true };
+        let spec = Spec { mean_packet: Some(Size(mean_packet).into()), ..Spec::default() };
+        let config = Config {
+            ramp,
+            measure: Measure::Bytes,
+            weight: 1.0,
+            spreading: Spreading::AtMost,
+            ..spec.check(&site()).expect("allowed")
+        };
+        let mut buffer = Buffer::new(Limit::bytes(40_000));
+        for frame in 0..10 {
+            buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO));
+        }
+        let is_signalled = |seed| {
+            let mut red = Red::new(config, Seed(seed).stream("chance"));
+            let mut judge =
+                |len| red.on_arrival(&Packet::new(99, len, 0.into(), Time::ZERO), &buffer, Time::ZERO);
+            assert_eq!(judge(500), Verdict::Pass, "the first one above the threshold");
+            judge(len) == Verdict::Signal(Cause::Early)
+        };
+        let met = (0..40_000).filter(|&seed| is_signalled(seed)).count() as f64 / 40_000.0;
+        // 4 standard deviations of the share of 40 000 draws are 0.01.
+        assert!((met - chance).abs() < 0.01, "{mean_packet} {len}: {met} for {chance}");
+    }
+}
+
+#[test]
+fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_as_it_was() {
+    let spec = Spec {
+        measure: Some(Measure::Bytes),
+        mean_packet: Some(Size(1000).into()),
+        max_threshold: Some(Amount::Packets(15).into()),
+        ..Spec::default()
+    };
+    let config = spec.check(&site()).expect("allowed");
+    assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0)); // a quarter of 40 packets of 512 bytes
+    assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").limit);
+    let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed");
+    assert_eq!((packets.ramp.min, packets.ramp.max), (10.0, 15.0));
 }

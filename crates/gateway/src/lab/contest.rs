@@ -347,6 +347,9 @@ fn named(contest: &Contest, flow: u32) -> FlowRecord {
         packets_sent: 0,
         packets_dropped: 0,
         packets_marked: 0,
+        timeouts: None,
+        loss_episodes: None,
+        timeout_episodes: None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use fairwire_metrics::{FlowName, TransferMeter};
+use fairwire_tcp::LossCounts;
 use std::sync::Arc;
 
 /// How long what the sessions of a group did took.
@@ -100,6 +101,7 @@ impl<T: Tap> Run<T> {
                 (Some(offered), of_datagrams(*header_bytes))
             }
         };
+        let losses = matches!(plan.source, Source::Bulk { .. } | Source::Tcp { .. }).then_some(counts.losses);
         FlowRecord {
             name,
             group,
@@ -110,6 +112,9 @@ impl<T: Tap> Run<T> {
             packets_sent: counts.sent,
             packets_dropped: counts.dropped,
             packets_marked: counts.marked,
+            timeouts: losses.map(|losses| losses.timeouts.into()),
+            loss_episodes: losses.map(LossCounts::episodes),
+            timeout_episodes: losses.map(|losses| losses.timed_out.into()),
         }
     }
 }

@@ -121,6 +121,7 @@ impl Sender {
 
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {
         let is_tahoe = self.config.recovery == Recovery::Tahoe;
+        self.count_repair();
         // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168, section 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);

@@ -3,9 +3,12 @@
 //! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno) and [`selective`] (SACK); how the window changes is a
 //! [`Control`]ler's business.
 
+mod counts;
 mod loss;
 mod release;
 mod selective;
+
+pub use counts::LossCounts;
 
 use crate::config::{Config, Recovery};
 use crate::congestion::{Acked, Congested, Control, Controller};
@@ -72,11 +75,12 @@ pub struct Sender {
     last_sent: Time, // kept where a window restarts after a pause
     marks: u32,      // told by the receiver so far
     untold: u32,     // segments that arrived, of which the controller knows nothing yet
+    counts: LossCounts,
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Sender, reaction) < 144 && size_of::<Sender>() <= 200);
+const _: () = assert!(std::mem::offset_of!(Sender, reaction) < 144 && size_of::<Sender>() <= 208);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -137,6 +141,7 @@ impl Sender {
             last_sent: Time::ZERO,
             marks: 0,
             untold: 0,
+            counts: LossCounts::default(),
             board: has_board.then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
             config: Arc::clone(config),
@@ -270,6 +275,7 @@ impl Sender {
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
         self.rtt.back_off(&self.config);
         self.timed_seq = NONE;
+        self.count_timeout();
         if matches!(self.phase, Phase::SynSent { .. }) {
             self.phase = Phase::SynSent { is_timed: false };
             if self.config.quirks.lost_syn_counts {

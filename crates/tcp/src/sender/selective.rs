@@ -146,6 +146,7 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self, now: Time) {
+        self.count_repair();
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
             let before = self.control.window();

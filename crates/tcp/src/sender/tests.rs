@@ -2,6 +2,7 @@ use super::*;
 use crate::config::{EcnMode, Profile};
 use crate::congestion::ControlConfig;
 use crate::receiver::Receiver;
+use crate::segment::Block;
 use fairwire_core::Duration;
 
 #[derive(Default)]
@@ -133,6 +134,58 @@ fn a_timeout_goes_back_to_the_first_unacknowledged_and_doubles() {
         ack(&mut sender, 1, 2000, &mut sent);
     }
     assert!(!sender.is_recovering());
+}
+
+fn counts(timeouts: u32, repaired: u32, timed_out: u32) -> LossCounts {
+    LossCounts { timeouts, repaired, timed_out }
+}
+
+fn time_out(sender: &mut Sender, sent: &mut Sent) {
+    let due = sender.deadline().expect("data is outstanding");
+    sender.on_timeout(due, sent);
+    sent.taken();
+}
+
+#[test]
+fn a_repair_and_the_timeouts_that_it_runs_into_are_one_episode_and_what_is_lost_after_it_another() {
+    for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let config = Config { recovery, ..Config::new(Profile::Ns2In2002, 512) };
+        let (mut sender, mut sent) = open_as(config, 8);
+        for len in 1..4 {
+            let mut ack = Ack::of(0);
+            ack.sack.blocks[0] = Block { offset: 1, len };
+            sender.on_ack(ack, ms(30), &mut sent);
+        }
+        sent.taken();
+        assert_eq!(sender.loss_counts(), counts(0, 1, 0), "{recovery:?}");
+        let sent_by_then = sender.highest;
+        time_out(&mut sender, &mut sent);
+        assert_eq!(sender.loss_counts(), counts(1, 0, 1), "the repair was lost, {recovery:?}");
+        time_out(&mut sender, &mut sent);
+        assert_eq!(sender.loss_counts(), counts(2, 0, 1), "it backs off, {recovery:?}");
+        ack(&mut sender, sent_by_then, 9000, &mut sent);
+        assert!(sender.highest > sent_by_then, "new data is out");
+        time_out(&mut sender, &mut sent);
+        assert_eq!(sender.loss_counts(), counts(3, 0, 2), "a later loss, {recovery:?}");
+        assert_eq!(sender.loss_counts().episodes(), 2);
+    }
+}
+
+#[test]
+fn the_timeouts_of_an_opening_are_no_episode_and_counts_go_on_or_start_anew_as_told() {
+    let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
+    let (mut sender, mut sent) = (Sender::new(&config), Sent::default());
+    sender.start(ms(0), &mut sent);
+    time_out(&mut sender, &mut sent);
+    time_out(&mut sender, &mut sent);
+    assert_eq!(sender.loss_counts(), counts(2, 0, 0));
+    let mut next = Sender::new(&config).counting_from(sender.loss_counts());
+    next.start(ms(0), &mut sent);
+    time_out(&mut next, &mut sent);
+    assert_eq!(next.loss_counts(), counts(3, 0, 0));
+    next.forget_loss_counts();
+    assert_eq!(next.loss_counts(), LossCounts::default());
+    assert_eq!(counts(1, 2, 3) + counts(10, 20, 30), counts(11, 22, 33));
 }
 
 #[test]

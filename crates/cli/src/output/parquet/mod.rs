@@ -24,6 +24,7 @@ pub enum Column<'a> {
     Real(Vec<f64>),
     /// Some are missing.
     OptionalReal(Vec<Option<f64>>),
+    OptionalCount(Vec<Option<u64>>),
 }
 
 /// Writes a table, group by group.
@@ -132,16 +133,27 @@ impl Column<'_> {
             Column::Count(values) => values.len(),
             Column::Real(values) => values.len(),
             Column::OptionalReal(values) => values.len(),
+            Column::OptionalCount(values) => values.len(),
         }
     }
 
     fn shape(&self) -> Shape {
         let physical = match self {
             Column::Text(_) => Physical::ByteArray,
-            Column::Count(_) => Physical::Int64,
+            Column::Count(_) | Column::OptionalCount(_) => Physical::Int64,
             Column::Real(_) | Column::OptionalReal(_) => Physical::Double,
         };
-        Shape { physical, is_optional: matches!(self, Column::OptionalReal(_)) }
+        let is_optional = matches!(self, Column::OptionalReal(_) | Column::OptionalCount(_));
+        Shape { physical, is_optional }
+    }
+
+    /// Which values are there, in a column where some may be missing.
+    fn levels(&self) -> Option<Vec<u8>> {
+        match self {
+            Column::OptionalReal(reals) => Some(levels(reals)),
+            Column::OptionalCount(counts) => Some(levels(counts)),
+            Column::Text(_) | Column::Count(_) | Column::Real(_) => None,
+        }
     }
 
     /// The values that are there, each as it is.
@@ -158,6 +170,9 @@ impl Column<'_> {
             Column::Real(reals) => reals.iter().for_each(|real| out.extend(real.to_le_bytes())),
             Column::OptionalReal(reals) => {
                 reals.iter().flatten().for_each(|real| out.extend(real.to_le_bytes()));
+            }
+            Column::OptionalCount(counts) => {
+                counts.iter().flatten().for_each(|count| out.extend(count.to_le_bytes()));
             }
         }
         Ok(())
@@ -210,8 +225,7 @@ impl Chunk {
 /// A column's page: `PageHeader`, which values are there, and the values.
 fn page(column: &Column<'_>) -> io::Result<Vec<u8>> {
     let mut values = Vec::new();
-    if let Column::OptionalReal(reals) = column {
-        let levels = levels(reals);
+    if let Some(levels) = column.levels() {
         values.extend((levels.len() as u32).to_le_bytes());
         values.extend(levels);
     }
@@ -235,9 +249,9 @@ fn page(column: &Column<'_>) -> io::Result<Vec<u8>> {
 }
 
 /// Which values are there, 1, and which are not, 0: runs of equal ones, each its length doubled and the level in a byte.
-fn levels(reals: &[Option<f64>]) -> Vec<u8> {
+fn levels<T>(values: &[Option<T>]) -> Vec<u8> {
     let mut out = Vec::new();
-    for run in reals.chunk_by(|a, b| a.is_some() == b.is_some()) {
+    for run in values.chunk_by(|a, b| a.is_some() == b.is_some()) {
         thrift::varint(&mut out, (run.len() as u64) << 1);
         out.push(u8::from(run[0].is_some()));
     }

@@ -51,6 +51,7 @@ impl Kin {
 fn put_one(flow: &FlowRecord, kin: &Kin, text: &mut Vec<u8>) -> io::Result<()> {
     let FlowRecord { name, group: _, kind: _, offered_bps, throughput_bps, goodput_bps, .. } = flow;
     let FlowRecord { packets_sent, packets_dropped, packets_marked, .. } = flow;
+    let FlowRecord { timeouts, loss_episodes, timeout_episodes, .. } = flow;
     text.extend_from_slice(b"\n        {\n          \"name\": ");
     put_value(name.as_str(), text)?;
     text.extend_from_slice(&kin.text);
@@ -62,6 +63,13 @@ fn put_one(flow: &FlowRecord, kin: &Kin, text: &mut Vec<u8>) -> io::Result<()> {
     put_field("packets_sent", packets_sent, text)?;
     put_field("packets_dropped", packets_dropped, text)?;
     put_field("packets_marked", packets_marked, text)?;
+    for (key, count) in
+        [("timeouts", timeouts), ("loss_episodes", loss_episodes), ("timeout_episodes", timeout_episodes)]
+    {
+        if let Some(count) = count {
+            put_field(key, count, text)?;
+        }
+    }
     text.extend_from_slice(b"\n        }");
     Ok(())
 }

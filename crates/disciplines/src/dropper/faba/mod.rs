@@ -24,6 +24,8 @@
 //! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
 //! - `beta_rule` (choice; `abs`): how many tokens are dealt out per departure; see [`BetaRule`].
 //! - `beta_max` (1; 16): at most so many moves per departure. Not in the paper, where one departure may move T tokens.
+//! - `idle_refill` (true or false; true): whether the flow of the first packet after the link went idle gets a full bucket. Not in the
+//!   paper: false is the algorithm as printed. See *Where we differ*.
 //! - `free_below` (amount; none): while no more than this waits, every packet enters; who has no tokens is lent them. Not in the paper,
 //!   where a flow without tokens is dropped from whatever waits; the gateway sets it. See *Where we differ*.
 //! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
@@ -42,7 +44,8 @@
 //! # Where we differ
 //! - Only departures refill buckets, so a flow without tokens and without packets in the queue would wait for others to send.
 //!   The paper holds that "every bucket is full" when no packets are in the system. Here the flow of the first packet after
-//!   the link went idle gets a full bucket, at the pool's expense.
+//!   the link went idle gets a full bucket, at the pool's expense. With `idle_refill = false` it gets none: a flow that is left alone
+//!   with an empty bucket is dropped until others send.
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
 //! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken back as its text says:
 //!   |sigma| is used, and dealing stops when less than a whole token is left over. `beta_rule` has the printed forms.
@@ -150,6 +153,9 @@ pub struct Spec {
     /// At most so many moves of tokens per departure, from 1 to 4096. Default: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_max: Option<u32>,
+    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does not. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_refill: Option<bool>,
     /// While no more than this waits, every packet enters. Default: none, as in the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_below: Option<Quantity<Amount>>,
@@ -217,6 +223,8 @@ pub struct Config {
     pub beta_rule: BetaRule,
     /// At most so many moves per departure.
     pub beta_max: u32,
+    /// Fill the bucket of the flow that sends first after the link went idle.
+    pub idle_refill: bool,
     /// While no more than this waits, every packet enters, in units of 2^-20 token.
     pub free_below: i64,
     /// At most so many flows have buckets.
@@ -248,6 +256,7 @@ impl Spec {
             profile: typed.check(NAME)?,
             beta_rule: self.beta_rule.unwrap_or_default(),
             beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
+            idle_refill: self.idle_refill.unwrap_or(true),
             free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
             max_flows,
         })
@@ -514,7 +523,7 @@ impl Dropper for Faba {
     }
 
     fn idle(&mut self, _: Time) {
-        self.was_idle = true;
+        self.was_idle = self.config.idle_refill;
     }
 
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {

@@ -16,7 +16,7 @@ struct Flow {
     strike: u32,
 }
 
-/// The listing, with the parts A and B for many flows or the drop-tail part C.
+/// The listing, with the parts A and B, and with the drop-tail part C or without.
 struct Plain {
     many: bool,
     bytes: bool,
@@ -72,11 +72,11 @@ impl Plain {
         }
         let (qlen, strike) = self.flows.get(&i).map_or((0.0, 0), |flow| (flow.qlen, flow.strike));
         let mut maxq = self.min_th;
-        if self.many && self.avg >= self.max_th {
+        if self.avg >= self.max_th {
             maxq = 2.0 * self.one();
         }
         if qlen >= maxq
-            || (self.many && self.avg >= self.max_th && qlen > 2.0 * self.avgcq)
+            || (self.avg >= self.max_th && qlen > 2.0 * self.avgcq)
             || (qlen >= self.avgcq && strike > 1)
         {
             self.flows.get_mut(&i).expect("has packets").strike += 1;
@@ -246,6 +246,31 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(key(&queue), None);
     assert_eq!(offered(&mut queue, 1, 10), [None; 10]);
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 0);
+}
+
+#[test]
+fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike_whether_or_not_all_are_dropped() {
+    for many_flow_support in [true, false] {
+        // With a weight of 1 the average is the queue: thresholds of 10 and 20 packets.
+        let config = Config { weight: 1.0, ..config(many_flow_support, Measure::Packets) };
+        let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
+        for flow in 1..=19 {
+            assert_eq!(
+                offered(&mut queue, flow, 1),
+                [None],
+                "one packet of a flow is never dropped at random"
+            );
+        }
+        assert_eq!(offered(&mut queue, 1, 1), [None], "19 packets wait, of fewer than min_q each");
+        let strikes = |queue: &Queue<Fcfs, Fred>, flow: u64| {
+            queue.dropper().strikes(queue.buffer().find(flow.into()).expect("waits"))
+        };
+        assert_eq!(offered(&mut queue, 1, 1), [Some(Cause::Forced)], "20 wait, two of flow 1");
+        assert_eq!(strikes(&queue, 1), 1);
+        let second = if many_flow_support { None } else { Some(Cause::Forced) };
+        assert_eq!(offered(&mut queue, 2, 1), [second], "one of flow 2");
+        assert_eq!(strikes(&queue, 2), 0);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use fairwire_core::{
     Time, Verdict,
 };
 use fairwire_disciplines::dropper::red::{Ramp, Spreading};
-use fairwire_disciplines::dropper::rio::{Config, Coupling, OutRule, Rio, Spec};
+use fairwire_disciplines::dropper::rio::{AboveMax, Config, Coupling, OutRule, Rio, Spec};
 use fairwire_disciplines::spec::Measure;
 use std::collections::VecDeque;
 
@@ -332,6 +332,33 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(counts.dropped.len() > 150 && counts.dropped.iter().all(|(_, cause)| *cause == Cause::Forced));
     assert!(!counts.marked.is_empty(), "early ones mark");
+}
+
+#[test]
+fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_asked_for() {
+    // With a weight of 1 the average is what an arrival meets: the 21st yellow packet meets 20, which is yellow's threshold.
+    let fates = |above_max, ecn| {
+        let config = Config { weight: 1.0, above_max, ..config() };
+        let rio = Rio::new(config, Seed(1).stream("rio"));
+        let mut queue = Queue::new(config.limit, Fcfs, rio).with_ecn(EcnPolicy::Mark);
+        let mut counts = Counts::default();
+        for frame in 0..200 {
+            let arrival = Packet { ecn, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
+            queue.enqueue(arrival, Time::ZERO, &mut counts);
+        }
+        let of = |fates: &[(u32, Cause)], cause| fates.iter().filter(|fate| fate.1 == cause).count();
+        [
+            of(&counts.marked, Cause::Forced),
+            of(&counts.dropped, Cause::Forced),
+            of(&counts.dropped, Cause::Overflow),
+        ]
+    };
+    // The 20 that fill the buffer are marked, and the 160 after them find no room.
+    assert_eq!(fates(AboveMax::Mark, Ecn::Ect0), [20, 0, 160]);
+    assert_eq!(fates(AboveMax::Drop, Ecn::Ect0), [0, 180, 0]);
+    let deaf = fates(AboveMax::Drop, Ecn::NotEct);
+    assert_eq!(fates(AboveMax::Mark, Ecn::NotEct), deaf);
+    assert!(deaf[1] > 150, "{deaf:?}");
 }
 
 #[test]
