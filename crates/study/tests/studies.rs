@@ -199,6 +199,33 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
 }
 
 #[test]
+fn timeouts_are_counted_for_tcp_and_not_for_what_has_none() {
+    let measures = ["timeouts.tcp", "loss_episodes.tcp", "timeout_episodes.tcp", "timeout_share.tcp", "timeouts.cbr"];
+    let measures: Vec<String> = measures
+        .iter()
+        .enumerate()
+        .map(|(at, of)| format!("[[exhibit.measure]]\nid = \"m{at}\"\nof = \"{of}\"\n"))
+        .collect();
+    let text = STUDY.replacen("[[exhibit.measure]]\nid = \"bytes\"\nof = \"backlog_mean_bytes\"\n", &measures.concat(), 1);
+    let study = Study::read(&folder(&text)).unwrap();
+    let plans = plans(&study, Depth::Quick);
+    let cache = tempfile::tempdir().unwrap();
+    let made = exhibits(&plans, &run(&plans, &opened(cache.path()), 2));
+    let means = |measure: &str| -> Vec<f64> {
+        let numbers = made[0].numbers.iter().filter(|number| number.measure == measure);
+        numbers.filter_map(|number| number.estimate.map(|estimate| estimate.mean)).collect()
+    };
+    let (timeouts, episodes, timed_out, share) = (means("m0"), means("m1"), means("m2"), means("m3"));
+    assert!(timeouts.iter().any(|count| *count > 0.0), "{timeouts:?}");
+    assert_eq!(timeouts.len(), share.len());
+    for at in 0..timeouts.len() {
+        assert!(timed_out[at] <= timeouts[at] && timed_out[at] <= episodes[at], "{timed_out:?} {timeouts:?} {episodes:?}");
+        assert!((0.0..=1.0).contains(&share[at]) && (share[at] > 0.0) == (timed_out[at] > 0.0), "{share:?}");
+    }
+    assert!(means("m4").is_empty(), "a source without TCP has no timeouts");
+}
+
+#[test]
 fn quick_thins_seeds_and_points_out_but_keeps_those_that_claims_name() {
     let study = study();
     let quick = &plans(&study, Depth::Quick)[0];

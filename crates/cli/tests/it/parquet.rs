@@ -188,6 +188,8 @@ fn parquet_holds_the_same_rows_as_csv() {
     assert_eq!(expected[0].1.len(), 2 * 3 * 4, "two disciplines, three seeds, four flows");
     let offered = &expected[5].1;
     assert!(offered.iter().any(String::is_empty) && offered.iter().any(|value| value == "1000000"));
+    let timeouts = &expected.iter().find(|(name, _)| name == "timeouts").expect("a column").1;
+    assert!(timeouts.iter().any(String::is_empty) && timeouts.iter().any(|count| !count.is_empty()));
     assert_eq!(columns(&fs::read(parquet).expect("it was written")), expected);
 }
 

@@ -3,7 +3,7 @@
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target rate and yellow ("out")
 //! above it. Each packet that comes by may carry what the egress edge asks: a higher target or a lower one. Every `interval`,
-//! if more asked for a higher one, the target is multiplied by 1 + `delta`; if more asked for a lower one, by 1 - `delta`; and
+//! if more asked for a higher one, the target rises by `delta` of the contract; if more asked for a lower one, it falls by as much; and
 //! the votes are counted anew.
 //!
 //! # Why
@@ -17,7 +17,7 @@
 //!   [`token_bucket`](super::token_bucket).
 //! - `interval` (time; 20 ms): T_s, from one change of the target to the next. The first comes at a time drawn from 0 to T_s.
 //! - `delta` (1; 0.0001): the fraction by which a change moves the target.
-//! - `additive` (true or false; false): whether `delta` is of the contract, rather than of the target that there is.
+//! - `additive` (true or false; true): whether `delta` is of the contract, as equation (2) is printed, rather than of the current target.
 //! - `lowest`, `highest` (rates; 1 % of `rate`, and the rate of the link or `rate` if that is more): bounds of the target.
 //!
 //! # State and cost
@@ -29,9 +29,10 @@
 //! section III, equation (2), and section IV for T_s and delta. What is asked, equation (3), is decided at the other edge.
 //!
 //! # Where we differ
-//! - Equation (2) applies 1 ± delta to R_t. Once applied to the contract it would change it by a hundredth of a percent, so it is
-//!   applied to the target that there is: at most 0.5 % a second.
-//! - `additive`, `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its targets grow for ever.
+//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it would move the target by a hundredth of a
+//!   percent in all, so each change adds or takes delta R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
+//!   compounded.
+//! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its targets grow for ever.
 //! - Tokens come at whole bits per second; the target itself is not rounded.
 //!
 //! # Example
@@ -75,7 +76,7 @@ pub struct Spec {
     /// The fraction by which a change moves the target, above 0 and at most 1. Default: 0.0001.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<f64>,
-    /// Is `delta` of the contract, rather than of the target that there is? Default: false.
+    /// Is `delta` of the contract, as equation (2) is printed, rather than of the current target? Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additive: Option<bool>,
     /// The target is never below this. Default: a hundredth of the contract.
@@ -126,7 +127,7 @@ impl Spec {
             interval: parameter("interval")
                 .some_time(self.interval.map_or(Duration::from_ms(20), |typed| typed.0))?,
             delta: parameter("delta").above_zero(self.delta.unwrap_or(0.0001), 1.0)?,
-            additive: self.additive.unwrap_or(false),
+            additive: self.additive.unwrap_or(true),
             lowest,
             highest,
         })
