@@ -417,6 +417,7 @@ const MISSES: &[Miss] = &[
         allowed: 0.2,
         because: "a flow sends 1200 packets in 15 s, and a loss more or less is a window; measured: 0.11",
     },
+    Miss { case: "faba/flood-10", what: GROUP, allowed: 0.15, because: FABA_LENDS },
     Miss { case: "faba/*", what: FLOW, allowed: 0.15, because: FABA_NOISE },
     Miss { case: "faba/*", what: GROUP, allowed: 0.1, because: FABA_NOISE },
     Miss { case: "faba/*", what: POINTS, allowed: 3.0, because: FABA_NOISE },
@@ -447,6 +448,9 @@ const BUSY: &str = "where other programs keep every processor busy the gateway i
      with a load of 12 on 4 processors, 0.99 and more when idle";
 const FABA_NOISE: &str = "FABA is fair in the long run: buckets hold a few dozen tokens and drops are drawn at random, so that what TCP's \
      windows and a flood's penalty come to in 3 to 15 s differs; measured in 15 s: flows 0.02 to 0.07, a flood 0.04";
+const FABA_LENDS: &str = "the gateway drops nothing while less than a quarter of the buffer waits, so that a flood from made-up addresses takes nothing \
+     on a link that is not full; on a full one a flood gains by it: 0.04 above its share before, 0.12 to 0.13 since. In simulation 0.30 by the \
+     paper's law alone and 0.37 so";
 const AFD_NOISE: &str = "AFD estimates rates by samples, and what it takes from a flow lags by its interval; measured in 15 s: flows 0.06 to \
      0.36, a flood at twenty times its share 0.21 above it";
 const AFD_LONG: &str = "chance, which shrinks with the root of the time: in simulation 0.04 in 60 s with 10 flows, and 0.02 in 240 s \
