@@ -3,8 +3,8 @@
 use crate::execute::{Gathered, Gave};
 use crate::expression::{Over, Source};
 use crate::plan::{Measure, Plan, is_meant};
-use crate::record::{Axis, Depth, Exhibit, Kind, Line, Mark, Measured, Number, Panel, Published};
-use crate::spec::{Along, FigureSpec, PanelSpec, Split};
+use crate::record::{Axis, Depth, Exhibit, Kind, Line, Mark, Measured, Number, Panel, Published, Reference};
+use crate::spec::{Along, FigureSpec, LineSpec, PanelSpec, Split, ValueSpec};
 use crate::verdict::{self, Table};
 use fairwire_metrics::interval::estimate;
 use std::collections::BTreeMap;
@@ -187,7 +187,6 @@ impl Drawing<'_, '_> {
     fn empty(&self, title: String, kind: Kind, spec: &PanelSpec) -> Panel {
         let figure = self.figure();
         Panel {
-            title,
             kind,
             x: Axis { label: figure.x.clone(), scale: figure.x_scale, range: figure.x_range },
             y: Axis {
@@ -197,8 +196,21 @@ impl Drawing<'_, '_> {
             },
             categories: Vec::new(),
             lines: Vec::new(),
+            reference: self.reference(&title),
             seed: None,
+            title,
         }
+    }
+
+    /// The values that the paper names for the panel called `title`.
+    fn reference(&self, title: &str) -> Vec<Reference> {
+        let lines = self.figure().reference.iter();
+        let here = lines.filter(|line| line.panel.as_ref().is_none_or(|panel| panel == title));
+        let band = |line: &LineSpec| {
+            let half = (line.y * line.within?).abs();
+            Some([line.y - half, line.y + half])
+        };
+        here.map(|line| Reference { y: line.y, label: line.label.clone(), band: band(line) }).collect()
     }
 
     fn series(&self) -> Vec<&str> {
@@ -284,7 +296,7 @@ impl Drawing<'_, '_> {
                     let is_there = !is_named || categories.contains(&printed.at);
                     let x = place(printed.x.unwrap_or(f64::NAN), &printed.at);
                     (is_there && x.is_finite() && self.figure().x_measure.is_none())
-                        .then(|| plain(x, printed.value))
+                        .then(|| self.of_paper(x, printed))
                 });
                 let published: Vec<Mark> = published.collect();
                 if marks.is_empty() && published.is_empty() {
@@ -293,6 +305,8 @@ impl Drawing<'_, '_> {
                 let (label, colour) = self.legend(measure, name, measures.len(), series.len(), rank);
                 panel.lines.push(Line {
                     label,
+                    series: name.into(),
+                    measure: measure.label.clone(),
                     colour,
                     is_dashed: series.len() > 1 && rank > 0,
                     marks,
@@ -338,7 +352,7 @@ impl Drawing<'_, '_> {
                             .filter_map(|n| self.mark(place, n)),
                     );
                     let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
-                    published.extend(here.map(|p| plain(place, p.value)));
+                    published.extend(here.map(|p| self.of_paper(place, p)));
                 }
                 let label = match (measures.len(), points.len()) {
                     (_, 1) => measure.label.clone(),
@@ -346,7 +360,7 @@ impl Drawing<'_, '_> {
                     _ => format!("{} at {at}", measure.label),
                 };
                 let colour = panel.lines.len();
-                panel.lines.push(Line { label, colour, is_dashed: false, marks, published });
+                panel.lines.push(Line { label, colour, marks, published, ..Line::default() });
             }
         }
     }
@@ -375,11 +389,11 @@ impl Drawing<'_, '_> {
                             .filter_map(|n| self.mark(x, n)),
                     );
                     let here = self.printed(&measure.id, name).filter(|p| p.at == *at || points.len() == 1);
-                    published.extend(here.map(|p| plain(x, p.value)));
+                    published.extend(here.map(|p| self.of_paper(x, p)));
                 }
                 let label = if points.len() == 1 { name.to_string() } else { format!("{name} at {at}") };
-                let line = Line { label, colour: self.colour(name), is_dashed: rank > 0, marks, published };
-                panel.lines.push(line);
+                let (colour, is_dashed) = (self.colour(name), rank > 0);
+                panel.lines.push(Line { label, colour, is_dashed, marks, published, ..Line::default() });
             }
         }
     }
@@ -418,13 +432,7 @@ impl Drawing<'_, '_> {
                 // What is asked for is shown: an axis that held the rest as well would hide it.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
-                panels[at].lines.push(Line {
-                    label: name,
-                    colour,
-                    is_dashed: false,
-                    marks,
-                    published: Vec::new(),
-                });
+                panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });
             }
         }
         panels
@@ -447,13 +455,8 @@ impl Drawing<'_, '_> {
             let marks = marks.map(|(x, y)| plain(*x, *y)).collect();
             let published = self.published.iter().filter(|p| p.series == curve.label);
             let published = published.filter_map(|p| Some(plain(p.x?, p.value))).collect();
-            panels[at].lines.push(Line {
-                label: curve.label.clone(),
-                colour,
-                is_dashed: false,
-                marks,
-                published,
-            });
+            let label = curve.label.clone();
+            panels[at].lines.push(Line { label, colour, marks, published, ..Line::default() });
         }
         panels
     }
@@ -462,7 +465,30 @@ impl Drawing<'_, '_> {
         let estimate = number.estimate?;
         let Number { measure, series, at, .. } = number;
         let y_band = self.plan.study.calibration.band(&self.plan.spec().id, measure, series, at);
-        Some(Mark { x, y: estimate.mean, x_half_width: None, y_half_width: estimate.half_width_95, y_band })
+        Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
+    }
+
+    /// The paper's, with how far ours may be from it: by the claim of this number, or else by one of its measure.
+    fn of_paper(&self, x: f64, printed: &Published) -> Mark {
+        let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
+        let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
+        let of_measure = |value: &&ValueSpec| {
+            value.is.is_none() && value.measure.as_deref().unwrap_or(first) == printed.measure
+        };
+        let is_of_it = |value: &&ValueSpec| {
+            let series = value.of.list();
+            (series.is_empty() || series.contains(&printed.series))
+                && is_meant(printed.x.unwrap_or(f64::NAN), &printed.at, &value.at)
+        };
+        let all: Vec<&ValueSpec> = values.filter(of_measure).collect();
+        let chosen = all.iter().copied().find(|value| is_of_it(value)).or(all.first().copied());
+        let allowed =
+            chosen.map(
+                |value| {
+                    if value.relative { value.tolerance * printed.value.abs() } else { value.tolerance }
+                },
+            );
+        Mark { allowed, ..plain(x, printed.value) }
     }
 }
 

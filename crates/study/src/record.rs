@@ -155,9 +155,24 @@ pub struct Panel {
     pub categories: Vec<String>,
     /// The lines, or the colours of bars.
     pub lines: Vec<Line>,
+    /// Values that the paper names, drawn across.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reference: Vec<Reference>,
     /// The one seed that its curves are of; absent where marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
+}
+
+/// A value that the paper names for all of a panel, such as the fair share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Where it stands.
+    pub y: f64,
+    /// What is written at it.
+    pub label: String,
+    /// From where to where the paper says that all lies, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub band: Option<[f64; 2]>,
 }
 
 /// How a panel is drawn.
@@ -205,10 +220,16 @@ pub enum Scale {
 }
 
 /// One line of a panel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// What the legend says.
     pub label: String,
+    /// The series, where the line is of one.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub series: String,
+    /// What a figure calls the measure, where the line is of one.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub measure: String,
     /// Lines of one colour number have one colour, in all panels of the exhibit. From 0, without gaps.
     pub colour: usize,
     /// Dashed, to be told apart from another line of the same colour.
@@ -237,6 +258,9 @@ pub struct Mark {
     /// The least and the greatest `y` over the draws of what the paper leaves open, where that was recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
+    /// Of the paper's: how far ours may be from it by the claim that holds one against the other.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub allowed: Option<f64>,
 }
 
 /// Something that the paper says, and what came of it.
@@ -263,6 +287,9 @@ pub struct Claim {
     /// Did the mean say yes, and only the interval no? More seeds may settle it.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_undecided: bool,
+    /// Why the check asks more than the paper says; empty where it does not.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub stricter: String,
     /// In how many draws of what the paper leaves open it holds, where that was recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,

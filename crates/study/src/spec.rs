@@ -262,9 +262,26 @@ pub struct FigureSpec {
     pub x_measure: Option<String>,
     /// The horizontal axis has the names of the points, not their numbers. Default: only of bars.
     pub names: Option<bool>,
+    /// Values that the paper names, drawn across.
+    #[serde(default)]
+    pub reference: Vec<LineSpec>,
     /// Several drawings. Default: one, with all measures.
     #[serde(default)]
     pub panel: Vec<PanelSpec>,
+}
+
+/// A value that the paper names, such as the fair share: a line across the figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineSpec {
+    /// Where it stands.
+    pub y: f64,
+    /// What is written at it.
+    pub label: String,
+    /// The paper says that all lies within this part of it, such as 0.15: a shaded band.
+    pub within: Option<f64>,
+    /// Only in the drawing of this title. Default: in all.
+    pub panel: Option<String>,
 }
 
 /// What stands along the horizontal axis.
@@ -320,6 +337,8 @@ pub struct ClaimSpec {
     /// Why the tolerance, margin or bound is what it is. Required where there is one.
     #[serde(default)]
     pub because: String,
+    /// Why the check asks more than the paper says, where it does.
+    pub stricter: Option<String>,
     /// Why nothing can be checked.
     pub not_testable: Option<String>,
     /// One is more than the other.

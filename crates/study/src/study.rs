@@ -3,8 +3,8 @@
 use crate::calibration::Calibration;
 use crate::library::Folder;
 use crate::record::Verdict;
-use crate::spec::{ClaimSpec, FORMAT, NumberSpec, ReferenceSpec, StudySpec};
-use crate::text::shown;
+use crate::spec::{ClaimSpec, ExhibitSpec, FORMAT, LineSpec, NumberSpec, ReferenceSpec, StudySpec};
+use crate::text::{hint, shown};
 use fairwire_document::{Places, Problem, listed, read_document};
 use fairwire_scenario::ScenarioError;
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,10 @@ fn check(spec: &StudySpec, places: &Places) -> Result<(), ScenarioError> {
         if exhibit.scenario.is_some() == exhibit.compute.is_some() {
             return Err(refuse(places, &path("id"), "an exhibit has either a `scenario` or a `compute`"));
         }
+        for (number, line) in exhibit.figure.reference.iter().enumerate() {
+            check_line(line, exhibit)
+                .map_err(|why| refuse(places, &path(&format!("figure.reference.{number}")), why))?;
+        }
         let mut claims: Vec<&str> = Vec::new();
         for (number, claim) in exhibit.claim.iter().enumerate() {
             let path = format!("exhibit.{at}.claim.{number}");
@@ -134,6 +138,30 @@ fn check(spec: &StudySpec, places: &Places) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
+}
+
+fn check_line(line: &LineSpec, exhibit: &ExhibitSpec) -> Result<(), String> {
+    if !line.y.is_finite() || line.label.trim().is_empty() {
+        return Err(format!(
+            "y = {} with the label `{}` was given; allowed: a number, and a name for it",
+            line.y, line.label
+        ));
+    }
+    if let Some(within) = line.within.filter(|within| !(*within > 0.0 && within.is_finite())) {
+        return Err(format!("within = {within} was given; allowed: a part of `y` above 0, such as 0.15"));
+    }
+    let panels = exhibit.figure.panel.iter().map(|panel| panel.title.clone());
+    let curves = exhibit.series.iter().flat_map(|series| series.labels.iter().chain(&series.of).cloned());
+    let titles: Vec<String> = panels.chain(curves).filter(|title| !title.is_empty()).collect();
+    match &line.panel {
+        Some(panel) if !titles.contains(panel) => {
+            let near = hint(panel, &titles);
+            let allowed =
+                if titles.is_empty() { "no `panel`: none here has a title".into() } else { listed(&titles) };
+            Err(format!("there is no panel `{panel}`; allowed: {allowed}{near}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Names stand in file names and on the command line.
@@ -175,6 +203,12 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
         return Err((
             ".id",
             "a tolerance, a margin or a bound needs a `because`: where it comes from".into(),
+        ));
+    }
+    if claim.stricter.as_ref().is_some_and(|why| why.trim().is_empty()) {
+        return Err((
+            ".stricter",
+            "nothing was given; allowed: why the check asks more than the paper says".into(),
         ));
     }
     let bounds = [&claim.bound, &claim.slope].into_iter().flatten();

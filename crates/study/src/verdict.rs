@@ -28,6 +28,8 @@ struct Finding {
     /// What was compared, and where.
     what: String,
     estimate: Option<Estimate>,
+    /// Empty for a plain number.
+    unit: String,
     /// What would be allowed.
     min: f64,
     max: f64,
@@ -62,7 +64,17 @@ impl Finding {
         let Some(Estimate { mean, half_width_95, .. }) = self.estimate else {
             return format!("{}: nothing was measured", self.what);
         };
-        format!("{}: {}", self.what, with_interval(mean, half_width_95))
+        let gap = if self.unit.is_empty() { "" } else { " " };
+        format!("{}: {}{gap}{}", self.what, with_interval(mean, half_width_95), self.unit)
+    }
+
+    /// How far it is within what is allowed; less than 0 where it is not.
+    fn margin(&self) -> f64 {
+        let Some(estimate) = self.estimate else { return f64::NEG_INFINITY };
+        let nearest = (estimate.mean - self.min).min(self.max - estimate.mean);
+        let wide = self.max - self.min;
+        // Tolerances that are a part of each number are alike only beside their own width.
+        if wide.is_finite() && wide > 0.0 { nearest / wide } else { nearest }
     }
 }
 
@@ -92,6 +104,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
         origin: claim.origin,
         check,
         because: claim.because.clone(),
+        stricter: claim.stricter.clone().unwrap_or_default(),
         verdict,
         detail: claim.not_testable.clone().unwrap_or_else(|| detail(&findings, &outcomes)),
         is_undecided,
@@ -99,26 +112,24 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// Of many findings, so many are told.
-const MOST_TOLD: usize = 12;
+/// Of more findings than this only the worst is told: the numbers have all.
+const MOST_TOLD: usize = 3;
 
 /// What was measured: first what speaks against the claim.
 fn detail(findings: &[Finding], outcomes: &[Outcome]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
     }
-    let told = |wanted: Outcome| -> Vec<String> {
-        findings
-            .iter()
-            .zip(outcomes)
-            .filter(|(_, outcome)| **outcome == wanted)
-            .map(|(f, _)| f.told())
-            .collect()
+    let told = |wanted: Outcome| -> Vec<&Finding> {
+        let outcomes = findings.iter().zip(outcomes).filter(|(_, outcome)| **outcome == wanted);
+        outcomes.map(|(finding, _)| finding).collect()
     };
-    let joined = |parts: Vec<String>| {
-        let more = parts.len().saturating_sub(MOST_TOLD);
-        let text = parts[..parts.len().min(MOST_TOLD)].join("; ");
-        if more > 0 { format!("{text}; and {more} more") } else { text }
+    let joined = |parts: Vec<&Finding>| {
+        let worst = parts.iter().min_by(|a, b| a.margin().total_cmp(&b.margin()));
+        match worst {
+            Some(worst) if parts.len() > MOST_TOLD => format!("worst of {}: {}", parts.len(), worst.told()),
+            _ => parts.iter().map(|finding| finding.told()).collect::<Vec<_>>().join("; "),
+        }
     };
     let (no, undecided, yes) = (told(Outcome::No), told(Outcome::Undecided), told(Outcome::Yes));
     let mut parts = Vec::new();
@@ -168,6 +179,11 @@ impl Asked<'_, '_> {
         named.as_deref().unwrap_or_else(first)
     }
 
+    fn unit(&self, measure: &str) -> String {
+        let of = self.plan.measures.iter().find(|known| known.id == measure);
+        of.map_or(String::new(), |known| known.unit.clone())
+    }
+
     fn of(&self, measure: &str, series: &str) -> Vec<&Number> {
         self.table
             .numbers
@@ -193,6 +209,7 @@ impl Asked<'_, '_> {
     fn order(&self, spec: &OrderSpec) -> (String, Vec<Finding>) {
         let measure = self.measure(&spec.measure);
         let than_measure = spec.than_measure.as_deref().unwrap_or(measure);
+        let unit = self.unit(measure);
         let times = spec.times.unwrap_or(1.0);
         let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
         let asked =
@@ -217,7 +234,7 @@ impl Asked<'_, '_> {
                     );
                     let what = format!("{what}{asked}");
                     let min = spec.by - spec.tolerance;
-                    findings.push(Finding { what, estimate, min, max: f64::INFINITY });
+                    findings.push(Finding { what, estimate, unit: unit.clone(), min, max: f64::INFINITY });
                 }
             }
         }
@@ -240,7 +257,7 @@ impl Asked<'_, '_> {
         for series in self.series(&spec.of, measure) {
             for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
                 let what = format!("{series}{}", here(number));
-                findings.push(within(what, number.estimate, spec.min, spec.max));
+                findings.push(within(what, (number.estimate, self.unit(measure)), spec.min, spec.max));
             }
         }
         (format!("{measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)), findings)
@@ -257,7 +274,8 @@ impl Asked<'_, '_> {
                 let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
                 let from = if spec.is.is_some() { "asked" } else { "printed" };
                 let what = format!("{series}{}, {from} {}", here(number), shown(value));
-                findings.push(within(what, number.estimate, Some(value - away), Some(value + away)));
+                let found = (number.estimate, self.unit(measure));
+                findings.push(within(what, found, Some(value - away), Some(value + away)));
             }
         }
         let tolerance = if spec.relative {
@@ -283,7 +301,7 @@ impl Asked<'_, '_> {
                 for number in numbers {
                     let what = format!("{series} at {}, mean of all {}", number.at, shown(middle));
                     let (min, max) = (Some(middle - spec.tolerance), Some(middle + spec.tolerance));
-                    findings.push(within(what, number.estimate, min, max));
+                    findings.push(within(what, (number.estimate, self.unit(measure)), min, max));
                 }
                 continue;
             }
@@ -291,6 +309,7 @@ impl Asked<'_, '_> {
             let step = |a: &Number, b: &Number, min: f64| Finding {
                 what: format!("{series} from {} to {}", a.at, b.at),
                 estimate: paired(b, a, |b, a| sign * (b - a)),
+                unit: self.unit(measure),
                 min,
                 max: f64::INFINITY,
             };
@@ -323,7 +342,8 @@ impl Asked<'_, '_> {
                 self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)).collect();
             let slopes: Vec<f64> =
                 seeds(&numbers).into_iter().filter_map(|seed| slope(&numbers, seed)).collect();
-            findings.push(within(format!("slope of {series}"), estimate(&slopes), spec.min, spec.max));
+            let found = (estimate(&slopes), String::new());
+            findings.push(within(format!("slope of {series}"), found, spec.min, spec.max));
         }
         (
             format!("slope of {measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)),
@@ -344,7 +364,7 @@ impl Asked<'_, '_> {
                 |list: Vec<&Number>| list.into_iter().min_by(|a, b| key(a).total_cmp(&key(b))).cloned();
             let (Some(inside), Some(outside)) = (best(inside), best(outside)) else {
                 let what = format!("{series}: no point within, or none without");
-                findings.push(Finding { what, estimate: None, min: 0.0, max: 0.0 });
+                findings.push(within(what, (None, String::new()), Some(0.0), Some(0.0)));
                 continue;
             };
             let what = format!(
@@ -352,7 +372,7 @@ impl Asked<'_, '_> {
                 inside.at, outside.at
             );
             let estimate = paired(&outside, &inside, |outside, inside| sign * (outside - inside));
-            findings.push(Finding { what, estimate, min: -spec.tolerance, max: f64::INFINITY });
+            findings.push(within(what, (estimate, self.unit(measure)), Some(-spec.tolerance), None));
         }
         let word = if sign > 0.0 { "lowest" } else { "highest" };
         let check = format!(
@@ -373,8 +393,14 @@ impl Published {
     }
 }
 
-fn within(what: String, estimate: Option<Estimate>, min: Option<f64>, max: Option<f64>) -> Finding {
-    Finding { what, estimate, min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
+fn within(
+    what: String,
+    (estimate, unit): (Option<Estimate>, String),
+    min: Option<f64>,
+    max: Option<f64>,
+) -> Finding {
+    let (min, max) = (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY));
+    Finding { what, estimate, unit, min, max }
 }
 
 /// Over the seeds that both have.

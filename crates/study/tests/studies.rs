@@ -200,13 +200,18 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
 
 #[test]
 fn timeouts_are_counted_for_tcp_and_not_for_what_has_none() {
-    let measures = ["timeouts.tcp", "loss_episodes.tcp", "timeout_episodes.tcp", "timeout_share.tcp", "timeouts.cbr"];
+    let measures =
+        ["timeouts.tcp", "loss_episodes.tcp", "timeout_episodes.tcp", "timeout_share.tcp", "timeouts.cbr"];
     let measures: Vec<String> = measures
         .iter()
         .enumerate()
         .map(|(at, of)| format!("[[exhibit.measure]]\nid = \"m{at}\"\nof = \"{of}\"\n"))
         .collect();
-    let text = STUDY.replacen("[[exhibit.measure]]\nid = \"bytes\"\nof = \"backlog_mean_bytes\"\n", &measures.concat(), 1);
+    let text = STUDY.replacen(
+        "[[exhibit.measure]]\nid = \"bytes\"\nof = \"backlog_mean_bytes\"\n",
+        &measures.concat(),
+        1,
+    );
     let study = Study::read(&folder(&text)).unwrap();
     let plans = plans(&study, Depth::Quick);
     let cache = tempfile::tempdir().unwrap();
@@ -219,7 +224,10 @@ fn timeouts_are_counted_for_tcp_and_not_for_what_has_none() {
     assert!(timeouts.iter().any(|count| *count > 0.0), "{timeouts:?}");
     assert_eq!(timeouts.len(), share.len());
     for at in 0..timeouts.len() {
-        assert!(timed_out[at] <= timeouts[at] && timed_out[at] <= episodes[at], "{timed_out:?} {timeouts:?} {episodes:?}");
+        assert!(
+            timed_out[at] <= timeouts[at] && timed_out[at] <= episodes[at],
+            "{timed_out:?} {timeouts:?} {episodes:?}"
+        );
         assert!((0.0..=1.0).contains(&share[at]) && (share[at] > 0.0) == (timed_out[at] > 0.0), "{share:?}");
     }
     assert!(means("m4").is_empty(), "a source without TCP has no timeouts");
@@ -345,6 +353,7 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
         ("at = [\"middle\"]", "at = [\"midle\"]", &["no point `midle`", "did you mean `middle`?"]),
         ("measure = \"tcp\", more", "measure = \"tpc\", more", &["no measure `tpc`", "did you mean `tcp`?"]),
         ("because = \"a test\"", "", &["needs a `because`"]),
+        ("because = \"a test\"", "because = \"a test\"\nstricter = \" \"", &["`", "why the check asks more"]),
         ("origin = \"printed\"", "", &["`origin`"]),
         ("origin = \"printed\"", "origin = \"prnted\"", &["`prnted`", "did you mean `printed`?"]),
         ("not_testable = \"the unit is not printed\"", "", &["no check was given", "`order`"]),

@@ -2,7 +2,7 @@
 
 use super::axis::{Span, Way, can_show, fit, number};
 use super::style::{cut, escaped};
-use super::{DETAIL_LETTER, MARGIN, is_table, legend, put, table, wrapped};
+use super::{DETAIL_LETTER, MARGIN, is_table, legend, put, reference, table, wrapped};
 use fairwire_study::record::{Kind, Mark, Panel};
 
 const WIDTH: f64 = 900.0;
@@ -317,8 +317,12 @@ fn across(panel: &Panel) -> Span {
 
 fn up(panel: &Panel) -> Span {
     let zero = (panel.kind == Kind::Bars).then_some(0.0);
-    let means: Vec<f64> =
-        drawn(panel).map(|mark| mark.y).chain(zero).filter(|y| can_show(&panel.y, *y)).collect();
+    let means: Vec<f64> = drawn(panel)
+        .map(|mark| mark.y)
+        .chain(zero)
+        .chain(reference::values(panel))
+        .filter(|y| can_show(&panel.y, *y))
+        .collect();
     if panel.y.range.is_some() {
         return fit(&panel.y, means.into_iter(), Way::Up);
     }

@@ -9,6 +9,7 @@ mod frame;
 mod legend;
 mod lines;
 mod marker;
+mod reference;
 #[cfg(test)]
 pub mod samples;
 pub mod style;
@@ -47,7 +48,10 @@ impl Chart<'_> {
     pub fn svg(&self, setting: Setting) -> String {
         let notes = left_out(self.panels).into_iter().chain(leaving(self.panels));
         let detail: Vec<String> = self.detail.iter().cloned().chain(notes).collect();
-        let head = Head::new(self.title, &detail, frame::width(self.panels));
+        let mut head = Head::new(self.title, &detail, frame::width(self.panels));
+        if setting == Setting::InPage {
+            head.titles.clear(); // the page has it as a heading
+        }
         let frame = Frame::new(self.panels, head.height());
         let mut out = String::new();
         head.open(&mut out, (frame.width, frame.height), setting);
@@ -57,11 +61,15 @@ impl Chart<'_> {
                 Kind::Table | Kind::Grid => table::draw(&mut out, panel, place),
                 Kind::Bars => {
                     let plot = frame::plot(&mut out, panel, place);
+                    reference::draw(&mut out, panel, &plot);
                     bars::draw(&mut out, panel, &plot);
+                    reference::names(&mut out, panel, &plot);
                 }
                 _ => {
                     let plot = frame::plot(&mut out, panel, place);
+                    reference::draw(&mut out, panel, &plot);
                     lines::draw(&mut out, panel, &plot);
+                    reference::names(&mut out, panel, &plot);
                 }
             }
             let is_new = at == 0 || !has_the_keys_of(panel, &self.panels[at - 1]);

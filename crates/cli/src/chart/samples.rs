@@ -10,34 +10,34 @@ pub fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
 /// A panel of `kind` with linear axes and no categories.
 pub fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
     let (x, y) = (axis("buffer, packets", Scale::Linear, None), axis("share", Scale::Linear, None));
-    Panel { title: String::new(), kind, x, y, categories: Vec::new(), lines, seed: None }
+    Panel {
+        title: String::new(),
+        kind,
+        x,
+        y,
+        categories: Vec::new(),
+        lines,
+        reference: Vec::new(),
+        seed: None,
+    }
 }
 
 /// A line without published numbers.
 pub fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
-    Line { label: label.into(), colour, is_dashed: false, marks: marks(points), published: Vec::new() }
+    Line { label: label.into(), colour, marks: marks(points), ..Line::default() }
 }
 
 /// Marks with a small interval.
 pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
     points
         .iter()
-        .map(|(x, y)| Mark {
-            x: *x,
-            y: *y,
-            x_half_width: None,
-            y_half_width: Some(0.02 * y.abs()),
-            y_band: None,
-        })
+        .map(|(x, y)| Mark { x: *x, y: *y, y_half_width: Some(0.02 * y.abs()), ..Mark::default() })
         .collect()
 }
 
 /// The paper's: marks without intervals.
 pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
-    points
-        .iter()
-        .map(|(x, y)| Mark { x: *x, y: *y, x_half_width: None, y_half_width: None, y_band: None })
-        .collect()
+    points.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect()
 }
 
 /// FABA's Table 1 as a panel of `kind`: numbers of the paper, and "ours" a hundredth below.

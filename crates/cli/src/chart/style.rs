@@ -32,6 +32,9 @@ const SHAPES: &str = "
   .chart .edge { stroke-width: 1.2; fill: none }
   .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round }
   .chart .band { opacity: 0.13 }
+  .chart .claimed { opacity: 0.12 }
+  .chart .fair { fill: none; stroke-width: 1.4; stroke-dasharray: 7 4 }
+  .chart .halo { paint-order: stroke; stroke-width: 4px; stroke-linejoin: round }
   .chart .whisker { fill: none; stroke-width: 1.3; opacity: 0.6 }
   .chart .onbar { fill: none; stroke-width: 1.3 }
   .chart .hollow { stroke-width: 1.8 }
@@ -66,7 +69,8 @@ fn colours(pick: fn((&'static str, &'static str)) -> &'static str, theme: &Theme
     let mut sheet = format!(
         "\n  .chart .ground {{ fill: {ground}; stroke: {edge} }}\n  .chart text {{ fill: {text} }}\n  \
          .chart .detail, .chart .tick, .chart .axis {{ fill: {faint} }}\n  .chart .grid {{ stroke: {grid} }}\n  \
-         .chart .edge, .chart .onbar {{ stroke: {text} }}\n  .chart .hollow {{ fill: {ground} }}"
+         .chart .edge, .chart .onbar {{ stroke: {text} }}\n  .chart .hollow {{ fill: {ground} }}\n  .chart .fair {{ stroke: {faint} }} \
+         .chart .claimed {{ fill: {faint} }} .chart .halo {{ stroke: {ground} }}"
     );
     for (at, pair) in PALETTE.iter().enumerate() {
         let colour = pick(*pair);

@@ -12,12 +12,13 @@ use crate::tell::tell;
 use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
 use crate::typed;
 use fairwire_core::spelling;
+use fairwire_scenario::ScenarioError;
 use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, Verdict};
 use fairwire_study::{Cache, Executed, Plan, Recorded, Study, Work, assemble, execute, library};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the exhibits asked for, tells what came of each claim, and writes all of it into a folder.
 pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
@@ -26,6 +27,11 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         file::prove("--write-docs", document, &["md"])?;
     }
     let studies = studies(args.studies.as_deref())?;
+    if args.write_docs.is_some() {
+        readmes(args, &studies)?
+            .iter()
+            .try_for_each(|readme| reproduction::readme::check(&readme.name(), &readme.text, readme.study))?;
+    }
     let depth = if args.full { Depth::Full } else { Depth::Quick };
     let mut plans = Vec::new();
     for (study, at) in chosen(&studies, &args.exhibits)? {
@@ -59,6 +65,9 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     if let Some(document) = args.write_docs.as_deref().filter(|_| is_whole) {
         file::write(document, reproduction::document(&results).as_bytes())?;
         tell(format_args!("written: {}", document.display()));
+        if depth == Depth::Full {
+            fill_in(&readmes(args, &studies)?, &results)?;
+        }
     }
     show(&results, form)?;
     if !is_whole {
@@ -75,6 +84,50 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         tell(format_args!("not as recorded: {line}"));
     }
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
+}
+
+/// The README of a study.
+struct Readme<'a> {
+    study: &'a Study,
+    path: PathBuf,
+    text: String,
+}
+
+impl Readme<'_> {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+/// Larger than any README.
+const MOST_README: u64 = 1 << 20;
+
+/// Those of `studies`, as far as there are any.
+fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
+    let folder = args.studies.as_deref().unwrap_or(Path::new("studies"));
+    let mut readmes = Vec::new();
+    for study in studies {
+        let path = folder.join(&study.folder.name).join("README.md");
+        if path.is_file() {
+            let text =
+                fairwire_document::read_text(&path, MOST_README, "a README").map_err(ScenarioError::from)?;
+            readmes.push(Readme { study, path, text });
+        }
+    }
+    Ok(readmes)
+}
+
+/// Puts the numbers of `results` where the markers of `readmes` ask for them.
+fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
+    for readme in readmes {
+        let of_it = results.exhibits.iter().filter(|exhibit| exhibit.paper == readme.study.spec.paper);
+        let text = reproduction::readme::filled(&readme.name(), &readme.text, &of_it.collect::<Vec<_>>())?;
+        if text != readme.text {
+            file::write(&readme.path, text.as_bytes())?;
+            tell(format_args!("written: {}", readme.name()));
+        }
+    }
+    Ok(())
 }
 
 /// What the page is headed, where it is not about what came with the command.

@@ -1,44 +1,95 @@
-//! Claims in three columns: as chosen, in the best draw, and the share of draws of what the paper leaves open.
+//! What a reader has to know of each paper at once: the claims that do not hold or that hang on what is not printed, and why.
 
+use super::cause::{Cause, cause};
 use super::document::cell;
-use super::tally::{Paper, words};
+use super::tally::Paper;
 use crate::command::calibrate::share;
 use fairwire_study::calibration::Summary;
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// Appends a table for each paper of `papers` that was calibrated.
-pub fn tables(out: &mut String, results: &Results, papers: &[Paper<'_>]) {
-    let calibrated: Vec<(&Paper<'_>, &Summary)> =
-        papers.iter().filter_map(|paper| Some((paper, results.calibrated.get(paper.name)?))).collect();
-    if calibrated.is_empty() {
-        return;
-    }
+/// A claim that holds in this share of the draws hangs on nothing that was drawn.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Appends what stands above all tables.
+pub fn head(out: &mut String, results: &Results) {
     out.push_str(
-        "\n# What hangs on what is not printed\n\n\
-         Each paper leaves settings open. The `space.toml` of its study says which, and what is admissible; `fairwire calibrate` draws from it. \
-         *As chosen*: the verdict of the study, with its seeds. *Best*: in the draw whose numbers are nearest to the printed ones. *Share*: of the draws \
-         in which the claim holds in the mean, with its 95 % interval (Wilson). A claim without a share stands in an exhibit in which nothing was drawn.\n",
+        "\n# What does not hold, and why\n\n\
+         *As chosen*: the verdict of the study, with its seeds. Where no other *why not* is given, a claim is **genuine** when it holds in no draw of what its \
+         paper leaves open, and **set-up** when it holds in some; **stricter**: the check asks more than the paper says. Claims that hold as chosen and in 95 % of \
+         the draws are only counted.\n",
     );
-    for (paper, summary) in calibrated {
-        let _ = write!(out, "\n## {}\n\n{}\n\n", cell(paper.name), told(summary));
-        out.push_str("| claim | as chosen | best | share |\n|---|---|---|---:|\n");
-        for exhibit in &paper.exhibits {
-            exhibit.claims.iter().for_each(|claim| row(out, &exhibit.id, claim));
-        }
+    if !results.calibrated.is_empty() {
+        out.push_str(
+            "\nThe `space.toml` of a study says what is open and admissible; `fairwire calibrate` draws from it. *Best*: in the draw whose numbers are nearest to the \
+             printed ones. *Share*: of the draws in which the claim holds in the mean, with its 95 % interval (Wilson).\n",
+        );
     }
 }
 
-fn row(out: &mut String, exhibit: &str, claim: &Claim) {
-    let (best, share) = match &claim.calibrated {
-        Some(held) => (if held.best { "holds" } else { "does not" }, share(held)),
-        None => ("", String::new()),
+/// Appends the table of `paper`.
+pub fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
+    let _ = write!(out, "\n## {}: {}\n\n{}.", cell(paper.name), cell(paper.study), cell(paper.source));
+    let calibrated = results.calibrated.get(paper.name);
+    if let Some(summary) = calibrated {
+        let _ = write!(out, " {}", told(summary));
+    }
+    out.push_str("\n\n");
+    let claims =
+        || paper.exhibits.iter().flat_map(|e| e.claims.iter().map(move |claim| (e.id.as_str(), claim)));
+    let listed: Vec<(&str, &Claim)> = claims().filter(|(_, claim)| !hangs_on_nothing(claim)).collect();
+    if !listed.is_empty() {
+        let heads = if calibrated.is_some() { " best | share |" } else { "" };
+        let rule = if calibrated.is_some() { "---|---:|" } else { "" };
+        let _ = write!(out, "| claim | as chosen |{heads} why not |\n|---|---|{rule}---|\n");
+        listed.iter().for_each(|(exhibit, claim)| row(out, exhibit, claim, calibrated.is_some()));
+        out.push('\n');
+    }
+    let hold = claims().count() - listed.len();
+    let open = claims().filter(|(_, claim)| claim.verdict == Verdict::NotTestable).count();
+    let are = match (hold - open, calibrated) {
+        (0, _) => String::new(),
+        (count, Some(_)) => {
+            format!("{count} more hold as chosen, and in 95 % of the draws where any were made.")
+        }
+        (count, None) => format!("{count} more hold."),
     };
+    let open = if open > 0 { format!(" {open} cannot be tested as printed.") } else { String::new() };
+    let _ = writeln!(out, "{}", format!("{are}{open}").trim());
+}
+
+/// Does `claim` hold wherever it was looked at? What cannot be tested hangs on nothing either.
+fn hangs_on_nothing(claim: &Claim) -> bool {
+    let share = claim.calibrated.and_then(|held| held.share());
+    claim.verdict != Verdict::DoesNotHold && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
+}
+
+fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let chosen = match claim.verdict {
-        Verdict::DoesNotHold => format!("**{}**", words(claim)),
-        _ => words(claim),
+        Verdict::DoesNotHold if claim.is_undecided => "**undecided**",
+        Verdict::DoesNotHold => "**no**",
+        _ => "holds",
     };
-    let _ = writeln!(out, "| {}.{} | {chosen} | {best} | {share} |", cell(exhibit), cell(&claim.id));
+    let _ = write!(out, "| {}.{} | {chosen} |", cell(exhibit), cell(&claim.id));
+    if is_calibrated {
+        let (best, share) = match &claim.calibrated {
+            Some(held) => (if held.best { "holds" } else { "no" }, share(held)),
+            None => ("", String::new()),
+        };
+        let _ = write!(out, " {best} | {share} |");
+    }
+    let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
+}
+
+/// In as few words as the table has room for: the share stands beside it.
+fn short(cause: Cause<'_>) -> String {
+    match cause {
+        Cause::Genuine { .. } => "genuine".into(),
+        Cause::SetUp { .. } => "set-up".into(),
+        Cause::Stricter(why) => format!("stricter: {}", cell(why)),
+        Cause::Undecided => "too few seeds".into(),
+        Cause::Unknown => String::new(),
+    }
 }
 
 /// The draws, and how near they come.
@@ -68,4 +119,40 @@ fn told(summary: &Summary) -> String {
     let best = if settings.is_empty() { "the study's own".into() } else { settings.join(", ") };
     let _ = write!(text, " The best settings: {best}.");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::all_kinds;
+    use super::super::tally::papers;
+    use super::*;
+    use fairwire_study::calibration::Held;
+
+    #[test]
+    fn only_what_misses_or_hangs_on_the_set_up_has_a_row() {
+        let mut results = all_kinds();
+        let held = |held| Some(Held { chosen: true, best: true, held, of: 32 });
+        let claims = &mut results.exhibits[0].claims;
+        (claims[0].calibrated, claims[1].calibrated, claims[3].calibrated) = (held(32), held(0), held(20));
+        results
+            .calibrated
+            .insert("faba".into(), Summary { draws: 32, seeds: vec![1, 2], ..Summary::default() });
+        let mut text = String::new();
+        table(&mut text, &results, &papers(&results)[0]);
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| table1.")).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        assert!(
+            rows[0].starts_with("| table1.above-all | **no** | holds | 0 % (")
+                && rows[0].ends_with("| genuine |")
+        );
+        assert!(
+            rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
+        );
+        assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
+        // One of table 1, one of figure 4; the others are vague.
+        assert!(
+            text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
+            "{text}"
+        );
+    }
 }

@@ -1,9 +1,13 @@
 //! What `fairwire reproduce` leaves for readers: a picture and a CSV of each exhibit, a page of all, and the document in `docs`.
 
 mod calibrated;
+mod cause;
+mod cells;
+mod crosstab;
 mod csv;
 mod document;
 mod page;
+pub mod readme;
 #[cfg(test)]
 pub mod samples;
 mod tally;
@@ -14,7 +18,7 @@ pub use tally::words;
 use crate::chart::{Chart, Setting};
 use crate::failure::Failure;
 use crate::output::file;
-use fairwire_study::record::{Depth, Exhibit, Results};
+use fairwire_study::record::{Depth, Exhibit, Panel, Results};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +29,7 @@ pub const PAGE: &str = "report.html";
 pub fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
     for exhibit in &results.exhibits {
         let name = exhibit.name();
-        replace(folder, &format!("{name}.svg"), &picture(exhibit, Setting::Alone))?;
+        replace(folder, &format!("{name}.svg"), &picture(exhibit, exhibit.panels.clone(), Setting::Alone))?;
         replace(folder, &format!("{name}.csv"), &csv::numbers(exhibit)?)?;
         if let Some(samples) = csv::samples(exhibit)? {
             replace(folder, &csv::samples_name(exhibit), &samples)?;
@@ -34,11 +38,24 @@ pub fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
     replace(folder, PAGE, &page::html(results))
 }
 
-/// The picture of `exhibit`.
-fn picture(exhibit: &Exhibit, setting: Setting) -> String {
+/// The picture of `exhibit`, with `panels` of it. The page says around it what a picture alone has to say itself.
+fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
-    let detail = vec![exhibit.source.clone(), conditions(exhibit)];
-    Chart { title: &title, detail, panels: &exhibit.panels }.svg(setting)
+    let mut detail = match setting {
+        Setting::Alone => vec![exhibit.source.clone(), conditions(exhibit)],
+        Setting::InPage => Vec::new(),
+    };
+    detail.extend(is_without_numbers(exhibit).then(|| NO_NUMBERS.to_string()));
+    Chart { title: &title, detail, panels: &panels }.svg(setting)
+}
+
+/// Said of a figure beside which nothing of the paper's can be drawn.
+const NO_NUMBERS: &str = "the paper prints no numbers of this figure";
+
+/// Is it a figure of a paper that prints no numbers of it?
+fn is_without_numbers(exhibit: &Exhibit) -> bool {
+    let is_of_paper = exhibit.claims.iter().any(|claim| claim.origin.is_of_the_paper());
+    exhibit.id.starts_with("fig") && is_of_paper && exhibit.published.is_empty()
 }
 
 /// Under which conditions numbers and curves came about.

@@ -1,11 +1,13 @@
 //! The page of all exhibits: one HTML file that needs neither network nor scripts.
 
-use super::csv::{is_beside, samples_name};
+use super::cause::cause;
+use super::cells::{self, is_table};
+use super::csv::samples_name;
 use super::tally::{Count, Paper, headline, others, papers, words};
 use super::{conditions, picture};
+use crate::chart::Setting;
 use crate::chart::style::{escaped, sheet};
-use crate::chart::{Setting, number, with_interval};
-use fairwire_study::record::{Claim, Depth, Exhibit, Number, Results, Verdict};
+use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -43,7 +45,6 @@ pub fn html(results: &Results) -> String {
         );
         paper.exhibits.iter().for_each(|exhibit| section(&mut out, exhibit));
     }
-    all_claims(&mut out, &papers);
     out.push_str("</body>\n</html>\n");
     out
 }
@@ -151,36 +152,6 @@ fn contents(out: &mut String, papers: &[Paper<'_>]) {
     out.push_str("</nav>\n</details>\n");
 }
 
-/// All claims in one table, folded away at the end: what was measured stands below each figure.
-fn all_claims(out: &mut String, papers: &[Paper<'_>]) {
-    let claims: usize = papers.iter().map(Paper::claims).sum();
-    if claims == 0 {
-        return;
-    }
-    put(
-        out,
-        format_args!(
-            "<details class=\"all\"><summary>All {claims} claims in one table</summary>\n\
-             <div class=\"wide long\"><table class=\"claims\">\n<tr><th>exhibit</th><th>claim</th><th>origin</th><th>verdict</th></tr>\n"
-        ),
-    );
-    for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
-        for claim in &exhibit.claims {
-            put(
-                out,
-                format_args!(
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    link(exhibit, &exhibit.name()),
-                    escaped(&claim.says),
-                    claim.origin,
-                    badge(claim)
-                ),
-            );
-        }
-    }
-    out.push_str("</table></div>\n</details>\n");
-}
-
 fn link(exhibit: &Exhibit, text: &str) -> String {
     format!("<a href=\"#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
 }
@@ -216,13 +187,18 @@ fn section(out: &mut String, exhibit: &Exhibit) {
     put(
         out,
         format_args!(
-            "<section class=\"exhibit\" id=\"{}\">\n<h3>{}: {}</h3>\n<figure>\n{}</figure>\n",
+            "<section class=\"exhibit\" id=\"{}\">\n<h3>{}: {}</h3>\n<figure>\n",
             anchor(&name),
             escaped(&name),
-            escaped(&exhibit.title),
-            picture(exhibit, Setting::InPage)
+            escaped(&exhibit.title)
         ),
     );
+    let (tables, drawings): (Vec<&Panel>, Vec<&Panel>) = exhibit.panels.iter().partition(|p| is_table(p));
+    tables.iter().for_each(|panel| cells::figure(out, panel));
+    if !drawings.is_empty() {
+        out.push_str(&picture(exhibit, drawings.into_iter().cloned().collect(), Setting::InPage));
+    }
+    out.push_str("</figure>\n");
     claims(out, exhibit);
     if !exhibit.notes.is_empty() {
         out.push_str("<ul class=\"notes\">\n");
@@ -252,72 +228,97 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// What does not hold, open; the others folded.
 fn claims(out: &mut String, exhibit: &Exhibit) {
     if exhibit.claims.is_empty() {
         out.push_str("<p class=\"faint\">No claim is made of this one.</p>\n");
         return;
     }
+    let (misses, others): (Vec<&Claim>, Vec<&Claim>) =
+        exhibit.claims.iter().partition(|claim| claim.verdict == Verdict::DoesNotHold);
+    put(out, format_args!("<p class=\"count\">{}</p>\n", counted(exhibit)));
+    listed(out, &misses);
+    if !others.is_empty() {
+        put(out, format_args!("<details><summary>{}</summary>\n", folded(exhibit)));
+        listed(out, &others);
+        out.push_str("</details>\n");
+    }
+}
+
+/// `11 claims: 9 hold, 2 do not`.
+fn counted(exhibit: &Exhibit) -> String {
+    let claims = exhibit.claims.len();
+    let [hold, fail, open] = Verdict::ALL.map(|verdict| exhibit.counted(verdict));
+    let mut text =
+        format!("{claims} claim{}: {hold} hold{}", plural(claims), if hold == 1 { "s" } else { "" });
+    for (count, words) in
+        [(fail, if fail == 1 { "does not" } else { "do not" }), (open, "not testable as printed")]
+    {
+        if count > 0 {
+            text += &format!(", {count} {words}");
+        }
+    }
+    text
+}
+
+/// What the list of the claims that are no misses is called.
+fn folded(exhibit: &Exhibit) -> String {
+    let [hold, _, open] = Verdict::ALL.map(|verdict| exhibit.counted(verdict));
+    let holds = if hold == 1 { "the one that holds".into() } else { format!("the {hold} that hold") };
+    let open = format!("the {open} not testable as printed");
+    match (hold > 0, exhibit.counted(Verdict::NotTestable) > 0) {
+        (true, true) => sentence(&format!("{holds}, and {open}")),
+        (true, false) => sentence(&holds),
+        _ => sentence(&open),
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn listed(out: &mut String, claims: &[&Claim]) {
+    if claims.is_empty() {
+        return;
+    }
     out.push_str("<ol class=\"claims\">\n");
-    for claim in &exhibit.claims {
+    for claim in claims {
         put(out, format_args!("<li>{} {}{}\n", badge(claim), escaped(&claim.says), place(claim)));
+        let why = cause(claim).map_or(String::new(), |cause| format!(". Why not: {}", cause.words()));
         if !claim.detail.is_empty() {
-            put(out, format_args!("<p>{}</p>\n", escaped(&sentence(&claim.detail))));
+            put(out, format_args!("<p>{}{}</p>\n", escaped(&sentence(&claim.detail)), escaped(&why)));
         }
-        let because =
-            if claim.because.is_empty() { String::new() } else { format!(". Why so: {}", claim.because) };
-        if !claim.check.is_empty() {
-            put(
-                out,
-                format_args!(
-                    "<p class=\"faint\">Checked: {}{}</p>\n",
-                    escaped(&claim.check),
-                    escaped(&because)
-                ),
-            );
-        }
+        checked(out, claim);
         out.push_str("</li>\n");
     }
     out.push_str("</ol>\n");
 }
 
-/// The numbers, folded away: a picture is not read by everybody.
-fn numbers(out: &mut String, exhibit: &Exhibit) {
-    if exhibit.numbers.is_empty() || exhibit.numbers.len() > MOST_NUMBERS {
-        return;
-    }
-    out.push_str("<details><summary>The numbers</summary>\n<div class=\"wide\"><table>\n<tr><th>measure</th><th>series</th>");
-    out.push_str("<th class=\"number\">at</th><th class=\"number\">measured</th><th class=\"number\">printed</th></tr>\n");
-    for one in &exhibit.numbers {
-        let label = exhibit.measures.iter().find(|measured| measured.id == one.measure).map(|measured| {
-            let unit = if measured.unit.is_empty() { String::new() } else { format!(", {}", measured.unit) };
-            format!("{}{unit}", measured.label)
-        });
+fn checked(out: &mut String, claim: &Claim) {
+    let because =
+        if claim.because.is_empty() { String::new() } else { format!(". Why so: {}", claim.because) };
+    if !claim.check.is_empty() {
         put(
             out,
-            format_args!(
-                "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-                escaped(label.as_deref().unwrap_or(&one.measure)),
-                escaped(&one.series),
-                escaped(&one.at),
-                measured(one),
-                exhibit
-                    .published
-                    .iter()
-                    .find(|other| is_beside(other, one))
-                    .map_or(String::new(), |other| number(other.value, 7))
-            ),
+            format_args!("<p class=\"faint\">Checked: {}{}</p>\n", escaped(&claim.check), escaped(&because)),
         );
     }
-    out.push_str("</table></div></details>\n");
 }
 
-fn measured(one: &Number) -> String {
-    one.estimate
-        .as_ref()
-        .map_or("no value".into(), |estimate| with_interval(estimate.mean, estimate.half_width_95))
+/// The numbers, folded away: a picture is not read by everybody.
+fn numbers(out: &mut String, exhibit: &Exhibit) {
+    let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(is_table);
+    if exhibit.numbers.is_empty() || exhibit.numbers.len() > MOST_NUMBERS || are_shown {
+        return;
+    }
+    let printed = if exhibit.published.is_empty() { "" } else { "; small: as printed" };
+    put(out, format_args!("<details><summary>The numbers{printed}</summary>\n"));
+    cells::numbers(out, exhibit);
+    out.push_str("</details>\n");
 }
 
-fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+/// Appends `text`.
+pub fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes all");
 }
 
@@ -381,15 +382,33 @@ mod tests {
     }
 
     #[test]
-    fn each_claim_stands_below_its_figure_and_once_in_a_table_at_the_end() {
+    fn each_claim_stands_once_below_its_figure_and_only_what_does_not_hold_is_open() {
         let results = all_kinds();
         let page = html(&results);
         let (first_figure, first_claim) =
             (page.find("<figure>").unwrap(), page.find("<span class=\"verdict ").unwrap());
         assert!(first_figure < first_claim, "a figure comes first");
-        assert!(page.rfind("<figure>").unwrap() < page.find("<details class=\"all\">").unwrap());
         let claims: usize = results.exhibits.iter().map(|exhibit| exhibit.claims.len()).sum();
-        assert_eq!(html(&results).matches("<span class=\"verdict ").count(), 2 * claims);
+        assert_eq!(page.matches("<span class=\"verdict ").count(), claims);
+        let table = page.split("id=\"faba.table1\"").nth(1).unwrap().split("</section>").next().unwrap();
+        assert!(
+            table.contains("<p class=\"count\">5 claims: 2 hold, 2 do not, 1 not testable as printed</p>")
+        );
+        let (open, folded) = table.split_once("<details><summary>The 2 that hold, and the 1 not").unwrap();
+        assert_eq!((open.matches("verdict fails").count(), open.matches("verdict holds").count()), (2, 0));
+        assert_eq!(
+            (folded.matches("verdict fails").count(), folded.matches("verdict holds").count()),
+            (0, 2)
+        );
+        assert!(open.contains("Why not: not told: nothing was drawn here"), "{open}");
+    }
+
+    #[test]
+    fn what_is_a_table_is_one_in_the_page() {
+        let page = html(&all_kinds());
+        let table = page.split("id=\"faba.table1\"").nth(1).unwrap().split("</section>").next().unwrap();
+        assert!(table.contains("<table class=\"cells\">") && !table.contains("<svg"));
+        assert!(page.contains("<svg"), "others are drawn");
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub fn claim(id: &str, verdict: Verdict) -> Claim {
         verdict,
         detail: "at P/10: 0.014 \u{b1} 0.002".into(),
         is_undecided: false,
+        stricter: String::new(),
         calibrated: None,
     }
 }

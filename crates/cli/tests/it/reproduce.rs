@@ -176,6 +176,31 @@ fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
 }
 
 #[test]
+fn numbers_in_a_readme_come_from_the_results() {
+    let studies = Studies::new();
+    let readme = studies.path("studies/2000-nobody-made/README.md");
+    let page = format!("--write-docs={}", studies.text("claims.md"));
+    fs::write(&readme, "TCP: <!-- = fig1 tcp Fare -->?<!-- / -->\n").unwrap();
+    let refused = studies.reproduce(&["--full", &page]);
+    let message = stderr(&refused);
+    assert_eq!(code(&refused), 2, "{message}");
+    assert!(message.contains("README.md:1: there is no series `Fare`"), "{message}");
+    assert!(message.contains("did you mean `Fair`?") && !studies.path("out").exists(), "{message}");
+
+    fs::write(
+        &readme,
+        "TCP: <!-- = fig1 tcp Fair -->?<!-- / -->\n\n<!-- results: fig1 tcp -->\n<!-- end -->\n",
+    )
+    .unwrap();
+    let output = studies.reproduce(&["--full", &page]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let filled = fs::read_to_string(&readme).unwrap();
+    assert!(filled.contains("fig1 tcp Fair -->0.9") || filled.contains("fig1 tcp Fair -->1."), "{filled}");
+    assert!(filled.contains("| Fair | ") && filled.contains("| DropTail | 0."), "{filled}");
+    assert!(fs::read_to_string(studies.path("claims.md")).unwrap().contains("made: 2 claims"));
+}
+
+#[test]
 fn a_mistake_in_a_study_is_shown_at_its_place() {
     let studies = Studies::new();
     let file = studies.path("studies/2000-nobody-made/study.toml");

@@ -123,6 +123,35 @@ fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
 }
 
 #[test]
+fn of_many_comparisons_the_worst_is_told_and_numbers_have_their_unit() {
+    let at = |x: i32| number("A", f64::from(x), &[f64::from(x), f64::from(x)]);
+    let numbers: Vec<Number> = [4, 2, 1, 3, 5].map(at).into();
+    let told = |check: &str| claim(check, &numbers, false).detail;
+    assert_eq!(told("bound = { of = 'A', min = 0 }"), "worst of 5: A at 1: 1 ± 0");
+    assert_eq!(
+        told("bound = { of = 'A', min = 4.5 }"),
+        "against it: worst of 4: A at 1: 1 ± 0. for it: A at 5: 5 ± 0"
+    );
+    let finding = within("A".into(), (numbers[0].estimate, "Mbit/s".into()), None, None);
+    assert_eq!(finding.told(), "A: 4 ± 0 Mbit/s");
+}
+
+#[test]
+fn two_measures_are_named_where_they_are_compared() {
+    let (a, b) = (number("TB", 1.0, &[1.0]), number("TB", 1.0, &[2.0]));
+    assert_eq!(
+        difference(("TB", &a), ("TB", Some(&b)), Some(["g1", "g2"]), ""),
+        "g1 of TB minus g2 of TB at 1"
+    );
+}
+
+#[test]
+fn what_is_stricter_than_the_paper_says_why() {
+    let claim = claim("stricter = 'the paper says nearly'\nbound = { of = 'A', min = 0 }", &[], false);
+    assert_eq!(claim.stricter, "the paper says nearly");
+}
+
+#[test]
 fn a_bound_and_a_printed_value_take_the_whole_interval() {
     // 9, 10 and 11 have the mean 10 ± 2.484.
     let numbers = [number("A", 1.0, &[9.0, 10.0, 11.0])];

@@ -1,0 +1,68 @@
+//! Why a claim does not hold, as far as the draws and the study tell.
+
+use fairwire_study::record::{Claim, Verdict};
+
+/// Why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause<'a> {
+    /// It holds in no draw of what the paper leaves open: genuine.
+    Genuine { of: usize },
+    /// It holds in some: the set-up or a reading of ours.
+    SetUp { held: usize, of: usize },
+    /// The check asks more than the paper says, and why.
+    Stricter(&'a str),
+    /// The mean says yes: so few seeds leave it open.
+    Undecided,
+    /// Nothing was drawn.
+    Unknown,
+}
+
+/// Why `claim` does not hold; nothing where it does, or where it cannot be tested.
+pub fn cause(claim: &Claim) -> Option<Cause<'_>> {
+    if claim.verdict != Verdict::DoesNotHold {
+        return None;
+    }
+    Some(match claim.calibrated {
+        _ if !claim.stricter.is_empty() => Cause::Stricter(&claim.stricter),
+        Some(held) if held.of > 0 && held.held == 0 => Cause::Genuine { of: held.of },
+        Some(held) if held.of > 0 => Cause::SetUp { held: held.held, of: held.of },
+        _ if claim.is_undecided => Cause::Undecided,
+        _ => Cause::Unknown,
+    })
+}
+
+impl Cause<'_> {
+    /// In a few words.
+    pub fn words(self) -> String {
+        match self {
+            Cause::Genuine { of } => format!("genuine: in none of {of} draws"),
+            Cause::SetUp { held, of } => format!("set-up or reading: holds in {held} of {of} draws"),
+            Cause::Stricter(why) => format!("stricter than the paper: {why}"),
+            Cause::Undecided => "more seeds may settle it".into(),
+            Cause::Unknown => "not told: nothing was drawn here".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::claim;
+    use super::*;
+    use fairwire_study::calibration::Held;
+
+    #[test]
+    fn the_draws_tell_a_genuine_miss_from_one_of_the_set_up() {
+        let with = |held| Claim {
+            calibrated: Some(Held { chosen: false, best: false, held, of: 32 }),
+            ..claim("c", Verdict::DoesNotHold)
+        };
+        assert_eq!(cause(&with(0)), Some(Cause::Genuine { of: 32 }));
+        assert_eq!(cause(&with(3)), Some(Cause::SetUp { held: 3, of: 32 }));
+        let stricter = Claim { stricter: "the paper says nearly".into(), ..with(0) };
+        assert_eq!(cause(&stricter).unwrap().words(), "stricter than the paper: the paper says nearly");
+        assert_eq!(cause(&claim("c", Verdict::DoesNotHold)), Some(Cause::Unknown));
+        let open = Claim { is_undecided: true, ..claim("c", Verdict::DoesNotHold) };
+        assert_eq!(cause(&open), Some(Cause::Undecided));
+        assert_eq!(cause(&Claim { stricter: "so".into(), ..claim("c", Verdict::Holds) }), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! Tables of numbers in the page: figures that are tables, and the numbers behind a figure.
+
+use super::crosstab::{Crosstab, tables};
+use super::page::put;
+use crate::chart::style::escaped;
+use crate::chart::{number, with_interval};
+use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel, Scale};
+
+/// Shades of a grid's cells, from the least value to the greatest.
+const SHADES: f64 = 9.0;
+/// Digits that count, where nothing is printed beside.
+const DIGITS: usize = 3;
+
+/// Is `panel` a table, and no drawing?
+pub fn is_table(panel: &Panel) -> bool {
+    matches!(panel.kind, Kind::Table | Kind::Grid)
+}
+
+/// Appends `panel`, which is a table.
+pub fn figure(out: &mut String, panel: &Panel) {
+    if !panel.title.is_empty() {
+        put(out, format_args!("<h4>{}</h4>\n", escaped(&panel.title)));
+    }
+    let series = distinct(panel.lines.iter().map(|line| line.series.as_str()));
+    let measures = distinct(panel.lines.iter().map(|line| line.measure.as_str()));
+    out.push_str("<div class=\"wide\"><table class=\"cells\">\n");
+    if series.len() > 1 && measures.len() > 1 {
+        grouped(out, panel, &series);
+    } else {
+        plain(out, panel);
+    }
+    out.push_str("</table></div>\n");
+    let marks: Vec<(&Line, &Mark)> =
+        panel.lines.iter().flat_map(|line| line.marks.iter().map(move |mark| (line, mark))).collect();
+    let has_printed = panel.lines.iter().any(|line| !line.published.is_empty());
+    let is_one_off = marks.iter().any(|(line, mark)| is_off(mark, printed(line, mark)));
+    let mut told: Vec<String> = Vec::new();
+    if has_printed {
+        told.push("Small: as printed".into());
+    }
+    if is_one_off {
+        told.push("tinted, with \u{2260}: further from it than the claim allows".into());
+    }
+    if panel.kind == Kind::Grid {
+        let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
+        told.push(format!("the stronger the colour, the larger: {what}"));
+    }
+    if !told.is_empty() {
+        put(out, format_args!("<p class=\"faint\">{}.</p>\n", escaped(&told.join("; "))));
+    }
+}
+
+/// A row for each line, a column for each place.
+fn plain(out: &mut String, panel: &Panel) {
+    put(out, format_args!("<tr><th>{}</th>", escaped(&panel.x.label)));
+    panel.categories.iter().for_each(|name| head(out, name));
+    out.push_str("</tr>\n");
+    for line in &panel.lines {
+        put(out, format_args!("<tr><th>{}</th>", escaped(&line.label)));
+        for place in 0..panel.categories.len() {
+            cell(out, panel, line, place);
+        }
+        out.push_str("</tr>\n");
+    }
+}
+
+/// A row for each place; beside each other the series, and within each its measures.
+fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
+    let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
+    let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();
+    put(out, format_args!("<tr><th rowspan=\"2\">{}</th>", escaped(&panel.x.label)));
+    for (name, lines) in series.iter().zip(&groups) {
+        put(out, format_args!("<th class=\"group\" colspan=\"{}\">{}</th>", lines.len(), escaped(name)));
+    }
+    out.push_str("</tr>\n<tr>");
+    groups.iter().flatten().for_each(|line| head(out, &line.measure));
+    out.push_str("</tr>\n");
+    for (place, name) in panel.categories.iter().enumerate() {
+        put(out, format_args!("<tr><th>{}</th>", escaped(name)));
+        groups.iter().flatten().for_each(|line| cell(out, panel, line, place));
+        out.push_str("</tr>\n");
+    }
+}
+
+fn head(out: &mut String, name: &str) {
+    put(out, format_args!("<th class=\"number\">{}</th>", escaped(name)));
+}
+
+/// Ours, and below it in small the paper's. The interval is in the title.
+fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
+    let is_here = |mark: &&Mark| (mark.x - place as f64).abs() < 0.5;
+    let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));
+    let printed = theirs.map_or(String::new(), |mark| mark.y.to_string());
+    let Some(mark) = ours else {
+        put(out, format_args!("<td class=\"number\">\u{2013}<small>{printed}</small></td>"));
+        return;
+    };
+    let is_off = is_off(mark, theirs);
+    let mut class = String::from("number");
+    if is_off {
+        class += " off";
+    }
+    if panel.kind == Kind::Grid {
+        class += &format!(" g{}", shade(panel, mark.y));
+    }
+    put(out, format_args!("<td class=\"{class}\" title=\"{}\">", with_interval(mark.y, mark.y_half_width)));
+    out.push_str(&if theirs.is_some() { as_printed(line, mark.y) } else { number(mark.y, DIGITS) });
+    if theirs.is_some() {
+        put(out, format_args!("<small>{printed}{}</small>", if is_off { " \u{2260}" } else { "" }));
+    }
+    out.push_str("</td>");
+}
+
+fn printed<'a>(line: &'a Line, mark: &Mark) -> Option<&'a Mark> {
+    line.published.iter().find(|other| (other.x - mark.x).abs() < 0.5)
+}
+
+/// Is `mark` further from the printed one than the claim allows?
+fn is_off(mark: &Mark, printed: Option<&Mark>) -> bool {
+    printed.is_some_and(|printed| {
+        printed.allowed.is_some_and(|allowed| (mark.y - printed.y).abs() > allowed * (1.0 + 1e-9))
+    })
+}
+
+/// `value` with as many decimals as the paper's numbers of its line.
+fn as_printed(line: &Line, value: f64) -> String {
+    let decimals = |mark: &Mark| mark.y.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
+    let most = line.published.iter().map(decimals).max().unwrap_or(0).min(6);
+    format!("{value:.most$}")
+}
+
+fn shade(panel: &Panel, value: f64) -> u32 {
+    let values = || panel.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
+    let [low, high] = panel.y.range.unwrap_or_else(|| {
+        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+    });
+    let share = match panel.y.scale {
+        Scale::Linear => (value - low) / (high - low),
+        Scale::Log => (value / low).ln() / (high / low).ln(),
+    };
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    (share * SHADES).round() as u32
+}
+
+/// Appends all numbers of `exhibit`, a table for each measure.
+pub fn numbers(out: &mut String, exhibit: &Exhibit) {
+    let measures: Vec<&Measured> = exhibit.measures.iter().collect();
+    for table in tables(exhibit, &measures) {
+        crosstab(out, &table);
+    }
+}
+
+fn crosstab(out: &mut String, table: &Crosstab<'_>) {
+    put(
+        out,
+        format_args!("<div class=\"wide\"><table class=\"cells\">\n<tr><th>{}</th>", escaped(&table.of)),
+    );
+    table.columns.iter().for_each(|name| head(out, name));
+    out.push_str("</tr>\n");
+    for (name, cells) in &table.rows {
+        put(out, format_args!("<tr><th>{}</th>", escaped(name)));
+        for cell in cells {
+            out.push_str("<td class=\"number\">");
+            if let Some(cell) = cell {
+                let ours = cell.number.estimate.map(|e| with_interval(e.mean, e.half_width_95));
+                out.push_str(&ours.unwrap_or_else(|| "no value".into()));
+                if let Some(printed) = cell.printed {
+                    put(out, format_args!("<small>{}</small>", number(printed.value, 7)));
+                }
+            }
+            out.push_str("</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in names.filter(|name| !name.is_empty()) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::samples::table1;
+
+    fn drawn(panel: &Panel) -> String {
+        let mut out = String::new();
+        figure(&mut out, panel);
+        out
+    }
+
+    #[test]
+    fn printed_numbers_stand_below_ours_and_what_misses_is_marked() {
+        let mut panel = table1(Kind::Table);
+        panel.lines[0].published.iter_mut().for_each(|mark| mark.allowed = Some(0.02));
+        let near = drawn(&panel);
+        assert!(near.contains(">0.541<small>0.551</small>") && !near.contains('\u{2260}'), "{near}");
+        panel.lines[0].published[0].allowed = Some(0.005);
+        let off = drawn(&panel);
+        assert!(
+            off.contains("class=\"number off\"") && off.contains("0.541<small>0.551 \u{2260}</small>"),
+            "{off}"
+        );
+        assert_eq!(off.matches("<tr>").count(), 6, "a head and five disciplines");
+    }
+
+    #[test]
+    fn series_with_several_measures_stand_beside_each_other() {
+        let one = table1(Kind::Table);
+        let mut panel = one.clone();
+        panel.lines = ["TB", "ATB"]
+            .iter()
+            .flat_map(|series| ["r1", "G1"].map(|measure| (series, measure)))
+            .map(|(series, measure)| Line {
+                label: format!("{series}: {measure}"),
+                series: series.to_string(),
+                measure: measure.into(),
+                ..one.lines[0].clone()
+            })
+            .collect();
+        let table = drawn(&panel);
+        assert!(
+            table.contains(
+                "<th class=\"group\" colspan=\"2\">TB</th><th class=\"group\" colspan=\"2\">ATB</th>"
+            )
+        );
+        assert_eq!(table.matches("<tr>").count(), 2 + 5, "two heads and a row for each size of the buffer");
+    }
+
+    #[test]
+    fn the_cells_of_a_grid_have_shades() {
+        let grid = drawn(&table1(Kind::Grid));
+        assert!(grid.contains("number g0\"") && grid.contains("number g9\""), "{grid}");
+    }
+}

@@ -1,0 +1,316 @@
+//! Numbers in the README of a study: filled in from the results, never typed.
+//!
+//! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT MEASURE SERIES AT -->` up to
+//! `<!-- / -->` one number.
+
+use super::crosstab::{Cell, tables};
+use super::document::cell;
+use crate::failure::Failure;
+use fairwire_core::spelling;
+use fairwire_study::record::{Depth, Exhibit, Measured, Number};
+use fairwire_study::text::{shown, with_interval};
+use fairwire_study::{Plan, Study};
+use std::fmt::Write;
+use std::ops::Range;
+
+const BLOCK: &str = "<!-- results:";
+const BLOCK_END: &str = "<!-- end -->";
+const ONE: &str = "<!-- = ";
+const ONE_END: &str = "<!-- / -->";
+const CLOSE: &str = "-->";
+/// One number has no more digits that count.
+const MOST_DIGITS: i32 = 4;
+
+/// What stands between two markers.
+#[derive(Debug, PartialEq, Eq)]
+struct Marked {
+    /// Where in the text.
+    content: Range<usize>,
+    line: usize,
+    is_block: bool,
+    /// The exhibit, and what of it.
+    words: Vec<String>,
+}
+
+/// Are the markers of `text`, the README at `path` of `study`, right, as far as can be told before anything is run?
+pub fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
+    let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
+    for marked in marks(path, text)? {
+        let place = format!("{path}:{}", marked.line);
+        known(&place, "exhibit", &marked.words[0], &ids)?;
+        let Some(at) = ids.iter().position(|id| *id == marked.words[0]) else { continue };
+        let plan = Plan::of(study, at, Depth::Full)?;
+        let measures: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
+        let points: Vec<String> = plan.points.iter().map(|point| point.at.clone()).collect();
+        // The series and points of what is computed are known when it was made.
+        let has_names = plan.spec().compute.is_none();
+        names(&place, &marked, &measures, has_names.then_some((&plan.series, &points)))?;
+    }
+    Ok(())
+}
+
+/// `text` with its markers filled from `exhibits`, all of one study. Those of exhibits that are not here stay as they are.
+pub fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
+    let mut out = String::new();
+    let mut done = 0;
+    for marked in marks(path, text)? {
+        let Some(exhibit) = exhibits.iter().find(|exhibit| exhibit.id == marked.words[0]) else { continue };
+        let place = format!("{path}:{}", marked.line);
+        out += &text[done..marked.content.start];
+        out +=
+            &if marked.is_block { block(&place, &marked, exhibit)? } else { one(&place, &marked, exhibit)? };
+        done = marked.content.end;
+    }
+    Ok(out + &text[done..])
+}
+
+/// Every marker, in order.
+fn marks(path: &str, text: &str) -> Result<Vec<Marked>, Failure> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    loop {
+        let rest = &text[from..];
+        let (start, is_block) = match (rest.find(BLOCK), rest.find(ONE)) {
+            (None, None) => return Ok(all),
+            (Some(block), one) if one.is_none_or(|one| block < one) => (from + block, true),
+            (_, Some(one)) => (from + one, false),
+            (Some(block), None) => (from + block, true),
+        };
+        let line = 1 + text[..start].matches('\n').count();
+        let place = format!("{path}:{line}");
+        let (open, end) = if is_block { (BLOCK, BLOCK_END) } else { (ONE, ONE_END) };
+        let told = start + open.len();
+        let close = text[told..].find(CLOSE).map(|at| told + at);
+        let is_here = |close: &usize| !text[told..*close].contains('\n');
+        let Some(close) = close.filter(is_here) else {
+            return Err(Failure::user(
+                format!("{place}: `{open}` is not closed"),
+                "allowed: `-->` on the same line",
+            ));
+        };
+        let begin = close + CLOSE.len();
+        let stop = text[begin..].find(end).map(|at| begin + at);
+        let is_own = |stop: &usize| [BLOCK, ONE].iter().all(|other| !text[begin..*stop].contains(other));
+        let Some(stop) = stop.filter(is_own) else {
+            return Err(Failure::user(
+                format!("{place}: `{open}` has no end"),
+                format!("allowed: `{end}` after it"),
+            ));
+        };
+        let words = split(&text[told..close]);
+        let is_right = if is_block { words.len() >= 2 } else { (3..=4).contains(&words.len()) };
+        if !is_right {
+            let allowed =
+                if is_block { "EXHIBIT MEASURE [MEASURE...]" } else { "EXHIBIT MEASURE SERIES [AT]" };
+            return Err(Failure::user(
+                format!("{place}: `{}` was given", text[told..close].trim()),
+                format!("allowed: {allowed}, names with blanks in \"quotes\""),
+            ));
+        }
+        all.push(Marked { content: begin..stop, line, is_block, words });
+        from = stop + end.len();
+    }
+}
+
+/// Words between blanks, those in quotes whole.
+fn split(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (at, part) in text.split('"').enumerate() {
+        match at % 2 {
+            1 => words.push(part.into()),
+            _ => words.extend(part.split_whitespace().map(String::from)),
+        }
+    }
+    words
+}
+
+fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
+    if allowed.iter().any(|name| name == given) {
+        return Ok(());
+    }
+    let near = spelling::hint(given, allowed.iter().map(String::as_str));
+    let allowed = allowed.iter().map(|name| if name.is_empty() { "\"\"".into() } else { name.clone() });
+    Err(Failure::user(
+        format!("{place}: there is no {what} `{given}`"),
+        format!("allowed: {}{near}", fairwire_document::listed(&allowed.collect::<Vec<_>>())),
+    ))
+}
+
+/// Are the names of `marked` those that its exhibit has?
+fn names(
+    place: &str,
+    marked: &Marked,
+    measures: &[String],
+    within: Option<(&Vec<String>, &Vec<String>)>,
+) -> Result<(), Failure> {
+    let of = if marked.is_block { &marked.words[1..] } else { &marked.words[1..2] };
+    of.iter().try_for_each(|name| known(place, "measure", name, measures))?;
+    let (false, Some((series, points))) = (marked.is_block, within) else { return Ok(()) };
+    known(place, "series", &marked.words[2], series)?;
+    match marked.words.get(3) {
+        Some(at) => known(place, "point", at, points),
+        None if points.len() == 1 => Ok(()),
+        None => Err(Failure::user(
+            format!("{place}: no point was given, and there are {}", points.len()),
+            format!("allowed: {}", fairwire_document::listed(points)),
+        )),
+    }
+}
+
+fn measures(exhibit: &Exhibit) -> Vec<String> {
+    exhibit.measures.iter().map(|measure| measure.id.clone()).collect()
+}
+
+/// A table for each measure, or one for all at a single point.
+fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
+    names(place, marked, &measures(exhibit), None)?;
+    let asked = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);
+    let asked: Vec<&Measured> = marked.words[1..].iter().filter_map(asked).collect();
+    let mut out = String::new();
+    let mut has_printed = false;
+    for table in tables(exhibit, &asked) {
+        let _ = write!(out, "\n| {} |", cell(&table.of));
+        table.columns.iter().for_each(|name| out += &format!(" {} |", cell(name)));
+        let _ = write!(out, "\n|---|{}\n", "---:|".repeat(table.columns.len()));
+        for (name, cells) in &table.rows {
+            let _ = write!(out, "| {} |", cell(name));
+            for one in cells {
+                has_printed |= one.as_ref().is_some_and(|one| one.printed.is_some());
+                out += &format!(" {} |", one.as_ref().map_or(String::new(), told));
+            }
+            out.push('\n');
+        }
+    }
+    if has_printed {
+        out += "\nIn brackets: as printed.\n";
+    }
+    Ok(out.replacen("\n|", "\n\n|", 1) + "\n")
+}
+
+/// Ours with its interval, and the printed one.
+fn told(cell: &Cell<'_>) -> String {
+    let ours = cell.number.estimate.map_or("no value".into(), |e| with_interval(e.mean, e.half_width_95));
+    cell.printed.map_or(ours.clone(), |printed| format!("{ours} ({})", shown(printed.value)))
+}
+
+/// One number, without its interval.
+fn one(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
+    let here: Vec<&Number> = exhibit.numbers.iter().filter(|n| n.measure == marked.words[1]).collect();
+    let mut series: Vec<String> = Vec::new();
+    for number in &here {
+        if !series.contains(&number.series) {
+            series.push(number.series.clone());
+        }
+    }
+    let of_it: Vec<&&Number> = here.iter().filter(|number| number.series == marked.words[2]).collect();
+    let points: Vec<String> = of_it.iter().map(|number| number.at.clone()).collect();
+    let points = if points.is_empty() { marked.words[3..].to_vec() } else { points };
+    names(place, marked, &measures(exhibit), Some((&series, &points)))?;
+    let found = of_it.iter().find(|number| marked.words.get(3).is_none_or(|at| number.at == *at));
+    Ok(found.and_then(|number| number.estimate).map_or("no value".into(), |e| plain(e.mean, e.half_width_95)))
+}
+
+/// `mean` to the second digit of its interval that counts, and to no more than four of its own.
+fn plain(mean: f64, half: Option<f64>) -> String {
+    let places = |value: f64, digits: i32| digits - 1 - value.abs().log10().floor() as i32;
+    let Some(half) = half.filter(|half| *half > 1e-9 * mean.abs() && half.is_finite()) else {
+        return shown(mean);
+    };
+    let own = if mean == 0.0 { i32::MAX } else { places(mean, MOST_DIGITS) };
+    let decimals = places(half, 2).min(own).clamp(0, 12) as usize;
+    let text = format!("{mean:.decimals$}");
+    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+        text.replace('-', "")
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::table1;
+    use super::*;
+
+    const TEXT: &str = "# A study\n\nAt P it is <!-- = table1 tcp FABA P -->?<!-- / -->, typed \"0.9\".\n\n\
+        <!-- results: table1 tcp -->\nold\n<!-- end -->\nmore\n";
+
+    fn refused(text: &str) -> (String, String) {
+        match filled("README.md", text, &[&table1()]) {
+            Err(Failure::User { message, help }) => (message, help),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_and_tables_are_filled_in_and_filling_again_changes_nothing() {
+        let once = filled("README.md", TEXT, &[&table1()]).unwrap();
+        assert!(once.contains("<!-- = table1 tcp FABA P -->0.9770<!-- / -->, typed \"0.9\"."), "{once}");
+        assert!(once.contains("<!-- results: table1 tcp -->\n\n| share | P/10 | P/5 |"), "{once}");
+        assert!(once.contains("| FABA | 0.8780 ± 0.0080 (0.888) |"), "{once}");
+        assert!(
+            once.contains("\n\nIn brackets: as printed.\n\n<!-- end -->\nmore\n") && !once.contains("old"),
+            "{once}"
+        );
+        assert_eq!(filled("README.md", &once, &[&table1()]).unwrap(), once);
+    }
+
+    #[test]
+    fn what_was_not_run_stays() {
+        assert_eq!(filled("README.md", TEXT, &[]).unwrap(), TEXT);
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_with_its_line_and_what_is_allowed() {
+        let (message, help) = refused(&TEXT.replace("tcp FABA", "tcp FABBA"));
+        assert_eq!(message, "README.md:3: there is no series `FABBA`");
+        assert!(help.contains("RED") && help.contains("did you mean `FABA`?"), "{help}");
+        let (message, help) = refused(&TEXT.replace("results: table1 tcp", "results: table1 udp"));
+        assert!(
+            message.contains("README.md:5: there is no measure `udp`") && help.contains("tcp"),
+            "{message}"
+        );
+        let (message, help) = refused(&TEXT.replace(" P -->", " -->"));
+        assert!(
+            message.contains("no point was given, and there are 5") && help.contains("P/10"),
+            "{message} {help}"
+        );
+        assert!(refused(&TEXT.replace(" P -->", " Q -->")).0.contains("there is no point `Q`"));
+    }
+
+    #[test]
+    fn a_marker_that_is_not_whole_is_refused() {
+        assert!(refused(&TEXT.replace("<!-- / -->", "")).0.contains("README.md:3: `<!-- = ` has no end"));
+        assert!(
+            refused(&TEXT.replace("<!-- end -->", "")).0.contains("README.md:5: `<!-- results:` has no end")
+        );
+        assert!(refused("<!-- results: table1\n").0.contains("is not closed"));
+        assert!(refused("<!-- results: table1 --> <!-- end -->").1.contains("EXHIBIT MEASURE"));
+    }
+
+    #[test]
+    fn the_markers_in_every_study_of_the_repository_name_what_is_there() {
+        for folder in fairwire_study::library::embedded() {
+            let path = format!("{}/../../studies/{}/README.md", env!("CARGO_MANIFEST_DIR"), folder.name);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let study = Study::read(&folder).unwrap();
+            if let Err(wrong) = check(&format!("{}/README.md", folder.name), &text, &study) {
+                panic!("{wrong:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_with_blanks_stand_in_quotes() {
+        assert_eq!(split(" fig1 m \"FQ-LQD, 2 flows\" \"\" "), ["fig1", "m", "FQ-LQD, 2 flows", ""]);
+    }
+
+    #[test]
+    fn one_number_has_the_digits_that_its_interval_leaves_and_at_most_four() {
+        assert_eq!(plain(0.953_12, Some(0.004)), "0.9531");
+        assert_eq!(plain(0.953_12, Some(0.04)), "0.953");
+        assert_eq!(plain(0.543_471, Some(0.000_42)), "0.5435");
+        assert_eq!(plain(1234.6, Some(20.0)), "1235");
+        assert_eq!(plain(-0.001, Some(0.2)), "0.00");
+        assert_eq!(plain(0.5, None), "0.5");
+    }
+}
