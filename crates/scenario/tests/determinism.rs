@@ -5,7 +5,7 @@
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed};
 use fairwire_disciplines::{Parameters, Site, catalogue};
-use fairwire_metrics::record::{Fairness, LinkRecord, RunRecord, Sojourn, TransferRecord};
+use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord, Sojourn, TransferRecord};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Video, Voip, Web,
@@ -221,7 +221,7 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
         (
             discipline,
             seed,
-            flows,
+            uncounted(flows),
             in_products(links),
             transfers.into_iter().map(timed).collect::<Vec<_>>(),
             fairness,
@@ -249,6 +249,14 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
         [p50_s, p90_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     }
     links
+}
+
+/// Flows as they were when the marks were recorded: without counts of timeouts.
+fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
+    for FlowRecord { timeouts, loss_episodes, timeout_episodes, .. } in &mut flows {
+        [timeouts, loss_episodes, timeout_episodes].into_iter().for_each(|count| *count = None);
+    }
+    flows
 }
 
 fn timed(mut record: TransferRecord) -> TransferRecord {
@@ -318,7 +326,7 @@ fn mark_of_applications() -> String {
         let measured = measured.expect("nobody stops it");
         assert!(measured.links[0].drops.values().sum::<u64>() > 0, "{discipline} has something to decide");
         let transfers: Vec<_> = measured.transfers.into_iter().map(timed).collect();
-        (measured.flows, in_products(measured.links), transfers, measured.events)
+        (uncounted(measured.flows), in_products(measured.links), transfers, measured.events)
     };
     mark(&["red", "faba", "fq-codel", "drr"].map(one))
 }
