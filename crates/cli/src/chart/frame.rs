@@ -199,7 +199,7 @@ pub fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
         put(
             out,
             format_args!(
-                "<line class=\"grid\" x1=\"{}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\
+                "<path class=\"grid\" d=\"M{} {y:.1}H{:.1}\"/>\
                  <text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
                 place.left,
                 place.right,
@@ -234,12 +234,7 @@ fn numbers(out: &mut String, plot: &Plot) {
     let mut free_from = f64::NEG_INFINITY;
     for tick in &plot.x.ticks {
         let (x, name) = (plot.x(*tick), plot.x.name(*tick));
-        put(
-            out,
-            format_args!(
-                "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{ceiling}\" x2=\"{x:.1}\" y2=\"{floor}\"/>"
-            ),
-        );
+        put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {ceiling}V{floor}\"/>"));
         let half = name.chars().count() as f64 * TICK_LETTER / 2.0;
         if x - half >= free_from {
             put(

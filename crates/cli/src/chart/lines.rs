@@ -3,8 +3,8 @@
 use super::axis::{can_show, number, with_interval};
 use super::frame::Plot;
 use super::marker::{class, dash, outline};
-use super::put;
 use super::style::escaped;
+use super::{Setting, put};
 use fairwire_study::record::{Kind, Line, Mark, Panel};
 
 const RADIUS: f64 = 3.6;
@@ -14,12 +14,12 @@ const CAP: f64 = 3.5;
 /// With more marks than this in a line, they are small and their intervals have no caps.
 const MANY: usize = 40;
 /// A curve has no more points: neighbours are averaged, since a screen shows no more.
-const MOST_POINTS: usize = 600;
+const MOST_POINTS: usize = 400;
 /// Steps nearer than this are one, in points of the picture.
-const SEEN: f64 = 0.4;
+const SEEN: f64 = 0.8;
 
 /// Our lines, and the paper's numbers above them.
-pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
+pub fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Setting) {
     // Below all lines.
     for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
         let band = band(panel, line, plot);
@@ -30,9 +30,9 @@ pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     for line in &panel.lines {
         put(out, format_args!("<g><title>{}</title>", escaped(&line.label)));
         match panel.kind {
-            Kind::Time => stroke(out, line, &path(&averaged(panel, line), plot, false)),
+            Kind::Time => stroke(out, line, &curve(&averaged(panel, line), plot)),
             Kind::Steps => stroke(out, line, &path(&seen(panel, line, plot), plot, true)),
-            _ => marked(out, panel, line, plot),
+            _ => marked(out, panel, line, plot, setting),
         }
         out.push_str("</g>\n");
     }
@@ -63,7 +63,7 @@ fn stroke(out: &mut String, line: &Line, path: &str) {
     }
 }
 
-fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
+fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Setting) {
     let points: Vec<Option<(f64, f64)>> =
         line.marks.iter().map(|mark| is_drawn(panel, mark).then_some((mark.x, mark.y))).collect();
     if panel.kind == Kind::Lines {
@@ -79,8 +79,14 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
     if !whiskers.is_empty() {
         put(out, format_args!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line)));
     }
+    // A page has the numbers in a table: there a line's markers are one path without titles.
+    let mut together = String::new();
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
+        if setting == Setting::InPage {
+            together += &outline(line, (plot.x(mark.x), plot.y(mark.y)), radius);
+            continue;
+        }
         put(
             out,
             format_args!(
@@ -92,6 +98,9 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot) {
                 with_interval(mark.y, mark.y_half_width),
             ),
         );
+    }
+    if !together.is_empty() {
+        put(out, format_args!("<path class=\"f{}\" d=\"{together}\"/>", class(line)));
     }
 }
 
@@ -124,7 +133,7 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
             if !plot.y.holds(end) {
                 path += &arrowhead((x, plot.y(end)), (0.0, down));
             } else if cap > 0.0 {
-                put(&mut path, format_args!("M{:.1} {:.1}h{:.1}", x - cap, plot.y(end), 2.0 * cap));
+                put(&mut path, format_args!("M{:.1} {:.1}h{}", x - cap, plot.y(end), 2.0 * cap));
             }
         }
     }
@@ -169,9 +178,28 @@ fn path(points: &[Option<(f64, f64)>], plot: &Plot, in_steps: bool) -> String {
         match (is_begun, in_steps) {
             (false, _) => put(&mut path, format_args!("M{x:.1} {y:.1}")),
             (true, false) => put(&mut path, format_args!("L{x:.1} {y:.1}")),
-            (true, true) => put(&mut path, format_args!("H{x:.1}V{y:.1}")),
+            (true, true) => put(&mut path, format_args!("H{x:.0}V{y:.0}")),
         }
         is_begun = true;
+    }
+    path
+}
+
+/// A curve of many points, broken where one is missing: in whole points of the picture, each from the one before.
+fn curve(points: &[Option<(f64, f64)>], plot: &Plot) -> String {
+    let mut path = String::new();
+    let mut last: Option<(i32, i32)> = None;
+    for point in points {
+        let Some((x, y)) = point.map(|(x, y)| (plot.x(x).round() as i32, plot.y(y).round() as i32)) else {
+            last = None;
+            continue;
+        };
+        match last {
+            None => put(&mut path, format_args!("M{x} {y}")),
+            Some(last) if last == (x, y) => {}
+            Some((from_x, from_y)) => put(&mut path, format_args!("l{} {}", x - from_x, y - from_y)),
+        }
+        last = Some((x, y));
     }
     path
 }

@@ -22,7 +22,7 @@ pub fn dash(line: &Line) -> &'static str {
 pub fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
     let r = radius;
     match line.colour % 5 {
-        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z", x - r, d = 2.0 * r),
+        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0-{d} 0", x - r, d = 2.0 * r),
         1 => {
             let s = r * 0.9;
             format!("M{:.1} {:.1}h{d:.1}v{d:.1}h-{d:.1}z", x - s, y - s, d = 2.0 * s)
@@ -39,6 +39,10 @@ pub fn diamond((x, y): (f64, f64), r: f64) -> String {
 }
 
 fn polygon(corners: &[(f64, f64)]) -> String {
-    let corners: Vec<String> = corners.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-    format!("M{}z", corners.join("L"))
+    // Each from the one before, which is shorter.
+    let mut path = format!("M{:.1} {:.1}l", corners[0].0, corners[0].1);
+    for pair in corners.windows(2) {
+        path += &format!("{:.1} {:.1} ", pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+    }
+    path.trim_end().to_string() + "z"
 }

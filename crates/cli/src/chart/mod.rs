@@ -68,7 +68,7 @@ impl Chart<'_> {
                 _ => {
                     let plot = frame::plot(&mut out, panel, place);
                     reference::draw(&mut out, panel, &plot);
-                    lines::draw(&mut out, panel, &plot);
+                    lines::draw(&mut out, panel, &plot, setting);
                     reference::names(&mut out, panel, &plot);
                 }
             }
@@ -78,7 +78,7 @@ impl Chart<'_> {
             }
         }
         out.push_str("</svg>\n");
-        out
+        short(&out)
     }
 }
 
@@ -116,6 +116,25 @@ fn left_out(panels: &[Panel]) -> Option<String> {
 fn leaving(panels: &[Panel]) -> Option<String> {
     let is_one = |panel: &Panel| !is_table(panel) && frame::has_interval_outside(panel);
     panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
+}
+
+/// `svg` without the `.0` of numbers in its tags: a file need not hold them.
+fn short(svg: &str) -> String {
+    let mut out = String::with_capacity(svg.len());
+    for part in svg.split_inclusive('>') {
+        let tag = part.rfind('<').unwrap_or(0);
+        let (text, mut rest) = part.split_at(tag);
+        out.push_str(text);
+        while let Some(at) = rest.find(".0") {
+            let ends = !rest[at + 2..].starts_with(|c: char| c.is_ascii_digit());
+            let is_number = rest[..at].ends_with(|c: char| c.is_ascii_digit());
+            out.push_str(&rest[..at]);
+            out.push_str(if ends && is_number { "" } else { ".0" });
+            rest = &rest[at + 2..];
+        }
+        out.push_str(rest);
+    }
+    out
 }
 
 /// From the edge to the title, the legend and back.
@@ -233,7 +252,7 @@ mod tests {
         }
         for path in svg.split(" d=\"M").skip(1).map(|rest| rest.split('"').next().unwrap()) {
             let start: Vec<f64> = path
-                .split([' ', 'a', 'h', 'v', 'V', 'H', 'L', 'z', 'M'])
+                .split([' ', 'a', 'h', 'l', 'v', 'V', 'H', 'L', 'z', 'M'])
                 .take(2)
                 .map(|n| n.parse().unwrap())
                 .collect();
@@ -279,7 +298,7 @@ mod tests {
             one.categories =
                 if is_table(&one) { (0..150).map(|at| format!("at {at}.5")).collect() } else { Vec::new() };
             let picture = drawn(&[one.clone(), one]);
-            let numbers = picture.split(['"', ' ', 'M', 'L', 'H', 'V', 'h', 'v', '>', '<']);
+            let numbers = picture.split(['"', ' ', 'M', 'L', 'l', 'H', 'V', 'h', 'v', '>', '<']);
             let digits = |text: &str| {
                 text.parse::<f64>().ok().and(text.split_once('.')).map_or(0, |(_, rest)| rest.len())
             };

@@ -12,7 +12,6 @@ use crate::tell::tell;
 use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
 use crate::typed;
 use fairwire_core::spelling;
-use fairwire_scenario::ScenarioError;
 use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, Verdict};
 use fairwire_study::{Cache, Executed, Plan, Recorded, Study, Work, assemble, execute, library};
 use std::collections::BTreeMap;
@@ -109,8 +108,7 @@ fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<
     for study in studies {
         let path = folder.join(&study.folder.name).join("README.md");
         if path.is_file() {
-            let text =
-                fairwire_document::read_text(&path, MOST_README, "a README").map_err(ScenarioError::from)?;
+            let text = fairwire_document::read_text(&path, MOST_README, "a README")?;
             readmes.push(Readme { study, path, text });
         }
     }
