@@ -4,7 +4,7 @@
 #
 # Packets and segments; WINDOW 0 for no limit; RECOVERY Tahoe, Reno, Newreno (the default) or Sack1.
 #
-# Prints the throughput in bit/s of wire bytes in order, and the drops, both from 20 s to 100 s.
+# Prints the throughput in bit/s of wire bytes in order, the drops, and the retransmission timeouts, all from 20 s to 100 s.
 
 if {[llength $argv] < 2} {
     puts stderr "one-flow.tcl: give a buffer in packets and a window in segments (0 for no limit)"
@@ -39,9 +39,9 @@ $ftp attach-agent $tcp
 set monitor [$ns monitor-queue $left $right ""]
 
 $ns at 0.0 "$ftp start"
-$ns at 20.0 { set bytes [$receiver set bytes_]; set drops [$monitor set pdrops_] }
+$ns at 20.0 { set bytes [$receiver set bytes_]; set drops [$monitor set pdrops_]; set timeouts [$tcp set nrexmit_] }
 $ns at 100.0 {
-    puts "[expr {8.0 * ([$receiver set bytes_] - $bytes) / 80}] [expr {[$monitor set pdrops_] - $drops}]"
+    puts "[expr {8.0 * ([$receiver set bytes_] - $bytes) / 80}] [expr {[$monitor set pdrops_] - $drops}] [expr {[$tcp set nrexmit_] - $timeouts}]"
     exit 0
 }
 $ns run
