@@ -194,21 +194,14 @@ impl Plot {
 /// The axes of `panel`, drawn.
 pub fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     let plot = Plot { place: *place, x: across(panel), y: up(panel) };
+    let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.y.ticks {
         let y = plot.y(*tick);
-        put(
-            out,
-            format_args!(
-                "<path class=\"grid\" d=\"M{} {y:.1}H{:.1}\"/>\
-                 <text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
-                place.left,
-                place.right,
-                place.left - 8.0,
-                y + 4.5,
-                plot.y.name(*tick)
-            ),
-        );
+        put(&mut grid, format_args!("M{} {y:.1}H{:.1}", place.left, place.right));
+        let x = place.left - 8.0;
+        put(&mut ticks, format_args!("<text x=\"{x}\" y=\"{:.1}\">{}</text>", y + 4.5, plot.y.name(*tick)));
     }
+    together(out, &grid, "end", &ticks);
     if has_names(panel) {
         names(out, panel, &plot)
     } else {
@@ -232,20 +225,28 @@ pub fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
 fn numbers(out: &mut String, plot: &Plot) {
     let Place { ceiling, floor, .. } = plot.place;
     let mut free_from = f64::NEG_INFINITY;
+    let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.x.ticks {
         let (x, name) = (plot.x(*tick), plot.x.name(*tick));
-        put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {ceiling}V{floor}\"/>"));
+        put(&mut grid, format_args!("M{x:.1} {ceiling}V{floor}"));
         let half = name.chars().count() as f64 * TICK_LETTER / 2.0;
         if x - half >= free_from {
-            put(
-                out,
-                format_args!(
-                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>\n",
-                    floor + 18.0
-                ),
-            );
+            put(&mut ticks, format_args!("<text x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", floor + 18.0));
             free_from = x + half + TICK_LETTER;
         }
+    }
+    together(out, &grid, "middle", &ticks);
+}
+
+/// The lines of a grid as one path, and what stands at them.
+fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
+    if !grid.is_empty() {
+        put(
+            out,
+            format_args!(
+                "<path class=\"grid\" d=\"{grid}\"/><g class=\"tick\" text-anchor=\"{anchor}\">{ticks}</g>\n"
+            ),
+        );
     }
 }
 

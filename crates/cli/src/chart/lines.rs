@@ -14,7 +14,7 @@ const CAP: f64 = 3.5;
 /// With more marks than this in a line, they are small and their intervals have no caps.
 const MANY: usize = 40;
 /// A curve has no more points: neighbours are averaged, since a screen shows no more.
-const MOST_POINTS: usize = 400;
+const MOST_POINTS: usize = 300;
 /// Steps nearer than this are one, in points of the picture.
 const SEEN: f64 = 0.8;
 
@@ -70,12 +70,9 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
         stroke(out, line, &path(&points, plot, false));
     }
     let is_crowded = line.marks.len() > MANY;
-    let whiskers: String = line
-        .marks
-        .iter()
-        .filter(|mark| is_drawn(panel, mark))
-        .map(|mark| whisker(mark, plot, if is_crowded { 0.0 } else { CAP }))
-        .collect();
+    let cap = if is_crowded || setting == Setting::InPage { 0.0 } else { CAP };
+    let whiskers: String =
+        line.marks.iter().filter(|mark| is_drawn(panel, mark)).map(|mark| whisker(mark, plot, cap)).collect();
     if !whiskers.is_empty() {
         put(out, format_args!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line)));
     }

@@ -373,7 +373,8 @@ mod tests {
     fn the_legend_stands_beside_the_data_and_counts_what_has_no_room() {
         let lines = (0..50).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64)])).collect();
         let picture = drawn(&[panel(Kind::Lines, lines)]);
-        let right: f64 = picture.split("H").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        let right: f64 =
+            picture.split("H").nth(1).unwrap().split(['"', 'M']).next().unwrap().parse().unwrap();
         let keys = picture.split("<text class=\"key\" x=\"").skip(1);
         assert!(keys.clone().all(|key| key.split('"').next().unwrap().parse::<f64>().unwrap() > right));
         assert!(

@@ -4,7 +4,7 @@ use super::axis::can_show;
 use super::frame::Plot;
 use super::put;
 use super::style::escaped;
-use fairwire_study::record::{Panel, Reference};
+use fairwire_study::record::{Kind, Panel, Reference};
 
 /// From the line to its name.
 const GAP: f64 = 5.0;
@@ -35,15 +35,22 @@ pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The names of the lines, above the data.
+/// The names of the lines, above the data: at the right end, or where bars would hide them in the upper left corner.
 pub fn names(out: &mut String, panel: &Panel, plot: &Plot) {
-    for one in panel.reference.iter().filter(|one| can_show(&panel.y, one.y)) {
+    for (at, one) in panel.reference.iter().filter(|one| can_show(&panel.y, one.y)).enumerate() {
+        let (x, y, anchor, sign) = match panel.kind {
+            Kind::Bars => (
+                plot.place.left + GAP,
+                plot.place.ceiling + 11.0 + 16.0 * at as f64,
+                "start",
+                "\u{2013} \u{2013} ",
+            ),
+            _ => (plot.place.right - GAP, (plot.y(one.y) - GAP).max(0.0), "end", ""),
+        };
         put(
             out,
             format_args!(
-                "<text class=\"tick halo\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
-                plot.place.right - GAP,
-                (plot.y(one.y) - GAP).max(0.0),
+                "<text class=\"tick halo\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{sign}{}</text>\n",
                 escaped(&told(one))
             ),
         );
@@ -66,7 +73,6 @@ mod tests {
     use super::super::samples::table1;
     use super::super::{Chart, Setting};
     use super::*;
-    use fairwire_study::record::Kind;
 
     #[test]
     fn a_fair_share_is_a_line_with_its_name_and_a_claimed_band_is_shaded() {
@@ -75,7 +81,7 @@ mod tests {
             panel.reference =
                 vec![Reference { y: 2.0, label: "fair <share>".into(), band: Some([1.7, 2.3]) }];
             let svg = Chart { title: "t", detail: Vec::new(), panels: &[panel] }.svg(Setting::InPage);
-            assert!(svg.contains(">fair &lt;share&gt;, \u{b1} 15 %</text>"), "{kind:?}");
+            assert!(svg.contains("fair &lt;share&gt;, \u{b1} 15 %</text>"), "{kind:?}");
             let count = |class: &str| svg.matches(&format!("class=\"{class}\"")).count();
             assert_eq!((count("claimed"), count("fair")), (1, 1));
             // The data end below 1: the axis goes as far as the band.

@@ -28,7 +28,7 @@ const SHAPES: &str = "
   .chart .name, .chart .cell, .chart .key { font-size: 13px }
   .chart .name, .chart .head { font-weight: 600 }
   .chart .head { font-size: 13px }
-  .chart .grid { stroke-width: 1 }
+  .chart .grid { fill: none; stroke-width: 1 }
   .chart .edge { stroke-width: 1.2; fill: none }
   .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round }
   .chart .band { opacity: 0.13 }
@@ -68,7 +68,7 @@ fn colours(pick: fn((&'static str, &'static str)) -> &'static str, theme: &Theme
     let ground = pick(GROUND);
     let mut sheet = format!(
         "\n  .chart .ground {{ fill: {ground}; stroke: {edge} }}\n  .chart text {{ fill: {text} }}\n  \
-         .chart .detail, .chart .tick, .chart .axis {{ fill: {faint} }}\n  .chart .grid {{ stroke: {grid} }}\n  \
+         .chart .detail, .chart .tick, .chart .tick text, .chart .axis {{ fill: {faint} }}\n  .chart .grid {{ stroke: {grid} }}\n  \
          .chart .edge, .chart .onbar {{ stroke: {text} }}\n  .chart .hollow {{ fill: {ground} }}\n  .chart .fair {{ stroke: {faint} }} \
          .chart .claimed {{ fill: {faint} }} .chart .halo {{ stroke: {ground} }}"
     );

@@ -83,7 +83,7 @@ fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
 }
 
 fn head(out: &mut String, name: &str) {
-    put(out, format_args!("<th class=\"number\">{}</th>", escaped(name)));
+    put(out, format_args!("<th>{}</th>", escaped(name)));
 }
 
 /// Ours, and below it in small the paper's. The interval is in the title.
@@ -92,18 +92,16 @@ fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
     let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));
     let printed = theirs.map_or(String::new(), |mark| mark.y.to_string());
     let Some(mark) = ours else {
-        put(out, format_args!("<td class=\"number\">\u{2013}<small>{printed}</small></td>"));
+        put(out, format_args!("<td>\u{2013}<small>{printed}</small></td>"));
         return;
     };
     let is_off = is_off(mark, theirs);
-    let mut class = String::from("number");
-    if is_off {
-        class += " off";
-    }
-    if panel.kind == Kind::Grid {
-        class += &format!(" g{}", shade(panel, mark.y));
-    }
-    put(out, format_args!("<td class=\"{class}\" title=\"{}\">", with_interval(mark.y, mark.y_half_width)));
+    let class = match panel.kind {
+        Kind::Grid => format!(" class=\"g{}\"", shade(panel, mark.y)),
+        _ if is_off => " class=\"off\"".into(),
+        _ => String::new(),
+    };
+    put(out, format_args!("<td{class} title=\"{}\">", with_interval(mark.y, mark.y_half_width)));
     out.push_str(&if theirs.is_some() { as_printed(line, mark.y) } else { number(mark.y, DIGITS) });
     if theirs.is_some() {
         put(out, format_args!("<small>{printed}{}</small>", if is_off { " \u{2260}" } else { "" }));
@@ -160,7 +158,7 @@ fn crosstab(out: &mut String, table: &Crosstab<'_>) {
     for (name, cells) in &table.rows {
         put(out, format_args!("<tr><th>{}</th>", escaped(name)));
         for cell in cells {
-            out.push_str("<td class=\"number\">");
+            out.push_str("<td>");
             if let Some(cell) = cell {
                 let ours = cell.number.estimate.map(|e| with_interval(e.mean, e.half_width_95));
                 out.push_str(&ours.unwrap_or_else(|| "no value".into()));
@@ -204,10 +202,7 @@ mod tests {
         assert!(near.contains(">0.541<small>0.551</small>") && !near.contains('\u{2260}'), "{near}");
         panel.lines[0].published[0].allowed = Some(0.005);
         let off = drawn(&panel);
-        assert!(
-            off.contains("class=\"number off\"") && off.contains("0.541<small>0.551 \u{2260}</small>"),
-            "{off}"
-        );
+        assert!(off.contains("class=\"off\"") && off.contains("0.541<small>0.551 \u{2260}</small>"), "{off}");
         assert_eq!(off.matches("<tr>").count(), 6, "a head and five disciplines");
     }
 
@@ -237,6 +232,6 @@ mod tests {
     #[test]
     fn the_cells_of_a_grid_have_shades() {
         let grid = drawn(&table1(Kind::Grid));
-        assert!(grid.contains("number g0\"") && grid.contains("number g9\""), "{grid}");
+        assert!(grid.contains("class=\"g0\"") && grid.contains("class=\"g9\""), "{grid}");
     }
 }
