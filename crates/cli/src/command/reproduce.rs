@@ -30,6 +30,9 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         readmes(args, &studies)?
             .iter()
             .try_for_each(|readme| reproduction::readme::check(&readme.name(), &readme.text, readme.study))?;
+        if let Some((path, text)) = advice(args)? {
+            reproduction::shares::check(&path.display().to_string(), &text, &studies)?;
+        }
     }
     let depth = if args.full { Depth::Full } else { Depth::Quick };
     let mut plans = Vec::new();
@@ -66,6 +69,10 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         tell(format_args!("written: {}", document.display()));
         if depth == Depth::Full {
             fill_in(&readmes(args, &studies)?, &results)?;
+            if let Some((path, text)) = advice(args)? {
+                let filled = reproduction::shares::filled(&path.display().to_string(), &text, &results)?;
+                rewrite(&path, &text, &filled)?;
+            }
         }
     }
     show(&results, form)?;
@@ -120,12 +127,30 @@ fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     for readme in readmes {
         let of_it = results.exhibits.iter().filter(|exhibit| exhibit.paper == readme.study.spec.paper);
         let text = reproduction::readme::filled(&readme.name(), &readme.text, &of_it.collect::<Vec<_>>())?;
-        if text != readme.text {
-            file::write(&readme.path, text.as_bytes())?;
-            tell(format_args!("written: {}", readme.name()));
-        }
+        rewrite(&readme.path, &readme.text, &text)?;
     }
     Ok(())
+}
+
+/// Writes `filled` to `path`, unless it is the `text` that is there.
+fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
+    if text != filled {
+        file::write(path, filled.as_bytes())?;
+        tell(format_args!("written: {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The page of advice beside the document, where there is one: its place and its text.
+fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
+    let Some(path) = args.write_docs.as_ref().map(|document| document.with_file_name("choosing.md")) else {
+        return Ok(None);
+    };
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = fairwire_document::read_text(&path, MOST_README, "a page of advice")?;
+    Ok(Some((path, text)))
 }
 
 /// What the page is headed, where it is not about what came with the command.

@@ -6,10 +6,12 @@ mod cells;
 mod crosstab;
 mod csv;
 mod document;
+mod marker;
 mod page;
 pub mod readme;
 #[cfg(test)]
 pub mod samples;
+pub mod shares;
 mod tally;
 
 pub use document::document;

@@ -5,37 +5,30 @@
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;
+use super::marker::{Kind, Marked, known, marks};
 use crate::failure::Failure;
-use fairwire_core::spelling;
 use fairwire_study::record::{Depth, Exhibit, Measured, Number};
 use fairwire_study::text::{shown, with_interval};
 use fairwire_study::{Plan, Study};
 use std::fmt::Write;
-use std::ops::Range;
 
-const BLOCK: &str = "<!-- results:";
-const BLOCK_END: &str = "<!-- end -->";
-const ONE: &str = "<!-- = ";
-const ONE_END: &str = "<!-- / -->";
-const CLOSE: &str = "-->";
+/// A table.
+const BLOCK: Kind = Kind {
+    open: "<!-- results:",
+    end: "<!-- end -->",
+    words: 2..=usize::MAX,
+    form: "EXHIBIT MEASURE [MEASURE...]",
+};
+/// One number.
+const ONE: Kind =
+    Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
 /// One number has no more digits that count.
 const MOST_DIGITS: i32 = 4;
-
-/// What stands between two markers.
-#[derive(Debug, PartialEq, Eq)]
-struct Marked {
-    /// Where in the text.
-    content: Range<usize>,
-    line: usize,
-    is_block: bool,
-    /// The exhibit, and what of it.
-    words: Vec<String>,
-}
 
 /// Are the markers of `text`, the README at `path` of `study`, right, as far as can be told before anything is run?
 pub fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
-    for marked in marks(path, text)? {
+    for marked in marks(path, text, &[BLOCK, ONE])? {
         let place = format!("{path}:{}", marked.line);
         known(&place, "exhibit", &marked.words[0], &ids)?;
         let Some(at) = ids.iter().position(|id| *id == marked.words[0]) else { continue };
@@ -53,87 +46,22 @@ pub fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
 pub fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
-    for marked in marks(path, text)? {
+    for marked in marks(path, text, &[BLOCK, ONE])? {
         let Some(exhibit) = exhibits.iter().find(|exhibit| exhibit.id == marked.words[0]) else { continue };
         let place = format!("{path}:{}", marked.line);
         out += &text[done..marked.content.start];
-        out +=
-            &if marked.is_block { block(&place, &marked, exhibit)? } else { one(&place, &marked, exhibit)? };
+        out += &if is_block(&marked) {
+            block(&place, &marked, exhibit)?
+        } else {
+            one(&place, &marked, exhibit)?
+        };
         done = marked.content.end;
     }
     Ok(out + &text[done..])
 }
 
-/// Every marker, in order.
-fn marks(path: &str, text: &str) -> Result<Vec<Marked>, Failure> {
-    let mut all = Vec::new();
-    let mut from = 0;
-    loop {
-        let rest = &text[from..];
-        let (start, is_block) = match (rest.find(BLOCK), rest.find(ONE)) {
-            (None, None) => return Ok(all),
-            (Some(block), one) if one.is_none_or(|one| block < one) => (from + block, true),
-            (_, Some(one)) => (from + one, false),
-            (Some(block), None) => (from + block, true),
-        };
-        let line = 1 + text[..start].matches('\n').count();
-        let place = format!("{path}:{line}");
-        let (open, end) = if is_block { (BLOCK, BLOCK_END) } else { (ONE, ONE_END) };
-        let told = start + open.len();
-        let close = text[told..].find(CLOSE).map(|at| told + at);
-        let is_here = |close: &usize| !text[told..*close].contains('\n');
-        let Some(close) = close.filter(is_here) else {
-            return Err(Failure::user(
-                format!("{place}: `{open}` is not closed"),
-                "allowed: `-->` on the same line",
-            ));
-        };
-        let begin = close + CLOSE.len();
-        let stop = text[begin..].find(end).map(|at| begin + at);
-        let is_own = |stop: &usize| [BLOCK, ONE].iter().all(|other| !text[begin..*stop].contains(other));
-        let Some(stop) = stop.filter(is_own) else {
-            return Err(Failure::user(
-                format!("{place}: `{open}` has no end"),
-                format!("allowed: `{end}` after it"),
-            ));
-        };
-        let words = split(&text[told..close]);
-        let is_right = if is_block { words.len() >= 2 } else { (3..=4).contains(&words.len()) };
-        if !is_right {
-            let allowed =
-                if is_block { "EXHIBIT MEASURE [MEASURE...]" } else { "EXHIBIT MEASURE SERIES [AT]" };
-            return Err(Failure::user(
-                format!("{place}: `{}` was given", text[told..close].trim()),
-                format!("allowed: {allowed}, names with blanks in \"quotes\""),
-            ));
-        }
-        all.push(Marked { content: begin..stop, line, is_block, words });
-        from = stop + end.len();
-    }
-}
-
-/// Words between blanks, those in quotes whole.
-fn split(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for (at, part) in text.split('"').enumerate() {
-        match at % 2 {
-            1 => words.push(part.into()),
-            _ => words.extend(part.split_whitespace().map(String::from)),
-        }
-    }
-    words
-}
-
-fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
-    if allowed.iter().any(|name| name == given) {
-        return Ok(());
-    }
-    let near = spelling::hint(given, allowed.iter().map(String::as_str));
-    let allowed = allowed.iter().map(|name| if name.is_empty() { "\"\"".into() } else { name.clone() });
-    Err(Failure::user(
-        format!("{place}: there is no {what} `{given}`"),
-        format!("allowed: {}{near}", fairwire_document::listed(&allowed.collect::<Vec<_>>())),
-    ))
+fn is_block(marked: &Marked) -> bool {
+    marked.kind == BLOCK.open
 }
 
 /// Are the names of `marked` those that its exhibit has?
@@ -143,9 +71,9 @@ fn names(
     measures: &[String],
     within: Option<(&Vec<String>, &Vec<String>)>,
 ) -> Result<(), Failure> {
-    let of = if marked.is_block { &marked.words[1..] } else { &marked.words[1..2] };
+    let of = if is_block(marked) { &marked.words[1..] } else { &marked.words[1..2] };
     of.iter().try_for_each(|name| known(place, "measure", name, measures))?;
-    let (false, Some((series, points))) = (marked.is_block, within) else { return Ok(()) };
+    let (false, Some((series, points))) = (is_block(marked), within) else { return Ok(()) };
     known(place, "series", &marked.words[2], series)?;
     match marked.words.get(3) {
         Some(at) => known(place, "point", at, points),
@@ -297,11 +225,6 @@ mod tests {
                 panic!("{wrong:?}");
             }
         }
-    }
-
-    #[test]
-    fn names_with_blanks_stand_in_quotes() {
-        assert_eq!(split(" fig1 m \"FQ-LQD, 2 flows\" \"\" "), ["fig1", "m", "FQ-LQD, 2 flows", ""]);
     }
 
     #[test]

@@ -180,11 +180,11 @@ fn numbers_in_a_readme_come_from_the_results() {
     let studies = Studies::new();
     let readme = studies.path("studies/2000-nobody-made/README.md");
     let page = format!("--write-docs={}", studies.text("claims.md"));
-    fs::write(&readme, "TCP: <!-- = fig1 tcp Fare -->?<!-- / -->\n").unwrap();
+    fs::write(&readme, "TCP: <!-- = fig1 tcp Fairr -->?<!-- / -->\n").unwrap();
     let refused = studies.reproduce(&["--full", &page]);
     let message = stderr(&refused);
     assert_eq!(code(&refused), 2, "{message}");
-    assert!(message.contains("README.md:1: there is no series `Fare`"), "{message}");
+    assert!(message.contains("README.md:1: there is no series `Fairr`"), "{message}");
     assert!(message.contains("did you mean `Fair`?") && !studies.path("out").exists(), "{message}");
 
     fs::write(

@@ -1,0 +1,107 @@
+//! Markers in a page written by hand, between which numbers are filled in: comments of HTML, which a reader does not see.
+
+use crate::failure::Failure;
+use fairwire_core::spelling;
+use std::ops::{Range, RangeInclusive};
+
+const CLOSE: &str = "-->";
+
+/// A kind of marker.
+#[derive(Debug)]
+pub struct Kind {
+    /// How it begins, up to its words.
+    pub open: &'static str,
+    /// What ends what it encloses.
+    pub end: &'static str,
+    /// How many words it has.
+    pub words: RangeInclusive<usize>,
+    /// What these are, for a message.
+    pub form: &'static str,
+}
+
+/// What stands between a marker and its end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// How its marker begins.
+    pub kind: &'static str,
+    /// Where in the text.
+    pub content: Range<usize>,
+    pub line: usize,
+    /// The words of its marker.
+    pub words: Vec<String>,
+}
+
+/// Every marker of `kinds` in `text`, the page at `path`, in order.
+pub fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked>, Failure> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    loop {
+        let next = kinds.iter().filter_map(|kind| Some((from + text[from..].find(kind.open)?, kind)));
+        let Some((start, kind)) = next.min_by_key(|(start, _)| *start) else { return Ok(all) };
+        let Kind { open, end, .. } = kind;
+        let line = 1 + text[..start].matches('\n').count();
+        let place = format!("{path}:{line}");
+        let told = start + open.len();
+        let close = text[told..].find(CLOSE).map(|at| told + at);
+        let is_here = |close: &usize| !text[told..*close].contains('\n');
+        let Some(close) = close.filter(is_here) else {
+            return Err(Failure::user(
+                format!("{place}: `{open}` is not closed"),
+                "allowed: `-->` on the same line",
+            ));
+        };
+        let begin = close + CLOSE.len();
+        let stop = text[begin..].find(end).map(|at| begin + at);
+        let is_own = |stop: &usize| kinds.iter().all(|other| !text[begin..*stop].contains(other.open));
+        let Some(stop) = stop.filter(is_own) else {
+            return Err(Failure::user(
+                format!("{place}: `{open}` has no end"),
+                format!("allowed: `{end}` after it"),
+            ));
+        };
+        let words = split(&text[told..close]);
+        if !kind.words.contains(&words.len()) {
+            return Err(Failure::user(
+                format!("{place}: `{}` was given", text[told..close].trim()),
+                format!("allowed: {}, names with blanks in \"quotes\"", kind.form),
+            ));
+        }
+        all.push(Marked { kind: open, content: begin..stop, line, words });
+        from = stop + end.len();
+    }
+}
+
+/// Words between blanks, those in quotes whole.
+fn split(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (at, part) in text.split('"').enumerate() {
+        match at % 2 {
+            1 => words.push(part.into()),
+            _ => words.extend(part.split_whitespace().map(String::from)),
+        }
+    }
+    words
+}
+
+/// Is `given`, a name in the marker at `place`, one of `allowed`?
+pub fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
+    if allowed.iter().any(|name| name == given) {
+        return Ok(());
+    }
+    let near = spelling::hint(given, allowed.iter().map(String::as_str));
+    let allowed = allowed.iter().map(|name| if name.is_empty() { "\"\"".into() } else { name.clone() });
+    Err(Failure::user(
+        format!("{place}: there is no {what} `{given}`"),
+        format!("allowed: {}{near}", fairwire_document::listed(&allowed.collect::<Vec<_>>())),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_blanks_stand_in_quotes() {
+        assert_eq!(split(" fig1 m \"FQ-LQD, 2 flows\" \"\" "), ["fig1", "m", "FQ-LQD, 2 flows", ""]);
+    }
+}
