@@ -27,12 +27,7 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     }
     let studies = studies(args.studies.as_deref())?;
     if args.write_docs.is_some() {
-        readmes(args, &studies)?
-            .iter()
-            .try_for_each(|readme| reproduction::readme::check(&readme.name(), &readme.text, readme.study))?;
-        if let Some((path, text)) = advice(args)? {
-            reproduction::shares::check(&path.display().to_string(), &text, &studies)?;
-        }
+        check_markers(args, &studies)?;
     }
     let depth = if args.full { Depth::Full } else { Depth::Quick };
     let mut plans = Vec::new();
@@ -90,6 +85,17 @@ pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
         tell(format_args!("not as recorded: {line}"));
     }
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
+}
+
+/// Are the markers of all pages that are written into right? That is known before any time is spent.
+fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
+    for readme in readmes(args, studies)? {
+        reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
+    }
+    match advice(args)? {
+        Some((path, text)) => reproduction::shares::check(&path.display().to_string(), &text, studies),
+        None => Ok(()),
+    }
 }
 
 /// The README of a study.
