@@ -246,7 +246,7 @@ pub enum GatewayCommand {
         /// The class or subscriber.
         name: String,
         /// Its weight, from 0.000001 to 1000000.
-        #[arg(allow_negative_numbers = true)]
+        #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
     },
     /// Tell what the running gateway does.
@@ -536,6 +536,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn warm_up(text: &str) -> Result<f64, String> {
     within(text, 0.0..=LONGEST)
+}
+
+/// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the gateway would be asked something else.
+fn weight(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
+    number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())
 }
 
 /// A number of seconds in `allowed`. What is not a number is in no range.

@@ -39,6 +39,9 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     let Some(equals) = argument.find('=') else {
         return Err(refuse(format!("`{}` has no `=`", shortened(argument))));
     };
+    if argument[equals + 1..].trim().is_empty() {
+        return Err(refuse(format!("`{}` has no value after its `=`", shortened(argument))));
+    }
     let depth = argument[..equals].split('.').count();
     if depth > MOST_STEPS {
         return Err(refuse(format!("the path has {depth} steps, and {MOST_STEPS} are the most")));
@@ -63,7 +66,7 @@ fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let text = text.trim();
     match DeValue::parse(text) {
         Ok(value) => Ok(shifted(value, start)),
-        Err(error) if text.is_empty() || text.starts_with(['"', '\'', '[', '{']) => {
+        Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
             let at = error.span().unwrap_or(0..text.len());
             let message = error.message().to_string();
             Err(SetError { problem: Problem::NotToml { message }, span: start + at.start..start + at.end })

@@ -1,13 +1,15 @@
 //! Finds out that both interfaces lie in one network, where what leaves by one comes back by the other for ever.
 //!
-//! A switch that has both interfaces floods a broadcast to both, and each copy that the gateway forwards is flooded again. The last frames to
-//! groups (broadcasts, multicasts) that left are remembered by their hash. Two things prove a loop, since no network without one does them:
+//! A switch that has both interfaces floods a broadcast to both, and each copy that the gateway forwards is flooded again; so it does with a
+//! frame to a host that it does not know. The last frames to groups (broadcasts, multicasts) that left are remembered by their hash. Of
+//! frames to one host, which are too many for that, one a millisecond is remembered for each port. Two things prove a loop, since no
+//! network without one does them:
 //!
 //! - A frame arrives by the port by which the very same frame has left, [`ECHOES`] times within a second. (A reflector may do it now and then.)
-//! - The very same frame comes time and again by one port, [`REPEATS`] times within a tenth of a second: it circles one way.
+//! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a tenth of a second: it circles one way.
 //!
-//! From then on, until there has been no proof for a while, a group's frame that has just passed is not forwarded again, whichever way: the
-//! loop is cut for broadcasts, and everything else is forwarded as ever.
+//! From then on, until there has been no proof for a while, a group's frame that has just passed is not forwarded again, whichever way, nor a
+//! frame to one host by the port by which it has left or for the [`AGAIN`]th time within a second. Everything else is forwarded as ever.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
@@ -20,6 +22,16 @@ pub struct Echoes {
     since: Time,
     count: u32,
     cut_until: Time,
+    /// Of frames to one host, the last that was remembered for each port.
+    samples: [Sample; 2],
+}
+
+/// The beginning of a frame that left.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    at: Time,
+    length: usize,
+    head: [u8; HEAD],
 }
 
 /// One of the two ports.
@@ -50,13 +62,20 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// So many within [`SPELL`]: no host repeats itself 1280 times a second without a changed bit.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
+/// Of a frame to one host, the octets that tell it from others: up to the beginning of the payload.
+const HEAD: usize = 64;
+/// While a loop is cut, the same frame to one host so often within [`WINDOW`] circles.
+const AGAIN: u32 = 8;
+/// From one frame to one host that is remembered to the next.
+const SAMPLE_EVERY: Duration = Duration::from_ms(1);
 /// How long after the last proof of it a loop is cut.
 const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
     fn default() -> Self {
         let left = Box::new([Left::default(); SLOTS]);
-        Echoes { keys: RandomState::new(), left, since: Time::ZERO, count: 0, cut_until: Time::ZERO }
+        let samples = [Sample { at: Time::ZERO, length: 0, head: [0; HEAD] }; 2];
+        Echoes { keys: RandomState::new(), left, since: Time::ZERO, count: 0, cut_until: Time::ZERO, samples }
     }
 }
 
@@ -70,24 +89,85 @@ fn is_recent(at: Time, now: Time, span: Duration) -> bool {
     at != Time::ZERO && now.since(at) <= span
 }
 
+impl Sample {
+    fn take(&mut self, frame: &[u8], now: Time) {
+        let head = &frame[..frame.len().min(HEAD)];
+        self.head[..head.len()].copy_from_slice(head);
+        (self.at, self.length) = (now, frame.len());
+    }
+
+    fn is(&self, frame: &[u8], now: Time) -> bool {
+        let head = self.length.min(HEAD);
+        self.length == frame.len() && self.head[..head] == frame[..head] && is_recent(self.at, now, WINDOW)
+    }
+}
+
 impl Echoes {
     /// `frame`, which begins with an Ethernet header, leaves by the port `side` at `now`.
     #[inline]
     pub fn leaves(&mut self, side: Side, frame: &[u8], now: Time) {
-        if is_to_group(frame) {
-            let hash = self.keys.hash_one(frame);
-            let slot = &mut self.left[hash as usize % SLOTS];
-            if slot.hash != hash {
-                *slot = Left { hash, ..Left::default() };
+        if is_to_group(frame) || now < self.cut_until {
+            self.remember(side, frame, now);
+        } else {
+            let sample = &mut self.samples[side as usize];
+            if now.since(sample.at) >= SAMPLE_EVERY {
+                sample.take(frame, now);
             }
-            slot.at[side as usize] = now;
         }
+    }
+
+    fn remember(&mut self, side: Side, frame: &[u8], now: Time) {
+        let hash = self.keys.hash_one(frame);
+        let slot = &mut self.left[hash as usize % SLOTS];
+        if slot.hash != hash {
+            *slot = Left { hash, ..Left::default() };
+        }
+        slot.at[side as usize] = now;
     }
 
     /// `frame` arrives by the port `side` at `now`: is it one that is to be cut?
     #[inline]
     pub fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
-        is_to_group(frame) && self.is_cut(side, frame, now)
+        if is_to_group(frame) {
+            self.is_cut(side, frame, now)
+        } else if now < self.cut_until {
+            self.is_circling(side, frame, now)
+        } else {
+            self.samples[side as usize].is(frame, now) && self.is_proved(now)
+        }
+    }
+
+    /// While a loop is cut: does `frame`, which is to one host, circle? It has just left by this very port; or, where the copy that went the
+    /// other way is cut already, it has left by the other one and comes again and again.
+    #[cold]
+    fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
+        let hash = self.keys.hash_one(frame);
+        let slot = &mut self.left[hash as usize % SLOTS];
+        if slot.hash != hash || !slot.at.iter().any(|at| is_recent(*at, now, WINDOW)) {
+            return false;
+        }
+        if now.since(slot.since) > WINDOW {
+            (slot.since, slot.repeats) = (now, 0);
+        }
+        slot.repeats = slot.repeats.saturating_add(1);
+        let circles = slot.repeats >= AGAIN || is_recent(slot.at[side as usize], now, WINDOW);
+        if circles {
+            self.cut_until = now + CUT;
+        }
+        circles
+    }
+
+    /// A frame came back by the port by which it had left: is that often enough? Then the loop is cut from now on.
+    fn is_proved(&mut self, now: Time) -> bool {
+        if now.since(self.since) > WINDOW {
+            (self.since, self.count) = (now, 0);
+        }
+        self.count = self.count.saturating_add(1);
+        let is_proved = self.count >= ECHOES;
+        if is_proved {
+            self.cut_until = now + CUT;
+        }
+        is_proved
     }
 
     fn is_cut(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
@@ -101,11 +181,9 @@ impl Echoes {
         }
         slot.repeats = slot.repeats.saturating_add(1);
         let circles = slot.repeats >= REPEATS;
-        if is_recent(slot.at[side as usize], now, WINDOW) {
-            if now.since(self.since) > WINDOW {
-                (self.since, self.count) = (now, 0);
-            }
-            self.count = self.count.saturating_add(1);
+        let is_back = is_recent(slot.at[side as usize], now, WINDOW);
+        if is_back {
+            self.is_proved(now);
         }
         if circles || self.count >= ECHOES && now.since(self.since) <= WINDOW {
             self.cut_until = now + CUT;
@@ -140,15 +218,44 @@ mod tests {
         // What circles the other way is cut as well.
         echoes.leaves(Left, &broadcast(3), at(15_000));
         assert!(echoes.comes_back(Right, &broadcast(3), at(15_010)));
-        // What has not passed is new, also while the loop is cut, and so is what is to one host.
+        // What has not passed is new, also while the loop is cut, and so is what is to one host and comes by the other port.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
-        let mut unicast = frame.clone();
-        unicast[0] = 2;
-        echoes.leaves(Left, &unicast, at(20_000));
-        assert!(!echoes.comes_back(Left, &unicast, at(20_001)));
+        echoes.leaves(Left, &unicast(1), at(20_000));
+        assert!(!echoes.comes_back(Right, &unicast(1), at(20_001)));
+        assert!(echoes.comes_back(Left, &unicast(1), at(20_002)), "the same loop");
         // Of what comes back after a silence the first are forwarded again.
         echoes.leaves(Left, &frame, at(60_000_000));
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));
+    }
+
+    fn unicast(number: u8) -> Vec<u8> {
+        [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
+    }
+
+    /// A switch that does not know the host floods the frame to both ports, and each copy again: they circle both ways.
+    #[test]
+    fn what_a_switch_floods_to_one_host_is_cut_and_what_others_send_is_not() {
+        let mut echoes = Echoes::default();
+        let (mut circling, mut passed) = ([true; 2], 0);
+        for step in 1..20_000_u64 {
+            let now = at(step * 50);
+            for (from, to) in [(Left, Right), (Right, Left)] {
+                if circling[from as usize] {
+                    circling[from as usize] = !echoes.comes_back(from, &unicast(1), now);
+                    if circling[from as usize] {
+                        echoes.leaves(to, &unicast(1), now + Duration::from_us(1));
+                        passed += 1;
+                    }
+                }
+            }
+            // Two others talk across meanwhile, and each frame differs, if only by a sequence number.
+            for (from, to, host) in [(Left, Right, 2), (Right, Left, 3)] {
+                let frame = [unicast(host), step.to_be_bytes().to_vec()].concat();
+                assert!(!echoes.comes_back(from, &frame, now));
+                echoes.leaves(to, &frame, now);
+            }
+        }
+        assert!(circling == [false; 2] && passed < 200, "{circling:?} after {passed}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod common;
 mod front;
+mod gateway_ask;
 mod gateway_check;
 mod outputs;
 mod parity;

@@ -141,8 +141,11 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
 /// The interface that `key` names is not `there`.
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
-    let name = if key == "inside" { &wire.inside } else { &wire.outside };
-    let fit: Vec<String> = there.iter().filter(|name| is_fit(name)).cloned().collect();
+    let (name, other) = match key {
+        "inside" => (&wire.inside, &wire.outside),
+        _ => (&wire.outside, &wire.inside),
+    };
+    let fit: Vec<String> = there.iter().filter(|name| *name != other && is_fit(name)).cloned().collect();
     let near = fairwire_core::spelling::hint(name, fit.iter().map(String::as_str));
     let why = "there is no such interface here".to_owned();
     let allowed = match fit.is_empty() {

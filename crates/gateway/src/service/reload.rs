@@ -81,7 +81,9 @@ impl Present {
         let Some(number) = book.number(name) else {
             let names = book.iter().map(|(_, class)| class.name.as_str());
             let hint = fairwire_core::spelling::hint(name, names);
-            return Err(format!("there is no class or subscriber `{name}`{hint}"));
+            return Err(format!(
+                "there is no class or subscriber `{name}`{hint}; `fairwire gateway status CONFIG --classes` lists all"
+            ));
         };
         let listed = book.class(number).map_or(1.0, |class| class.weight);
         let before = self.weighed.get(name).copied().unwrap_or(listed);
@@ -94,7 +96,7 @@ impl Present {
         let checked =
             weights.iter().map(|(class, weight)| Weight::new(*weight).map(|weight| (*class, weight)));
         let checked: Option<Vec<_>> = checked.collect();
-        let weights = checked.ok_or("a weight is from 1e-6 to 1e6")?;
+        let weights = checked.ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let told = weights.clone();
         let (done, answer) = sync_channel(1);
         self.orders.send(Order::Reweigh(weights, done)).map_err(|_| GONE)?;

@@ -38,8 +38,8 @@ fn meaning(loss: Loss) -> Option<&'static str> {
             "frames are longer than the outgoing interface takes: give both interfaces one MTU (`ip link set INTERFACE mtu ...`)"
         }
         Loss::Looped => {
-            "broadcasts come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
-             or a second path around the gateway), which loops; the loop is cut for broadcasts, but take one cable out"
+            "frames come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
+             or a second path around the gateway), which loops; what circles is dropped, but take one cable out"
         }
         Loss::TooLong | Loss::NoBuffer | Loss::Refused | Loss::Lab => return None,
     })

@@ -247,6 +247,7 @@ fn a_bad_set_points_at_the_argument() {
     says(&set("duration.s=5"), &["--set:1:10", "`duration` is a string, with nothing below it"]);
     says(&set("duration"), &["--set:1:1", "has no `=`", "PATH=VALUE"]);
     says(&set(".=3"), &["--set:1:1", "is not a dotted path"]);
+    says(&set("link.rate="), &["--set:1:1", "`link.rate=` has no value after its `=`", "PATH=VALUE"]);
     says(&set("disciplines=[\"red\""), &["--set:1:", "this is not TOML"]);
     says(&set("disciplines=[\"rde\"]"), &["--set:1:14", "unknown discipline `rde`"]);
     says(&set("flow.tcp.count=many"), &["--set:1:16", "flow.tcp.count", "\"many\"", "a whole number"]);

@@ -41,7 +41,10 @@ pub fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(&whom.config).into_iter().map(absolute);
     // What cannot be opened here the gateway may be able to read, or it says why not.
-    let open = found.filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
+    // A pipe would keep who opens it until somebody writes to it.
+    let open = found
+        .filter(|path| path.is_file())
+        .filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
     let (files, handed): (Vec<_>, Vec<_>) = open.unzip();
     tell(whom, &Request::Reload { files, handed: handed.into_iter().collect() })
 }
@@ -55,6 +58,10 @@ pub fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
             "allowed: a path that is not there yet, in a folder that you may write to",
         )
     };
+    if path.exists() {
+        let what = if path.is_dir() { "a folder" } else { "there already" };
+        return Err(failed(io::Error::other(format!("it is {what}"))));
+    }
     let part = Part::create(&path).map_err(failed)?;
     let file = part.file().try_clone().map_err(failed)?;
     let handed = [OwnedFd::from(file)].into_iter().collect();

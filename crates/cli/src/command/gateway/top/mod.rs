@@ -43,7 +43,12 @@ pub fn top(args: &TopArgs) -> Result<Ending, Failure> {
     let wants_all = Arc::new(AtomicBool::new(false));
     let news = feed::follow(socket.clone(), args.every, wants_all.clone());
     let view = View::new(&socket);
-    let unusable = |error: io::Error| Failure::Ours(format!("the terminal cannot be used: {error}"));
+    let unusable = |error: io::Error| {
+        Failure::user(
+            format!("the terminal cannot be used: {error}"),
+            "allowed: a terminal, of which keys are read; `--once` shows one picture and needs none",
+        )
+    };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = watch(&mut terminal, view, &news, &wants_all);
     ratatui::restore();
