@@ -37,7 +37,8 @@ pub fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
             replace(folder, &csv::samples_name(exhibit), &samples)?;
         }
     }
-    replace(folder, PAGE, &page::html(results))
+    page::pages(results).iter().try_for_each(|(name, html)| replace(folder, name, html).map(drop))?;
+    Ok(folder.join(PAGE))
 }
 
 /// The picture of `exhibit`, with `panels` of it. The page says around it what a picture alone has to say itself.

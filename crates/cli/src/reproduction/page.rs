@@ -1,10 +1,10 @@
-//! The page of all exhibits: one HTML file that needs neither network nor scripts.
+//! The page of all exhibits: HTML that needs neither network nor scripts. Many exhibits of several papers have a page for each paper.
 
 use super::cause::{Cause, cause};
 use super::cells::{self, is_table};
 use super::csv::samples_name;
 use super::tally::{Count, Paper, headline, others, papers, words};
-use super::{conditions, picture};
+use super::{PAGE, conditions, picture};
 use crate::chart::Setting;
 use crate::chart::style::{escaped, sheet};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
@@ -23,19 +23,65 @@ const CHECKS: &str = " Checks are made on means over seeds with their 95 % inter
 const OTHERS: &str = "Not counted as the papers': checks at points that a paper does not print, claims of ours, and arithmetic, \
      which cannot fail.";
 
-/// The page.
-pub fn html(results: &Results) -> String {
+/// More exhibits than these, of several papers, are too much for one page.
+const MOST_TOGETHER: usize = 40;
+
+/// Where the exhibits that a page names stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Below, on this page.
+    Here,
+    /// Below, on this page of one paper.
+    HereOfOne,
+    /// On a page for each paper.
+    Apart,
+}
+
+/// Every page by the name of its file, that of all first.
+pub fn pages(results: &Results) -> Vec<(String, String)> {
+    let papers = papers(results);
+    if papers.len() < 2 || results.exhibits.len() <= MOST_TOGETHER {
+        return vec![(PAGE.into(), html(results, Place::Here))];
+    }
+    let of_one = |paper: &Paper<'_>| Results {
+        title: paper.study.into(),
+        exhibits: paper.exhibits.iter().map(|exhibit| (*exhibit).clone()).collect(),
+        calibrated: results.calibrated.clone(),
+        fairwire_version: results.fairwire_version.clone(),
+        ..*results
+    };
+    let each = papers.iter().map(|paper| (file(paper.name), html(&of_one(paper), Place::HereOfOne)));
+    std::iter::once((PAGE.into(), html(results, Place::Apart))).chain(each).collect()
+}
+
+/// The page of one paper.
+fn file(paper: &str) -> String {
+    format!("{}.html", anchor(paper))
+}
+
+fn html(results: &Results, place: Place) -> String {
     let papers = papers(results);
     let mut out = String::new();
     head(&mut out, results);
+    if place == Place::HereOfOne {
+        put(&mut out, format_args!("<p><a href=\"{PAGE}\">All papers</a></p>\n"));
+    }
     let has_claims = papers.iter().any(|paper| paper.claims() > 0);
     if has_claims {
-        counts(&mut out, &papers);
+        counts(&mut out, &papers, place);
     }
-    contents(&mut out, &papers);
-    for paper in &papers {
+    contents(&mut out, &papers, place);
+    if place != Place::Apart {
+        sections(&mut out, &papers);
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn sections(out: &mut String, papers: &[Paper<'_>]) {
+    for paper in papers {
         put(
-            &mut out,
+            out,
             format_args!(
                 "<h2 id=\"{}\">{}</h2>\n<p class=\"faint\">{}</p>\n",
                 anchor(paper.name),
@@ -43,10 +89,8 @@ pub fn html(results: &Results) -> String {
                 escaped(paper.source)
             ),
         );
-        paper.exhibits.iter().for_each(|exhibit| section(&mut out, exhibit));
+        paper.exhibits.iter().for_each(|exhibit| section(out, exhibit));
     }
-    out.push_str("</body>\n</html>\n");
-    out
 }
 
 fn head(out: &mut String, results: &Results) {
@@ -57,6 +101,9 @@ fn head(out: &mut String, results: &Results) {
         Depth::Full => "In full: as many seeds as each study asks for.",
     };
     let (title, what) = match results.title.as_str() {
+        "" if results.exhibits.len() == 1 => {
+            (PAPERS, " exhibit of a paper on sharing a link fairly, made again with fairwire")
+        }
         "" => (
             PAPERS,
             " exhibits: figures and tables of papers on sharing a link fairly, made again with fairwire",
@@ -96,12 +143,12 @@ fn head(out: &mut String, results: &Results) {
 }
 
 /// What the papers say first; then what is claimed besides.
-fn counts(out: &mut String, papers: &[Paper<'_>]) {
+fn counts(out: &mut String, papers: &[Paper<'_>], place: Place) {
     let (lines, sum) = headline(papers);
     if !lines.is_empty() {
         count_heads(out, ["paper", "exhibits"]);
         for (paper, count) in &lines {
-            count_row(out, "", &[linked(paper), paper.exhibits.len().to_string()], *count);
+            count_row(out, "", &[linked(paper, place), paper.exhibits.len().to_string()], *count);
         }
         let exhibits: usize = lines.iter().map(|(paper, _)| paper.exhibits.len()).sum();
         count_row(out, " class=\"sum\"", &["all".into(), exhibits.to_string()], sum);
@@ -114,13 +161,18 @@ fn counts(out: &mut String, papers: &[Paper<'_>]) {
     put(out, format_args!("<p class=\"faint\">{OTHERS}</p>\n"));
     count_heads(out, ["study", "origin"]);
     for (paper, origin, count) in &others {
-        count_row(out, "", &[linked(paper), origin.to_string()], *count);
+        count_row(out, "", &[linked(paper, place), origin.to_string()], *count);
     }
     out.push_str("</table></div>\n");
 }
 
-fn linked(paper: &Paper<'_>) -> String {
-    format!("<a href=\"#{}\">{}</a>", anchor(paper.name), escaped(paper.study))
+fn linked(paper: &Paper<'_>, place: Place) -> String {
+    format!("<a href=\"{}#{}\">{}</a>", page_of(paper.name, place), anchor(paper.name), escaped(paper.study))
+}
+
+/// What stands before the name of a place on the page of `paper`.
+fn page_of(paper: &str, place: Place) -> String {
+    if place == Place::Apart { file(paper) } else { String::new() }
 }
 
 fn count_heads(out: &mut String, first: [&str; 2]) {
@@ -140,20 +192,25 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
-fn contents(out: &mut String, papers: &[Paper<'_>]) {
+fn contents(out: &mut String, papers: &[Paper<'_>], place: Place) {
     let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
     // A long list would push the first figure off the screen.
-    let open = if exhibits <= SHORT { " open" } else { "" };
-    put(out, format_args!("<details class=\"contents\"{open}><summary>All {exhibits} exhibits</summary>\n"));
+    let open = if exhibits <= SHORT || place != Place::Here { " open" } else { "" };
+    let summary = if exhibits == 1 { "One exhibit".into() } else { format!("All {exhibits} exhibits") };
+    put(out, format_args!("<details class=\"contents\"{open}><summary>{summary}</summary>\n"));
     out.push_str("<nav aria-label=\"Exhibits\">\n");
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
-        put(out, format_args!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title))));
+        put(
+            out,
+            format_args!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title), place)),
+        );
     }
     out.push_str("</nav>\n</details>\n");
 }
 
-fn link(exhibit: &Exhibit, text: &str) -> String {
-    format!("<a href=\"#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
+fn link(exhibit: &Exhibit, text: &str, place: Place) -> String {
+    let page = page_of(&exhibit.paper, place);
+    format!("<a href=\"{page}#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
 }
 
 /// A name as a target of links: whatever a study may be called.
@@ -328,6 +385,11 @@ mod tests {
     use super::super::samples::{all_kinds, hostile, many};
     use super::*;
 
+    /// The one page of `results`.
+    fn whole(results: &Results) -> String {
+        html(results, Place::Here)
+    }
+
     /// The names of the elements that `html` opens, with those that it closes; text between is passed over.
     fn is_balanced(html: &str) -> bool {
         const EMPTY: [&str; 2] = ["meta", "!doctype"];
@@ -347,11 +409,11 @@ mod tests {
     #[test]
     fn the_page_is_well_formed_whatever_a_study_says() {
         for results in [all_kinds(), hostile(), many()] {
-            let page = html(&results);
+            let page = whole(&results);
             assert!(is_balanced(&page));
             assert!(!page.contains(|c: char| c.is_control() && c != '\n'));
         }
-        assert!(!html(&hostile()).contains("<script"));
+        assert!(!whole(&hostile()).contains("<script"));
     }
 
     #[test]
@@ -361,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_page_asks_nothing_of_the_network() {
-        let page = html(&all_kinds());
+        let page = whole(&all_kinds());
         let addresses =
             page.split("http").skip(1).filter(|rest| !rest.starts_with("://www.w3.org/2000/svg\""));
         assert_eq!(addresses.count(), 0);
@@ -371,7 +433,7 @@ mod tests {
     #[test]
     fn every_exhibit_has_its_section_command_and_seeds_and_every_link_a_target() {
         let results = many();
-        let page = html(&results);
+        let page = whole(&results);
         assert_eq!(page.matches("<section").count(), 57);
         for exhibit in &results.exhibits {
             assert!(page.contains(&format!("id=\"{}\"", exhibit.name())));
@@ -383,9 +445,36 @@ mod tests {
     }
 
     #[test]
+    fn many_exhibits_of_several_papers_have_a_page_for_each_and_every_link_leads_somewhere() {
+        let results = many();
+        let pages = pages(&results);
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names[0], "report.html");
+        let of_papers = papers(&results).len();
+        assert!(of_papers > 1 && names.len() == of_papers + 1, "{names:?}");
+        assert_eq!(pages[0].1.matches("<section").count(), 0, "the first has counts and links");
+        let sections: usize = pages[1..].iter().map(|(_, html)| html.matches("<section").count()).sum();
+        assert_eq!(sections, results.exhibits.len());
+        for (name, html) in &pages {
+            assert!(is_balanced(html), "{name}");
+            for target in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                let (file, place) = target.split_once('#').unwrap_or((target, ""));
+                let file = if file.is_empty() { name } else { file };
+                // Pictures and numbers lie beside the pages.
+                if file.ends_with(".html") {
+                    let there = pages.iter().find(|(name, _)| name == file).expect(file);
+                    assert!(place.is_empty() || there.1.contains(&format!("id=\"{place}\"")), "{target}");
+                }
+            }
+        }
+        let few = Results { exhibits: results.exhibits[..3].to_vec(), ..results };
+        assert_eq!(super::pages(&few).len(), 1);
+    }
+
+    #[test]
     fn each_claim_stands_once_below_its_figure_and_only_what_does_not_hold_is_open() {
         let results = all_kinds();
-        let page = html(&results);
+        let page = whole(&results);
         let (first_figure, first_claim) =
             (page.find("<figure>").unwrap(), page.find("<span class=\"verdict ").unwrap());
         assert!(first_figure < first_claim, "a figure comes first");
@@ -406,7 +495,7 @@ mod tests {
 
     #[test]
     fn what_is_a_table_is_one_in_the_page() {
-        let page = html(&all_kinds());
+        let page = whole(&all_kinds());
         let table = page.split("id=\"faba.table1\"").nth(1).unwrap().split("</section>").next().unwrap();
         assert!(table.contains("<table class=\"cells\">") && !table.contains("<svg"));
         assert!(page.contains("<svg"), "others are drawn");
@@ -414,12 +503,12 @@ mod tests {
 
     #[test]
     fn a_study_of_ones_own_is_headed_by_its_title_and_has_no_table_of_no_claims() {
-        let papers = html(&all_kinds());
+        let papers = whole(&all_kinds());
         assert!(papers.contains("<h1>The papers, reproduced</h1>") && papers.contains("Checks are made"));
         let mut own = all_kinds();
         own.title = "Buffers & queues".into();
         own.exhibits.iter_mut().for_each(|exhibit| exhibit.claims.clear());
-        let page = html(&own);
+        let page = whole(&own);
         assert!(
             page.contains("<h1>Buffers &amp; queues</h1>")
                 && page.contains("<title>Buffers &amp; queues</title>")
@@ -433,6 +522,6 @@ mod tests {
 
     #[test]
     fn a_claim_that_more_seeds_may_settle_says_so() {
-        assert!(html(&all_kinds()).contains("does not hold (undecided)"));
+        assert!(whole(&all_kinds()).contains("does not hold (undecided)"));
     }
 }
