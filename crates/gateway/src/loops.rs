@@ -8,8 +8,10 @@
 //! - A frame arrives by the port by which the very same frame has left, [`ECHOES`] times within a second. (A reflector may do it now and then.)
 //! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a tenth of a second: it circles one way.
 //!
-//! From then on, until there has been no proof for a while, a group's frame that has just passed is not forwarded again, whichever way, nor a
-//! frame to one host by the port by which it has left or for the [`AGAIN`]th time within a second. Everything else is forwarded as ever.
+//! Frames to groups and frames to one host are proved each by their own kind: a host that repeats a broadcast makes nobody else's repeated
+//! datagrams suspect. From the proof on, until there has been none for a while, a group's frame that has just passed is not forwarded again,
+//! whichever way; a frame to one host is not, by the port by which it has left or for the [`AGAIN`]th time within a second. Everything else
+//! is forwarded as ever.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
@@ -19,11 +21,20 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Echoes {
     keys: RandomState,
     left: Box<[Left; SLOTS]>,
+    /// Of frames to groups.
+    groups: Proof,
+    /// Of frames to one host.
+    hosts: Proof,
+    /// Of frames to one host, the last that was remembered for each port.
+    samples: [Sample; 2],
+}
+
+/// How often frames came back of late, and until when those that do are cut.
+#[derive(Clone, Copy, Debug, Default)]
+struct Proof {
     since: Time,
     count: u32,
     cut_until: Time,
-    /// Of frames to one host, the last that was remembered for each port.
-    samples: [Sample; 2],
 }
 
 /// The beginning of a frame that left.
@@ -75,7 +86,7 @@ impl Default for Echoes {
     fn default() -> Self {
         let left = Box::new([Left::default(); SLOTS]);
         let samples = [Sample { at: Time::ZERO, length: 0, head: [0; HEAD] }; 2];
-        Echoes { keys: RandomState::new(), left, since: Time::ZERO, count: 0, cut_until: Time::ZERO, samples }
+        Echoes { keys: RandomState::new(), left, groups: Proof::default(), hosts: Proof::default(), samples }
     }
 }
 
@@ -87,6 +98,27 @@ fn is_to_group(frame: &[u8]) -> bool {
 /// Was that within `span` before `now`? Zero is never.
 fn is_recent(at: Time, now: Time, span: Duration) -> bool {
     at != Time::ZERO && now.since(at) <= span
+}
+
+impl Proof {
+    /// A frame came back by the port by which it had left. Often enough, and the loop is cut from now on.
+    fn count(&mut self, now: Time) {
+        if now.since(self.since) > WINDOW {
+            (self.since, self.count) = (now, 0);
+        }
+        self.count = self.count.saturating_add(1);
+        if self.count >= ECHOES {
+            self.cut(now);
+        }
+    }
+
+    fn cut(&mut self, now: Time) {
+        self.cut_until = now + CUT;
+    }
+
+    fn is_cutting(&self, now: Time) -> bool {
+        now < self.cut_until
+    }
 }
 
 impl Sample {
@@ -106,7 +138,7 @@ impl Echoes {
     /// `frame`, which begins with an Ethernet header, leaves by the port `side` at `now`.
     #[inline]
     pub fn leaves(&mut self, side: Side, frame: &[u8], now: Time) {
-        if is_to_group(frame) || now < self.cut_until {
+        if is_to_group(frame) || self.hosts.is_cutting(now) {
             self.remember(side, frame, now);
         } else {
             let sample = &mut self.samples[side as usize];
@@ -130,10 +162,13 @@ impl Echoes {
     pub fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         if is_to_group(frame) {
             self.is_cut(side, frame, now)
-        } else if now < self.cut_until {
+        } else if self.hosts.is_cutting(now) {
             self.is_circling(side, frame, now)
         } else {
-            self.samples[side as usize].is(frame, now) && self.is_proved(now)
+            if self.samples[side as usize].is(frame, now) {
+                self.hosts.count(now);
+            }
+            self.hosts.is_cutting(now)
         }
     }
 
@@ -152,22 +187,9 @@ impl Echoes {
         slot.repeats = slot.repeats.saturating_add(1);
         let circles = slot.repeats >= AGAIN || is_recent(slot.at[side as usize], now, WINDOW);
         if circles {
-            self.cut_until = now + CUT;
+            self.hosts.cut(now);
         }
         circles
-    }
-
-    /// A frame came back by the port by which it had left: is that often enough? Then the loop is cut from now on.
-    fn is_proved(&mut self, now: Time) -> bool {
-        if now.since(self.since) > WINDOW {
-            (self.since, self.count) = (now, 0);
-        }
-        self.count = self.count.saturating_add(1);
-        let is_proved = self.count >= ECHOES;
-        if is_proved {
-            self.cut_until = now + CUT;
-        }
-        is_proved
     }
 
     fn is_cut(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
@@ -183,12 +205,12 @@ impl Echoes {
         let circles = slot.repeats >= REPEATS;
         let is_back = is_recent(slot.at[side as usize], now, WINDOW);
         if is_back {
-            self.is_proved(now);
+            self.groups.count(now);
         }
-        if circles || self.count >= ECHOES && now.since(self.since) <= WINDOW {
-            self.cut_until = now + CUT;
+        if circles {
+            self.groups.cut(now);
         }
-        now < self.cut_until
+        self.groups.is_cutting(now)
     }
 }
 
@@ -218,11 +240,13 @@ mod tests {
         // What circles the other way is cut as well.
         echoes.leaves(Left, &broadcast(3), at(15_000));
         assert!(echoes.comes_back(Right, &broadcast(3), at(15_010)));
-        // What has not passed is new, also while the loop is cut, and so is what is to one host and comes by the other port.
+        // What has not passed is new, also while the loop is cut.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
-        echoes.leaves(Left, &unicast(1), at(20_000));
-        assert!(!echoes.comes_back(Right, &unicast(1), at(20_001)));
-        assert!(echoes.comes_back(Left, &unicast(1), at(20_002)), "the same loop");
+        // A host that says the same to another time and again is none of it.
+        for us in 0..1000 {
+            assert!(!echoes.comes_back(Right, &unicast(1), at(20_000 + us)));
+            echoes.leaves(Left, &unicast(1), at(20_000 + us));
+        }
         // Of what comes back after a silence the first are forwarded again.
         echoes.leaves(Left, &frame, at(60_000_000));
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));

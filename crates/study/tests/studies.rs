@@ -180,7 +180,7 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
     let verdicts: Vec<Verdict> = sweep.claims.iter().map(|claim| claim.verdict).collect();
     assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::Holds, Verdict::NotTestable]);
     assert!(
-        sweep.claims[1].detail.starts_with("against it: DropTail minus Fair at "),
+        sweep.claims[1].detail.starts_with("against it: worst of 4: DropTail minus Fair at "),
         "{}",
         sweep.claims[1].detail
     );
