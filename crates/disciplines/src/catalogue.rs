@@ -2,6 +2,7 @@
 
 use crate::error::BuildError;
 use crate::page::{BadDocumentation, Page};
+use crate::part::Part;
 use crate::site::Site;
 use crate::spec::EcnChoice;
 use core::fmt;
@@ -32,6 +33,8 @@ pub struct Entry {
     build: Builder,
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
+    part: fn(&Parameters) -> Option<&dyn Part>,
+    part_mut: fn(&mut Parameters) -> &mut dyn Part,
     page: fn() -> Result<Page, BadDocumentation>,
     inherit_ecn: fn(&mut Parameters, EcnChoice),
 }
@@ -146,6 +149,8 @@ macro_rules! catalogue {
                     None => Ok($($module)::+::Spec::default().check(site).map(drop)?),
                 },
                 own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
+                part: |parameters| parameters.$key.as_ref().map(|spec| spec as &dyn Part),
+                part_mut: |parameters| parameters.$key.get_or_insert_default(),
                 page: || Page::of::<$($module)::+::Spec>($name, concat!($("::", stringify!($module)),+)),
                 inherit_ecn: |parameters, ecn| {
                     parameters.$key.get_or_insert_default().ecn.get_or_insert(ecn);
@@ -241,6 +246,27 @@ pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>,
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     (find(name)?.inherit_ecn)(parameters, ecn);
     Ok(())
+}
+
+/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for it.
+pub fn with_part<R>(
+    name: &str,
+    parameters: &Parameters,
+    answer: impl FnOnce(&dyn Part) -> R,
+) -> Result<R, UnknownDiscipline> {
+    let entry = find(name)?;
+    Ok(match (entry.part)(parameters) {
+        Some(part) => answer(part),
+        None => answer((entry.part_mut)(&mut Parameters::default())),
+    })
+}
+
+/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults, to be changed.
+pub fn part_mut<'a>(
+    name: &str,
+    parameters: &'a mut Parameters,
+) -> Result<&'a mut dyn Part, UnknownDiscipline> {
+    Ok((find(name)?.part_mut)(parameters))
 }
 
 /// No discipline has the name given.

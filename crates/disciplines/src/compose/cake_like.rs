@@ -56,6 +56,8 @@ use crate::compose::per_flow::PerFlow;
 use crate::dropper::cobalt::{self, Cobalt};
 use crate::dropper::fattest::Fattest;
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::Part;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -107,6 +109,24 @@ pub struct Spec {
     /// The most packets that one overflow drops, from 1. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.queues, 1024) * memory::LAW
+    }
+
+    fn set_hosts(&mut self) -> bool {
+        true
+    }
+
+    fn default_queues(&mut self, queues: u32) {
+        self.queues.get_or_insert(queues);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
 }
 
 /// What may stand in a queue however small the target is.

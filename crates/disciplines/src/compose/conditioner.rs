@@ -45,6 +45,7 @@ use super::nested::{Nested, check_slots, name_or};
 use crate::catalogue::{About, Family, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::marker::{self, MarkerParameters};
+use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
@@ -95,6 +96,8 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Box<Parameters>>,
 }
+
+impl Part for Spec {}
 
 /// The marker of one class, as typed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -62,6 +62,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::law;
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::Amount;
@@ -127,6 +128,12 @@ pub struct Spec {
     /// With `time-shifted`, the head start of L4S packets, from 1 us to 1 h. Default: 50 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_shift: Option<Quantity<Duration>>,
+}
+
+impl Part for Spec {
+    fn buffers(&self) -> u64 {
+        2
+    }
 }
 
 /// How the L4S queue is served nearly first.

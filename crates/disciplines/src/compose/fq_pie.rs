@@ -49,6 +49,8 @@ use crate::compose::per_flow::PerFlow;
 use crate::dropper::fattest::Fattest;
 use crate::dropper::pie::{self, Pie};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::Part;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -109,6 +111,16 @@ pub struct Spec {
     /// The most packets that one overflow drops, from 1. Default: 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.queues, 1024) * memory::LAW
+    }
+
+    fn default_queues(&mut self, queues: u32) {
+        self.queues.get_or_insert(queues);
+    }
 }
 
 /// A checked [`Spec`].

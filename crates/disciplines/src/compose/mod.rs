@@ -6,7 +6,6 @@ pub mod conditioner;
 pub mod dual_pi2;
 pub mod fq_codel;
 pub mod fq_pie;
-pub mod memory;
 mod nested;
 pub mod per_flow;
 pub mod prio;

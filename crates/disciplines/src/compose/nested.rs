@@ -1,8 +1,8 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
-use super::memory::{self, SLOT};
 use crate::catalogue::{self, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory::SLOT;
 use crate::site::{MOST_SLOTS, Site};
 use crate::spec::EcnChoice;
 use core::fmt::Display;
@@ -114,9 +114,13 @@ impl Nested<'_> {
         let typed =
             self.parameters.and_then(|parameters| catalogue::own_buffer(self.name, parameters).ok()?);
         let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
-        let name = catalogue::find(self.name).map_or("", |entry| entry.name);
         let nothing = Parameters::default();
-        memory::slots(name, self.parameters.unwrap_or(&nothing), packets)
+        let slots = catalogue::with_part(self.name, self.parameters.unwrap_or(&nothing), |part| {
+            let order =
+                part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
+            part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
+        });
+        slots.unwrap_or(packets) // an unknown name is refused where it is built
     }
 }
 

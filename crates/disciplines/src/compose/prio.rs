@@ -40,6 +40,7 @@
 use super::nested::{Nested, check_slots, name_or, part_of};
 use crate::catalogue::{About, Family, Parameters};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
@@ -83,6 +84,8 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_band: Option<u32>,
 }
+
+impl Part for Spec {}
 
 /// What decides on the band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

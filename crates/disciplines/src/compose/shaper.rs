@@ -43,6 +43,7 @@
 use super::nested::{Nested, check_slots, name_or};
 use crate::catalogue::{About, Family, Parameters};
 use crate::error::{BuildError, Parameter};
+use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
@@ -88,6 +89,8 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Box<Parameters>>,
 }
+
+impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.

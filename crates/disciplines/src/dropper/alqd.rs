@@ -42,6 +42,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::push_out::{Config, End, Shares, Typed};
 use crate::error::{BadParameter, BuildError};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -83,6 +84,10 @@ pub struct Spec {
     /// Which packet of a queue is dropped. Default: `front`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop: Option<End>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 impl Spec {

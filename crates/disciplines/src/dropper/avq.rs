@@ -41,6 +41,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -83,6 +84,10 @@ pub struct Spec {
     /// How fast the virtual capacity follows, above 0 and at most 100. Default: 0.15.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

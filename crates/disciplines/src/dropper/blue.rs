@@ -44,6 +44,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -97,6 +98,10 @@ pub struct Spec {
     /// Go on falling while the link stays idle. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_decay: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

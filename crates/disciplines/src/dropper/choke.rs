@@ -54,6 +54,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -126,6 +127,10 @@ pub struct Spec {
     /// Never drop early while at most one packet (or byte) waits. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_short_queue: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// With which waiting packets an arrival is compared.

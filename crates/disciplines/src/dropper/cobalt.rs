@@ -45,6 +45,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::law::{self, Law, OneQueue};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -95,6 +96,10 @@ pub struct Spec {
     /// What BLUE's probability loses by an empty queue, from 0 to 1. Default: 1/4096.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decrease: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

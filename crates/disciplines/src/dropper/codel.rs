@@ -46,6 +46,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::law::{self, Law, OneQueue};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -96,6 +97,10 @@ pub struct Spec {
     /// How finely the law counts. Default: `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<Arithmetic>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// How finely the law counts.

@@ -32,6 +32,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -65,6 +66,10 @@ pub struct Spec {
     /// Which packet leaves next. Default: `fcfs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Service>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

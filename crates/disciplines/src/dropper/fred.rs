@@ -54,6 +54,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::red::{Ramp, Spreading};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -110,6 +111,10 @@ pub struct Spec {
     /// Let each flow have two packets waiting above the upper threshold, rather than drop all arrivals. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub many_flow_support: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

@@ -52,6 +52,7 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::law::{self, Law, OneQueue};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -118,6 +119,10 @@ pub struct Spec {
     /// Above this probability capable packets are dropped too, from 0 to 1. Default: 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// How the delay is estimated.

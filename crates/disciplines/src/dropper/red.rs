@@ -72,6 +72,7 @@ use adaptive::Steps;
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -156,6 +157,10 @@ pub struct Spec {
     /// The width of the band in which it stands still, as a part of the distance of the thresholds, from 0 to 1. Default: 0.2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_band: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// How the average decays while the link idles.

@@ -51,6 +51,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -113,6 +114,10 @@ pub struct Spec {
     /// Drop packets that cannot carry a mark with the same probability. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_incapable: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// Where packets that can carry a mark are judged. Drops are always on arrival.

@@ -60,6 +60,7 @@
 use super::red::{Ramp, Spreading};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -128,6 +129,10 @@ pub struct Spec {
     /// What is done to a packet at an average above its colour's upper threshold. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_max: Option<AboveMax>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// The thresholds of one colour, as typed.

@@ -51,6 +51,8 @@ use crate::catalogue::{About, Family};
 use crate::dropper::faba::tokens::Supply;
 use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
 use crate::error::{BadParameter, BuildError};
+use crate::memory;
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -104,6 +106,18 @@ pub struct Spec {
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_flows: Option<u32>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
 }
 
 /// A checked [`Spec`].

@@ -28,6 +28,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
+use crate::part::Part;
 use crate::scheduler::Fcfs;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -59,6 +60,8 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
 }
+
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

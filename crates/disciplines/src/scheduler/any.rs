@@ -27,6 +27,26 @@ pub enum Kind {
     Wf2qPlus,
 }
 
+/// Bytes of a queue that flows are given from a bounded table.
+const QUEUE: u64 = 64;
+/// Flows remembered at least by schedulers that remember those with nothing waiting.
+const REMEMBERED: u64 = 1024;
+
+impl Kind {
+    /// Bytes of its tables with room for `packets`, where flows share so many `queues`. An estimate.
+    pub(crate) fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
+        let order = match self {
+            Kind::Fcfs => 0,
+            Kind::Drr => 16 * packets,
+            Kind::Scfq => 52 * packets,
+            Kind::Sfq => 132 * packets.max(REMEMBERED),
+            Kind::Fbfq => 172 * packets.max(REMEMBERED),
+            Kind::Wf2qPlus => 204 * packets.max(REMEMBERED),
+        };
+        order + queues.map_or(0, |queues| u64::from(queues) * QUEUE)
+    }
+}
+
 /// What any scheduler is built from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {

@@ -55,6 +55,8 @@ use crate::dropper::fattest_host::FattestHost;
 use crate::dropper::half_free::HalfFree;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part};
 use crate::scheduler::any::{Kind, Terms};
 use crate::scheduler::hosts::{Hosts, QUEUES};
 use crate::scheduler::quantum::{self, Quantum};
@@ -115,6 +117,40 @@ pub struct Spec {
     /// Who makes room in a full buffer. Default: `lqd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropper: Option<MakesRoom>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, packets: u64) -> u64 {
+        let order = Kind::Drr.table_bytes(packets, self.queues);
+        if self.hosts == Some(true) {
+            order + memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
+        } else {
+            order
+        }
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.per.get_or_insert(Per::Class);
+        self.weights = Some(weights);
+    }
+
+    fn set_hosts(&mut self) -> bool {
+        let has_other_queues = self.per.is_some() || self.sharing.is_some();
+        let has_other_shares = self.weights.is_some() || self.dropper.is_some();
+        !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
+    }
+
+    fn default_round(&mut self, round: Duration) {
+        self.round.get_or_insert(Quantity(round));
+    }
 }
 
 impl Spec {

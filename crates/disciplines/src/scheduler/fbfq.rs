@@ -63,6 +63,7 @@ use super::standing::Standing;
 use super::tag::{FRACTION_BITS, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
+use crate::part::{ClassSupport, Part};
 use crate::scheduler::any::{Kind, Terms};
 use crate::scheduler::service::{Per, Sharing};
 use crate::site::Site;
@@ -114,6 +115,25 @@ pub struct Spec {
     /// Who makes room in a full buffer. Default: `lqd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropper: Option<MakesRoom>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, packets: u64) -> u64 {
+        Kind::Fbfq.table_bytes(packets, self.queues)
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.per.get_or_insert(Per::Class);
+        self.weights = Some(weights);
+    }
 }
 
 impl Spec {

@@ -8,31 +8,11 @@ use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed};
 use fairwire_disciplines::compose::classful::{self, Classful, Contents, Inner, Pool};
-use fairwire_disciplines::dropper::{faba, hfaba};
-use fairwire_disciplines::scheduler::Kind;
-use fairwire_disciplines::scheduler::service::{Per, Service};
-use fairwire_disciplines::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
+use fairwire_disciplines::dropper::hfaba;
+use fairwire_disciplines::part::{ClassSupport, Part};
+use fairwire_disciplines::spec::{ClassNumber, EcnChoice, Quantity, Weights};
 use fairwire_disciplines::{BuildError, Parameters, Site, catalogue};
 use fairwire_document::DocumentError;
-
-/// How a discipline shares between classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
-    /// Not at all: it knows flows only.
-    Flows,
-    /// By weights of classes that are all under the root.
-    Weights,
-    /// By weights over a tree: `hfaba`.
-    Tree,
-    /// By weights, guarantees and ceilings over a tree, each leaf with a queue of its own: `classful`.
-    Queues,
-}
-
-/// Names that take a tree.
-const OF_TREES: &str = "`hfaba` or `classful`";
-/// Names that take weights of classes under the root.
-const OF_WEIGHTS: &str = "`hfaba`, `classful`, `faba`, `afd-sb`, `afd-ft`, `afd-nft`, `afd-exact`, `drr`, `sfq-start`, `scfq`, `fbfq`, `wf2q+`, \
-     or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
@@ -41,52 +21,60 @@ pub(super) fn sharing(
     way: Way,
     tree: &Tree,
     texts: &Texts<'_>,
-) -> Result<Sharing, DocumentError> {
+) -> Result<ClassSupport, DocumentError> {
     let book = &tree.book;
-    let sharing = match discipline {
-        "hfaba" => Sharing::Tree,
-        "classful" => Sharing::Queues,
-        _ if book.len() == 1 => return Ok(Sharing::Flows),
-        _ if weigh(discipline, &mut spec.discipline.clone(), Weights::default()) => Sharing::Weights,
-        _ => Sharing::Flows,
-    };
+    let classes = catalogue::with_part(discipline, &spec.discipline, |part| part.classes())
+        .expect("it is in the catalogue");
     if book.len() == 1 {
-        return Ok(if sharing == Sharing::Queues { sharing } else { Sharing::Flows });
+        return Ok(if classes == ClassSupport::Queues { classes } else { ClassSupport::None });
     }
-    refuse_typed_classes(spec, discipline, sharing, texts)?;
+    refuse_typed_classes(spec, discipline, classes, texts)?;
     let path = format!("{}.discipline", way.name());
     let is_nested = book.iter().any(|(_, class)| class.parent.is_some());
     let is_weighted = book.iter().any(|(_, class)| class.weight != 1.0);
-    match sharing {
-        Sharing::Flows | Sharing::Weights if is_nested => {
+    match classes {
+        ClassSupport::None | ClassSupport::Weights if is_nested => {
             let why = "classes with others below them need a discipline that knows a tree";
-            Err(texts.refuse(&path, quoted(discipline), why, OF_TREES))
+            Err(texts.refuse(&path, quoted(discipline), why, listed(&of_trees(), " or ")))
         }
-        Sharing::Flows if is_weighted => {
+        ClassSupport::None if is_weighted => {
             let why = "it knows no classes, and some have a weight other than 1";
-            Err(texts.refuse(&path, quoted(discipline), why, OF_WEIGHTS))
+            let with = "or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
+            let names = with_classes(|classes| classes != ClassSupport::None);
+            Err(texts.refuse(&path, quoted(discipline), why, format!("{}, {with}", listed(&names, ", "))))
         }
-        sharing => Ok(sharing),
+        classes => Ok(classes),
     }
+}
+
+/// Disciplines that take a tree.
+fn of_trees() -> Vec<&'static str> {
+    with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
+}
+
+/// Disciplines that know such classes with nothing typed for them.
+fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
+    let nothing = Parameters::default();
+    let knows =
+        |name| catalogue::with_part(name, &nothing, |part| are_right(part.classes())).unwrap_or(false);
+    catalogue::all().iter().map(|entry| entry.name).filter(|name| knows(name)).collect()
+}
+
+fn listed(names: &[&str], between: &str) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(between)
 }
 
 /// Classes are told once: what follows from them must not be typed for the discipline as well.
 fn refuse_typed_classes(
     spec: &Spec,
     discipline: &str,
-    sharing: Sharing,
+    classes: ClassSupport,
     texts: &Texts<'_>,
 ) -> Result<(), DocumentError> {
-    let typed = &spec.discipline;
-    let key = match sharing {
-        Sharing::Flows => return Ok(()),
-        Sharing::Tree => typed.hfaba.as_ref().is_some_and(|spec| spec.class.is_some()).then_some("class"),
-        Sharing::Queues => typed.classful.as_ref().and_then(|spec| match (&spec.class, spec.default) {
-            (Some(_), _) => Some("class"),
-            (None, Some(_)) => Some("default"),
-            (None, None) => None,
-        }),
-        Sharing::Weights => has_weights(discipline, &mut typed.clone()),
+    let key = match classes {
+        ClassSupport::None => None,
+        _ => catalogue::with_part(discipline, &spec.discipline, |part| part.typed_classes())
+            .expect("it is in the catalogue"),
     };
     match key {
         None => Ok(()),
@@ -98,98 +86,15 @@ fn refuse_typed_classes(
     }
 }
 
-/// The order of service that was typed for the discipline called `name`, if it is one with queues.
-fn queues<'a>(name: &str, typed: &'a mut Parameters) -> Option<&'a mut Service> {
-    macro_rules! of {
-        ($($key:ident: $name:literal),+ $(,)?) => {
-            match name {
-                $($name => typed.$key.as_mut()?.scheduler.as_mut(),)+
-                _ => None,
-            }
-        };
-    }
-    let service = of! {
-        drop_front: "drop-front", red: "red", rio: "rio", rem: "rem", blue: "blue", avq: "avq", rqm: "rqm",
-        codel: "codel", pie: "pie", cobalt: "cobalt", sfed: "sfed", fred: "fred", choke: "choke", sfb: "sfb",
-        lqd: "lqd", lqd_binned: "lqd-binned", alqd: "alqd", rnd: "rnd",
-    };
-    service.filter(|service| service.name != Kind::Fcfs)
-}
-
-/// The key by which weights were typed for the discipline called `name`.
-fn has_weights(name: &str, typed: &mut Parameters) -> Option<&'static str> {
-    macro_rules! of {
-        ($($key:ident: $name:literal),+ $(,)?) => {
-            match name {
-                $($name => typed.$key.as_ref().is_some_and(|spec| spec.weights.is_some()).then_some("weights"),)+
-                _ => queues(name, typed).filter(|service| service.weights.is_some()).map(|_| "scheduler"),
-            }
-        };
-    }
-    of! {
-        faba: "faba", afd_sb: "afd-sb", afd_ft: "afd-ft", afd_nft: "afd-nft", afd_exact: "afd-exact", drr: "drr",
-        sfq_start: "sfq-start", scfq: "scfq", fbfq: "fbfq", wf2q_plus: "wf2q+",
-    }
-}
-
-/// Gives the discipline called `name` the weights of classes, if it takes them.
-fn weigh(name: &str, typed: &mut Parameters, weights: Weights) -> bool {
-    macro_rules! queue_per_class {
-        ($key:ident) => {{
-            let spec = typed.$key.get_or_insert_default();
-            spec.per.get_or_insert(Per::Class);
-            spec.weights = Some(weights);
-        }};
-    }
-    match name {
-        "faba" => {
-            let spec = typed.faba.get_or_insert_default();
-            spec.share_between.get_or_insert(faba::Share::Classes);
-            spec.weights = Some(weights);
-        }
-        "afd-sb" => typed.afd_sb.get_or_insert_default().weights = Some(weights),
-        "afd-ft" => typed.afd_ft.get_or_insert_default().weights = Some(weights),
-        "afd-nft" => typed.afd_nft.get_or_insert_default().weights = Some(weights),
-        "afd-exact" => typed.afd_exact.get_or_insert_default().weights = Some(weights),
-        "drr" => queue_per_class!(drr),
-        "sfq-start" => queue_per_class!(sfq_start),
-        "scfq" => queue_per_class!(scfq),
-        "fbfq" => queue_per_class!(fbfq),
-        "wf2q+" => queue_per_class!(wf2q_plus),
-        _ => match queues(name, typed) {
-            Some(service) => {
-                service.per.get_or_insert(Per::Class);
-                service.weights = Some(weights);
-            }
-            None => return false,
-        },
-    }
-    true
-}
-
-/// CoDel's target where hosts share first. A flow that waits delays itself alone there, and one download, which is all that a host has,
-/// loses a part of its share at 5 ms: of 50 Mbit/s beside 64 CUBIC flows, round trip 20 ms, it gets 24.65 with 5 ms and 25.0 from 8 ms
-/// on; with a round trip of 40 ms it is 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round trip.
-const TARGET: Duration = Duration::from_ms(15);
-
 /// Has the discipline called `name` share between hosts (that is, classes) first and then between the flows of each, if it can with what
 /// was typed for it.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
-    match name {
-        "fq-codel" => {
-            let spec = typed.fq_codel.get_or_insert_default();
-            spec.target.get_or_insert(Quantity(TARGET));
-            spec.batch.is_none() && spec.rules.is_none() && *spec.hosts.get_or_insert(true)
-        }
-        "drr" => {
-            let spec = typed.drr.get_or_insert_default();
-            let has_other_queues = spec.per.is_some() || spec.sharing.is_some();
-            let has_other_shares = spec.weights.is_some() || spec.dropper.is_some();
-            !has_other_queues && !has_other_shares && *spec.hosts.get_or_insert(true)
-        }
-        "cake-like" => true,
-        _ => false,
-    }
+    part_of(name, typed).set_hosts()
+}
+
+/// The parameters of a discipline whose name was looked up.
+fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
+    catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
 
 /// Above it packets of a flow are served in trains while few flows are busy: one by one they cost a fast link half of its rate.
@@ -197,19 +102,17 @@ const TRAINS_FROM_BPS: u64 = 100_000_000;
 /// The time of a round that trains fill.
 const ROUND: Duration = Duration::from_ms(1);
 
-/// Has disciplines with rounds serve trains on a link of `rate`.
-fn serve_trains(parameters: &mut Parameters, rate: Rate) {
-    if rate.bps() < TRAINS_FROM_BPS {
-        return;
+/// Has the discipline called `name` serve trains on a link of `rate`, if it has rounds.
+fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
+    if rate.bps() >= TRAINS_FROM_BPS {
+        part_of(name, parameters).default_round(ROUND);
     }
-    parameters.drr.get_or_insert_default().round.get_or_insert(Quantity(ROUND));
-    parameters.fq_codel.get_or_insert_default().round.get_or_insert(Quantity(ROUND));
 }
 
 /// The discipline of leaves called `name`.
 pub(super) fn leaf(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
     let name = shaping::named(name, path, texts)?;
-    if matches!(name, "classful" | "hfaba") {
+    if of_trees().contains(&name) {
         let why = "a leaf has no classes of its own";
         return Err(texts.refuse(
             path,
@@ -245,7 +148,7 @@ impl Making<'_> {
     /// Checks it without taking its memory.
     pub fn check(&self) -> Result<(), BuildError> {
         match self.shaping.sharing {
-            Sharing::Queues => self.leaves().map(drop),
+            ClassSupport::Queues => self.leaves().map(drop),
             _ => catalogue::check(self.shaping.discipline, &self.parameters(), &self.site()),
         }
     }
@@ -253,7 +156,7 @@ impl Making<'_> {
     /// Builds it.
     pub fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
         match self.shaping.sharing {
-            Sharing::Queues => Ok(Box::new(self.classful()?)),
+            ClassSupport::Queues => Ok(Box::new(self.classful()?)),
             _ => catalogue::build(self.shaping.discipline, &self.parameters(), &self.site()),
         }
     }
@@ -261,16 +164,16 @@ impl Making<'_> {
     /// What was typed, and what follows from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
-        as_on_a_link(self.shaping.discipline, &mut parameters);
-        serve_trains(&mut parameters, self.shaping.rate);
+        let name = self.shaping.discipline;
+        as_on_a_link(name, &mut parameters);
+        serve_trains(name, &mut parameters, self.shaping.rate);
         if self.shaping.within {
-            share_between_hosts(self.shaping.discipline, &mut parameters);
+            share_between_hosts(name, &mut parameters);
         }
-        if self.shaping.discipline == "faba" {
-            lend_below(&mut parameters, free_below(&self.site()));
-        }
+        let part = part_of(name, &mut parameters);
+        part.default_free_below(Quantity(free_below(&self.site())));
         match self.shaping.sharing {
-            Sharing::Tree => {
+            ClassSupport::Tree => {
                 let spec = parameters.hfaba.get_or_insert_default();
                 let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
                     id,
@@ -278,16 +181,17 @@ impl Making<'_> {
                     parent: class.parent,
                 };
                 spec.class = Some(self.book.iter().map(class).collect());
-                spec.max_flows = spec.max_flows.or_else(|| self.most_flows());
             }
-            Sharing::Weights => {
+            ClassSupport::Weights => {
                 let weights = self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight));
-                weigh(self.shaping.discipline, &mut parameters, Weights(weights.collect()));
-                if let Some(spec) = parameters.faba.as_mut().filter(|_| self.shaping.discipline == "faba") {
-                    spec.max_flows = spec.max_flows.or_else(|| self.most_flows());
-                }
+                part.set_weights(Weights(weights.collect()));
             }
-            Sharing::Flows | Sharing::Queues => {}
+            ClassSupport::None | ClassSupport::Queues => {}
+        }
+        if matches!(self.shaping.sharing, ClassSupport::Tree | ClassSupport::Weights)
+            && let Some(flows) = self.most_flows()
+        {
+            part_of(name, &mut parameters).default_flows(flows);
         }
         parameters
     }
@@ -344,14 +248,13 @@ impl Making<'_> {
         let config = spec.check(&site)?;
         let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let names: Vec<&str> = self.leaves.iter().flatten().copied().chain([self.shaping.leaf]).collect();
         let mut parameters = self.shaping.parameters.clone();
         if let Some(ecn) = ecn {
-            for leaf in self.leaves.iter().flatten().copied().chain([self.shaping.leaf]) {
-                catalogue::inherit_ecn(leaf, &mut parameters, ecn)?;
-            }
+            names.iter().try_for_each(|leaf| catalogue::inherit_ecn(leaf, &mut parameters, ecn))?;
         }
-        let mut parameters = leaf_parameters(&parameters, count);
-        serve_trains(&mut parameters, site.rate);
+        let mut parameters = leaf_parameters(&names, &parameters, count);
+        names.iter().for_each(|leaf| serve_trains(leaf, &mut parameters, site.rate));
         let plan = |place: usize| {
             let number = config.tree.typed[place] as u32; // classes were typed in the order of their numbers
             self.book.is_leaf(number).then(|| {
@@ -456,16 +359,17 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
 
-/// Disciplines that mark ECN-capable packets unless told otherwise: those that do in Linux (`fq_codel` by its parameter, `cake` always; `codel`,
-/// `pie`, `fq_pie` and `red` only where it is said), and those that this gateway takes by itself. RFC 7567, section 4.2.1, and RFC 8087
-/// recommend it. None of them spares a flow that takes no notice: whoever has no tokens, or fills its queue, loses packets all the same.
-const MARKING: [&str; 4] = ["faba", "hfaba", "fq-codel", "cake-like"];
-
 /// Gives the discipline called `name` the parameters that suit a real link, where they were not typed.
+///
+/// Fair droppers count bytes: who shares a real link shares bandwidth, and in packets the acknowledgements of an upload would use up a
+/// subscriber's part of the download. Those mark ECN-capable packets that do in Linux (`fq_codel` by its parameter, `cake` always; `codel`, `pie`,
+/// `fq_pie` and `red` only where it is said), and those that this gateway takes by itself. RFC 7567, section 4.2.1, and RFC 8087
+/// recommend it. None of them spares a flow that takes no notice: whoever has no tokens, or fills its queue, loses packets all the same.
 fn as_on_a_link(name: &str, parameters: &mut Parameters) {
-    count_bytes(name, parameters);
-    if MARKING.contains(&name) {
-        catalogue::inherit_ecn(name, parameters, EcnChoice::Mark).expect("they are in the catalogue");
+    let part = part_of(name, parameters);
+    part.default_to_bytes();
+    if part.marks_on_a_link() {
+        catalogue::inherit_ecn(name, parameters, EcnChoice::Mark).expect("it is in the catalogue");
     }
 }
 
@@ -479,45 +383,20 @@ fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-fn lend_below(parameters: &mut Parameters, amount: Amount) {
-    parameters.faba.get_or_insert_default().free_below.get_or_insert(Quantity(amount));
-}
-
-/// Fair droppers count bytes unless told otherwise: who shares a real link shares bandwidth, and in packets the acknowledgements of an
-/// upload would use up a subscriber's part of the download.
-fn count_bytes(name: &str, parameters: &mut Parameters) {
-    macro_rules! of {
-        ($($key:ident: $name:literal),+ $(,)?) => {
-            match name {
-                $($name => {
-                    parameters.$key.get_or_insert_default().measure.get_or_insert(Measure::Bytes);
-                })+
-                _ => {}
-            }
-        };
-    }
-    of! {
-        faba: "faba", hfaba: "hfaba", sfed: "sfed",
-        afd_sb: "afd-sb", afd_ft: "afd-ft", afd_nft: "afd-nft", afd_exact: "afd-exact",
-    }
-}
-
-/// What was typed for leaves; of fair queueing fewer queues where there are many leaves.
-fn leaf_parameters(typed: &Parameters, leaves: usize) -> Parameters {
+/// What was typed for the disciplines of leaves, which are `names`; of fair queueing fewer queues where there are many leaves.
+fn leaf_parameters(names: &[&str], typed: &Parameters, leaves: usize) -> Parameters {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let mut parameters = typed.clone();
     parameters.classful = None;
     parameters.hfaba = None;
-    parameters.fq_codel.get_or_insert_default().queues.get_or_insert(queues);
-    parameters.fq_pie.get_or_insert_default().queues.get_or_insert(queues);
-    parameters.cake_like.get_or_insert_default().queues.get_or_insert(queues);
-    for name in ["faba", "sfed", "afd-sb", "afd-ft", "afd-nft", "afd-exact", "fq-codel", "cake-like"] {
+    for name in names {
         as_on_a_link(name, &mut parameters);
-    }
-    lend_below(&mut parameters, Amount::Time(LITTLE));
-    if leaves > 1 {
-        let flows = (4 * queues).max(64);
-        parameters.faba.get_or_insert_default().max_flows.get_or_insert(flows);
+        let part = part_of(name, &mut parameters);
+        part.default_queues(queues);
+        part.default_free_below(Quantity(Amount::Time(LITTLE)));
+        if leaves > 1 {
+            part.default_flows((4 * queues).max(64));
+        }
     }
     parameters
 }

@@ -2,7 +2,7 @@
 
 use super::shaping::{Shaping, TYPICAL_FRAME};
 use super::spec::BackendChoice;
-use super::{Config, Sharing, fair};
+use super::{ClassSupport, Config, fair};
 use crate::class_book::{ClassKind, Way};
 use crate::classify::FlowKind;
 use crate::pool::PoolSize;
@@ -140,7 +140,7 @@ impl Config {
         let explanation = ShapingExplanation {
             rate_bps: shaping.rate.bps(),
             discipline: shaping.discipline,
-            leaf: (shaping.sharing == Sharing::Queues).then_some(shaping.leaf),
+            leaf: (shaping.sharing == ClassSupport::Queues).then_some(shaping.leaf),
             flows: match shaping.within {
                 true => format!("{}; and its conversations among themselves", flows(shaping.flows)),
                 false => flows(shaping.flows),
@@ -159,7 +159,7 @@ impl Config {
     }
 
     fn explain_tree(&self, shaping: &Shaping, way: Way) -> Vec<ClassExplanation> {
-        if shaping.sharing == Sharing::Flows || self.book.len() == 1 {
+        if shaping.sharing == ClassSupport::None || self.book.len() == 1 {
             return Vec::new();
         }
         let busy = fair::busy(&self.book, way, shaping.rate.bps() as f64);

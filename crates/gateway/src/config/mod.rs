@@ -19,8 +19,9 @@ mod tree;
 pub mod user;
 
 pub use changes::Changes;
-pub use discipline::Sharing;
 pub use explain::Explanation;
+use fairwire_disciplines::catalogue;
+pub use fairwire_disciplines::part::ClassSupport;
 pub use shaping::Shaping;
 
 use crate::class_book::{ClassBook, Way};
@@ -342,7 +343,7 @@ fn leaves(
     texts: &Texts<'_>,
 ) -> Result<Box<[Option<&'static str>]>, DocumentError> {
     let mut leaves = Vec::new();
-    let is_classful = shaping.iter().flatten().any(|shaping| shaping.sharing == Sharing::Queues);
+    let is_classful = shaping.iter().flatten().any(|shaping| shaping.sharing == ClassSupport::Queues);
     for (at, class) in spec.class.iter().enumerate() {
         let Some(leaf) = &class.leaf else { continue };
         let path = format!("class.{at}.leaf");
@@ -365,7 +366,7 @@ fn refuse_unused(
     texts: &Texts<'_>,
 ) -> Result<(), DocumentError> {
     let mut used: Vec<&str> = shaping.iter().flatten().map(|shaping| shaping.discipline).collect();
-    if used.contains(&"classful") {
+    if shaping.iter().flatten().any(|shaping| shaping.sharing == ClassSupport::Queues) {
         used.extend(
             shaping.iter().flatten().map(|shaping| shaping.leaf).chain(leaves.iter().copied().flatten()),
         );
@@ -424,17 +425,19 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let name = way.name();
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    if tree.book.len() > 1 && shaping.sharing == Sharing::Flows {
+    if tree.book.len() > 1 && shaping.sharing == ClassSupport::None {
         notes.push(format!("{name}: `{}` knows no classes; they are only counted", shaping.discipline));
     }
-    let is_afd = shaping.discipline.starts_with("afd-") && shaping.sharing == Sharing::Weights;
-    if is_afd && shaping.flows != FlowKind::Subscriber {
+    let weighs_each_flow =
+        catalogue::with_part(shaping.discipline, &shaping.parameters, |part| part.weighs_each_flow())
+            == Ok(true);
+    if weighs_each_flow && shaping.sharing == ClassSupport::Weights && shaping.flows != FlowKind::Subscriber {
         notes.push(format!(
             "{name}: with `{}` the weight of a class is that of each of its flows",
             shaping.discipline
         ));
     }
-    if shaping.sharing != Sharing::Queues && leaves as f64 > room {
+    if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
         notes.push(format!(
             "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
         ));

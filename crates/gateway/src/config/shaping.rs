@@ -1,6 +1,6 @@
 //! One way through the gateway: its rate, its framing, what a flow is, and which discipline shares it.
 
-use super::discipline::{self, Sharing};
+use super::discipline;
 use super::places::Texts;
 use super::promises;
 use super::spec::{DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
@@ -10,6 +10,7 @@ use crate::classify::{FlowKind, Framing, LinkKind};
 use crate::not_ip::default_rate;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
+use fairwire_disciplines::part::ClassSupport;
 use fairwire_disciplines::{Parameters, catalogue};
 use fairwire_document::DocumentError;
 use fairwire_wire::flow_key::NetworkBits;
@@ -42,7 +43,7 @@ pub struct Shaping {
     /// What was typed for disciplines, for both ways.
     pub parameters: Parameters,
     /// How the discipline shares between classes.
-    pub sharing: Sharing,
+    pub sharing: ClassSupport,
     /// With `classful`: the discipline of leaves that have no other.
     pub leaf: &'static str,
 }

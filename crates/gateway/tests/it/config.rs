@@ -4,7 +4,7 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
-use fairwire_gateway::config::{Config, Made, Sharing, schema};
+use fairwire_gateway::config::{ClassSupport, Config, Made, schema};
 use fairwire_gateway::hand_over::hand_over;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -89,7 +89,7 @@ fn what_is_left_out_has_its_default() {
     let shaping = plain.shaping(Way::Download).unwrap();
     assert_eq!(
         (shaping.discipline, shaping.flows, shaping.within, shaping.sharing),
-        ("fq-codel", FlowKind::Inside, true, Sharing::Flows)
+        ("fq-codel", FlowKind::Inside, true, ClassSupport::None)
     );
     assert_eq!(shaping.buffer.to_string(), "50 ms");
     assert_eq!(shaping.framing, Framing::ETHERNET);
@@ -376,13 +376,16 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
          allowed: `hfaba` or `classful`"
     );
     let unable = with("red", flat).unwrap_err();
-    assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it knows no classes, and some have a weight other than 1; allowed: `hfaba`, `classful`, `faba`"), "{unable}");
+    assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it knows no classes, and some have a weight other than 1; allowed: `faba`, `hfaba`, `afd-sb`"), "{unable}");
     for name in ["faba", "afd-nft", "drr", "sfq-start", "scfq", "fbfq", "wf2q+"] {
-        assert_eq!(with(name, flat), Ok(Sharing::Weights), "{name}");
+        assert_eq!(with(name, flat), Ok(ClassSupport::Weights), "{name}");
     }
-    assert_eq!(with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"drr\"\n")), Ok(Sharing::Weights));
+    assert_eq!(
+        with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"drr\"\n")),
+        Ok(ClassSupport::Weights)
+    );
     assert!(with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"fcfs\"\n")).is_err());
-    assert_eq!(with("tail-drop", &flat.replace("weight = 2", "")), Ok(Sharing::Flows));
+    assert_eq!(with("tail-drop", &flat.replace("weight = 2", "")), Ok(ClassSupport::None));
     let typed = with("drr", &format!("{flat}[discipline.drr]\nweights = {{ 1 = 2.0 }}\n")).unwrap_err();
     assert!(typed.contains("`discipline.drr.weights` is there, but the classes of this file and its subscribers are the discipline's"), "{typed}");
     let typed = with("hfaba", &format!("{flat}[discipline.hfaba]\nclass = []\n")).unwrap_err();

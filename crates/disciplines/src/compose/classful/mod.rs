@@ -63,6 +63,7 @@ use super::shaper::burst_time;
 use crate::catalogue::{About, Family, Parameters};
 use crate::class_tree::{Branch, ClassTree};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{ClassSupport, Part};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
@@ -108,6 +109,20 @@ pub struct Spec {
     /// The leaf of packets of classes that are not listed, or that are no leaves. Default: the first leaf typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<u32>,
+}
+
+impl Part for Spec {
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Queues
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        match (&self.class, self.default) {
+            (Some(_), _) => Some("class"),
+            (None, Some(_)) => Some("default"),
+            (None, None) => None,
+        }
+    }
 }
 
 /// One class, as typed.

@@ -65,6 +65,8 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
@@ -132,6 +134,34 @@ pub struct Spec {
     /// At most so many flows are in the table, from 1 to 16777216. Default: 4096.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_flows: Option<u32>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.max_flows, 4096) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
 }
 
 /// A checked [`Spec`].

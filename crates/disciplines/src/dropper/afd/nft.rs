@@ -76,6 +76,8 @@
 use crate::catalogue::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
@@ -143,6 +145,34 @@ pub struct Spec {
     /// a: the part of its samples that a set of flows loses before another is drawn, above 0 and at most 1. Default: 0.06.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reuse: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.samples, 1000) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
 }
 
 /// A checked [`Spec`].

@@ -86,6 +86,8 @@ pub use tokens::{Balance, TOKEN};
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
@@ -162,6 +164,43 @@ pub struct Spec {
     /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_flows: Option<u32>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.share_between.get_or_insert(Share::Classes);
+        self.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+
+    fn default_flows(&mut self, flows: u32) {
+        self.max_flows.get_or_insert(flows);
+    }
+
+    fn default_free_below(&mut self, amount: Quantity<Amount>) {
+        self.free_below.get_or_insert(amount);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
 }
 
 /// How many tokens are dealt out per departure, from the pool sigma and the queue Q.

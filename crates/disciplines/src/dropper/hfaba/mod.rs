@@ -86,6 +86,8 @@ use crate::class_tree::{Branch, ClassTree};
 use crate::dropper::faba::tokens::{MOST_MOVES, Supply, steps};
 use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
@@ -152,6 +154,34 @@ pub struct Spec {
     /// The classes, at most 8 levels of them. Default: none, so that all flows are under the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Vec<Class>>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Tree
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.class.is_some().then_some("class")
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+
+    fn default_flows(&mut self, flows: u32) {
+        self.max_flows.get_or_insert(flows);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
 }
 
 /// One class.

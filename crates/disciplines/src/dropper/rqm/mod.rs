@@ -71,6 +71,7 @@ pub use rate::{Estimator, Meter, Seen};
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -145,6 +146,10 @@ pub struct Spec {
     /// The most packets that go for each arrival under `clamp`, above 0 and at most 1e6. Default: 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clamp_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// The unit of `alpha`.

@@ -69,6 +69,7 @@ pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -141,6 +142,10 @@ pub struct Spec {
     /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
 }
 
 /// A checked [`Spec`].

@@ -1,0 +1,112 @@
+//! What each discipline answers for itself, so that nobody keeps a list of names.
+
+use crate::scheduler::any::Kind;
+use crate::scheduler::service::{Per, Service};
+use crate::spec::{Quantity, Weights};
+use fairwire_core::Duration;
+use fairwire_core::units::Amount;
+
+/// Which classes a discipline shares between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassSupport {
+    /// None: it knows flows only.
+    None,
+    /// Classes that are all under the root, by weights.
+    Weights,
+    /// A tree of classes, by weights.
+    Tree,
+    /// A tree of classes, by weights, guarantees and ceilings; each leaf has a queue of its own.
+    Queues,
+}
+
+/// The parameters of one discipline, as asked by those who size it or suit it to a link. What a discipline does not answer
+/// has the answer that stands here.
+pub trait Part {
+    /// The order of service inside, where any can be typed.
+    fn scheduler(&self) -> Option<&Service> {
+        None
+    }
+
+    /// As [`scheduler`](Part::scheduler), to be changed.
+    fn scheduler_mut(&mut self) -> Option<&mut Service> {
+        None
+    }
+
+    /// Buffers that it has, each of the size typed.
+    fn buffers(&self) -> u64 {
+        1
+    }
+
+    /// Bytes of its tables, with room for `packets`, and without its buffer and its `scheduler`. An estimate.
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        0
+    }
+
+    /// Which classes it shares between with what was typed.
+    fn classes(&self) -> ClassSupport {
+        match self.scheduler() {
+            Some(service) if service.name != Kind::Fcfs => ClassSupport::Weights,
+            _ => ClassSupport::None,
+        }
+    }
+
+    /// Has each flow of a class the weight of the class, rather than the class as a whole?
+    fn weighs_each_flow(&self) -> bool {
+        false
+    }
+
+    /// The key by which classes or their weights were typed, if they were.
+    fn typed_classes(&self) -> Option<&'static str> {
+        let service = self.scheduler().filter(|service| service.name != Kind::Fcfs)?;
+        service.weights.is_some().then_some("scheduler")
+    }
+
+    /// Shares between classes with these weights. Without effect where it knows no [`classes`](Part::classes).
+    fn set_weights(&mut self, weights: Weights) {
+        if let Some(service) = self.scheduler_mut().filter(|service| service.name != Kind::Fcfs) {
+            service.per.get_or_insert(Per::Class);
+            service.weights = Some(weights);
+        }
+    }
+
+    /// Shares between hosts, which are classes, before it shares between the flows of each. False where it cannot with what was
+    /// typed.
+    fn set_hosts(&mut self) -> bool {
+        false
+    }
+
+    /// Counts bytes where it could count packets, unless typed otherwise.
+    fn default_to_bytes(&mut self) {}
+
+    /// Serves a flow's packets in trains, in rounds of this length, unless typed otherwise.
+    fn default_round(&mut self, _round: Duration) {}
+
+    /// Has so many queues, unless typed otherwise.
+    fn default_queues(&mut self, _queues: u32) {}
+
+    /// Keeps state for so many flows, unless typed otherwise.
+    fn default_flows(&mut self, _flows: u32) {}
+
+    /// Drops nothing below this backlog, unless typed otherwise.
+    fn default_free_below(&mut self, _amount: Quantity<Amount>) {}
+
+    /// Marks ECN-capable packets unless told otherwise, on a link that is shared for real.
+    fn marks_on_a_link(&self) -> bool {
+        false
+    }
+}
+
+/// The two methods of a [`Part`] with a field `scheduler`.
+macro_rules! any_scheduler {
+    () => {
+        fn scheduler(&self) -> Option<&crate::scheduler::Service> {
+            self.scheduler.as_ref()
+        }
+
+        fn scheduler_mut(&mut self) -> Option<&mut crate::scheduler::Service> {
+            self.scheduler.as_mut()
+        }
+    };
+}
+
+pub(crate) use any_scheduler;
