@@ -11,10 +11,9 @@ use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -59,9 +58,6 @@ pub struct Cache {
     /// Why the first result that could not be kept was not.
     refused: OnceLock<String>,
 }
-
-/// Tells apart what this process is writing.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// What a folder holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,23 +136,14 @@ impl Cache {
     }
 
     fn write(&self, folder: &Path, key: &str, packed: &[u8]) -> io::Result<()> {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let hidden = folder.join(format!("{key}.{}-{number}.{HALF}", std::process::id()));
-        // Containers that share a folder may share numbers of processes: never into a file that is there.
-        let begun = OpenOptions::new().write(true).create_new(true).open(&hidden);
-        let written = begun
-            .and_then(|mut file| {
-                file.write_all(MAGIC)?;
-                file.write_all(&Sha256::digest(packed))?;
-                file.write_all(packed)?;
-                let _ = file.set_modified((self.clock)()); // as where it is loaded
-                Ok(())
-            })
-            .and_then(|()| fs::rename(&hidden, folder.join(format!("{key}.{ENDING}"))));
-        if written.is_err() {
-            let _ = fs::remove_file(&hidden); // half a file is of no use, and the first error says enough
-        }
-        written
+        let (key, half) = (format!("{key}."), format!(".{HALF}"));
+        let mut file = tempfile::Builder::new().prefix(&key).suffix(&half).tempfile_in(folder)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&Sha256::digest(packed))?;
+        file.write_all(packed)?;
+        let _ = file.as_file().set_modified((self.clock)()); // as where it is loaded
+        file.persist(folder.join(key + ENDING))?;
+        Ok(())
     }
 
     /// Counts `more` bytes, and takes out what was not used for longest where they are too many.

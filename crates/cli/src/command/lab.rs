@@ -4,7 +4,7 @@ use crate::args::{Format, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::progress::{Part, Progress};
-use crate::report::{Destination, Extent, Folder, Headline};
+use crate::report::{Destination, Folder, Headline};
 use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
@@ -40,7 +40,7 @@ pub fn carry_out(
     part: Part,
     quiet: bool,
 ) -> Result<Result<Ending, LabError>, Failure> {
-    let folder = order.out.map(|path| Folder::prepare(path, extent(contests), None)).transpose()?;
+    let folder = order.out.map(|path| Folder::prepare(path, None)).transpose()?;
     let report = match hold(contests, part, quiet) {
         Ok(report) => report,
         Err(error) => return Ok(Err(error)),
@@ -132,20 +132,6 @@ fn step(contest: &Contest, repetitions: u64) -> String {
         contest.seed,
         contest.duration.secs()
     )
-}
-
-/// What the report will be about, for the check that it can be written.
-fn extent(contests: &[Contest]) -> Extent {
-    let Headline { title, detail } = headline(&contests[0]);
-    Extent {
-        disciplines: contests.len(), // at most: repetitions share one
-        runs: contests.len(),
-        flows: contests[0].tcp_flows as usize + 1,
-        groups: 2,
-        name: 3,
-        headline: title.len() + detail.len(),
-        again: 0,
-    }
 }
 
 fn as_report(contests: &[Contest], runs: Vec<RunRecord>) -> Report {

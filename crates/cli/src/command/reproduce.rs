@@ -267,8 +267,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
 /// Proves that results can be written into `out` before any time is spent.
 pub fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us tidy up
-    let proven =
-        fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json"), ".probe"));
+    let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));
     proven.map(drop).map_err(|error| {
         let help = "allowed: a folder that can be made or written";
         Failure::user(format!("--out `{}`: it cannot be written: {error}", out.display()), help)

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::Outputs;
 use crate::progress::{Part, Progress};
-use crate::report::{Again, Destination, Extent, Folder, Headline};
+use crate::report::{Again, Destination, Folder, Headline};
 use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
@@ -49,8 +49,7 @@ pub struct Order<'a> {
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
 pub fn carry_out(scenario: &Scenario, order: &Order<'_>, part: Part, quiet: bool) -> Result<Ending, Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
-    let folder =
-        order.out.map(|path| Folder::prepare(path, extent(scenario, &again), Some(&again))).transpose()?;
+    let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario)?;
     let mut report = simulate(scenario, order.jobs, (part, quiet), &outputs)?;
     report.manifest.command = typed::command();
@@ -193,21 +192,4 @@ fn counted(number: usize, thing: &str) -> String {
 
 fn runs(scenario: &Scenario) -> usize {
     scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len()
-}
-
-/// What the report will be about, for the check that it can be written.
-fn extent(scenario: &Scenario, again: &Again<'_>) -> Extent {
-    let spec = scenario.spec();
-    let Headline { title, detail } = announced(scenario);
-    let groups = spec.flow.iter().map(|flow| flow.group.len());
-    let labels = spec.disciplines.iter().map(|compared| compared.label().len());
-    Extent {
-        disciplines: spec.disciplines.len(),
-        runs: runs(scenario),
-        flows: spec.flow.iter().map(|flow| flow.count as usize).sum(),
-        groups: spec.flow.len(),
-        name: groups.chain(labels).max().unwrap_or(0),
-        headline: title.len() + detail.len(),
-        again: again.bytes(),
-    }
 }

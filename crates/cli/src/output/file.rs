@@ -2,58 +2,54 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use std::fs::{self, File};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
 
 /// A file that is written beside its place, under a hidden name, and moved there when it is whole. Dropped before, it is gone.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    hidden: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<NamedTempFile>,
 }
 
 impl Scratch {
-    /// Begins the file at `path`; `part` tells apart what is written for one path at the same time.
-    pub fn begin(path: &Path, part: &str) -> io::Result<Self> {
+    /// Begins the file at `path`.
+    pub fn begin(path: &Path) -> io::Result<Self> {
         interrupt::flag(); // from here on, Ctrl-C lets us tidy up
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let hidden = path.with_file_name(format!(".{name}.{}{part}", std::process::id()));
-        Ok(Scratch { path: path.into(), file: BufWriter::new(File::create(&hidden)?), hidden })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let hidden = tempfile::Builder::new()
+            .prefix(&format!(".{name}."))
+            .permissions(Permissions::from_mode(0o666)) // less what the user's umask takes
+            .tempfile_in(folder)?;
+        Ok(Scratch { path: path.into(), file: BufWriter::new(hidden) })
     }
 
     /// Moves it to its place, and tells that.
-    pub fn finish(mut self) -> io::Result<PathBuf> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()?;
-        fs::rename(&self.hidden, &self.path)?;
-        Ok(std::mem::take(&mut self.path))
+    pub fn finish(self) -> io::Result<PathBuf> {
+        let file = self.file.into_inner()?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        Ok(self.path)
     }
 
     /// Ends the writing of what is a part of a file, and closes it: there may be thousands of parts.
-    pub fn close(mut self) -> io::Result<Part> {
-        self.file.flush()?;
-        Ok(Part { hidden: std::mem::take(&mut self.hidden) })
+    pub fn close(self) -> io::Result<Part> {
+        Ok(Part(self.file.into_inner()?.into_temp_path()))
     }
 }
 
 /// A part of a file, written and closed. Dropped, it is gone.
 #[derive(Debug)]
-pub struct Part {
-    hidden: PathBuf,
-}
+pub struct Part(TempPath);
 
 impl Part {
     /// Copies it into `out`.
     pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
-        io::copy(&mut File::open(&self.hidden)?, out).map(|_| ())
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.hidden); // a hidden file that stays does no harm
+        io::copy(&mut File::open(&self.0)?, out).map(|_| ())
     }
 }
 
@@ -63,14 +59,6 @@ impl Write for Scratch {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if !self.hidden.as_os_str().is_empty() {
-            let _ = fs::remove_file(&self.hidden); // moved away already, or of no use
-        }
     }
 }
 
@@ -95,7 +83,7 @@ pub fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str
     if path.is_dir() {
         return Err(refuse("a folder stands in the way".into()));
     }
-    Scratch::begin(path, ".probe").map_err(|error| refuse(format!("it cannot be written: {error}")))?;
+    Scratch::begin(path).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
     Ok(ending)
 }
 
@@ -113,7 +101,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
 
 /// The same, where it is no fault of ours that there may be no room.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = Scratch::begin(path, "")?;
+    let mut file = Scratch::begin(path)?;
     file.write_all(content)?;
     file.finish().map(|_| ())
 }

@@ -27,7 +27,7 @@ pub fn write(path: &Path, form: Form, report: &Report) -> Result<(), Failure> {
 }
 
 fn parquet(path: &Path, report: &Report) -> io::Result<()> {
-    let mut writer = Writer::begin(Scratch::begin(path, "")?, &csv::FLOWS)?;
+    let mut writer = Writer::begin(Scratch::begin(path)?, &csv::FLOWS)?;
     let rows: Vec<Row<'_>> =
         report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();
     for group in rows.chunks(GROUP) {

@@ -100,11 +100,10 @@ impl<'a> Outputs<'a> {
     }
 
     fn watcher(&self, which: Which<'_>) -> Result<Watcher<'_>, Failure> {
-        let begin =
-            |path: &Path, part: &str| Scratch::begin(path, part).map_err(|error| file::fault(path, &error));
+        let begin = |path: &Path| Scratch::begin(path).map_err(|error| file::fault(path, &error));
         let series = match (self.series, self.wishes.series()) {
             (Some(form), Some(path)) => {
-                let out = begin(path, &format!(".{}", which.index))?;
+                let out = begin(path)?;
                 Some(Series::new(out, form, self.wishes.series_flows, which, self.wishes.every.secs()))
             }
             _ => None,
@@ -113,7 +112,7 @@ impl<'a> Outputs<'a> {
             (Some(form), Some(path)) => {
                 let part = format!("{}.{}", which.discipline, which.seed);
                 let path = if self.runs > 1 { file::with_part(path, &part) } else { path.into() };
-                Some(Trace::new(begin(&path, "")?, form, which))
+                Some(Trace::new(begin(&path)?, form, which))
             }
             _ => None,
         };
@@ -179,7 +178,7 @@ impl<'a> Outputs<'a> {
 
 /// The parts that the runs wrote, in the order of the runs.
 fn joined(path: &Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
-    let mut out = Scratch::begin(path, "")?;
+    let mut out = Scratch::begin(path)?;
     out.write_all(head.as_bytes())?;
     for part in finished.into_iter().filter_map(|run| run.series) {
         part.pour(&mut out)?;

@@ -54,12 +54,6 @@ impl<'a> Again<'a> {
             .map_err(|error| Failure::Ours(format!("the scenario could not be written again: {error}")))?;
         Ok(Again { text, files })
     }
-
-    /// About how many bytes it takes.
-    pub fn bytes(&self) -> u64 {
-        let size = |carried: &Carried<'_>| fs::metadata(&carried.from).map_or(0, |file| file.len());
-        self.text.len() as u64 + self.files.iter().map(size).sum::<u64>()
-    }
 }
 
 impl Carried<'_> {

@@ -10,7 +10,7 @@ mod samples;
 pub mod table;
 
 pub use again::Again;
-pub use folder::{Extent, Folder, PICTURE};
+pub use folder::{Folder, PICTURE};
 
 use crate::args::Format;
 use crate::failure::{Ending, Failure};

@@ -167,7 +167,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn a_full_disk_is_an_error_before_the_run() {
+fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let contest = Contest::of(SCENARIO);
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
@@ -181,16 +181,18 @@ fn a_full_disk_is_an_error_before_the_run() {
         return fairwire_testing::skipped(format_args!("fairwire on a full disk: {why}"));
     }
     let script = format!(
-        "{mount} && {{ {binary} run {file} --out {small}/out --set 'duration=200000 s'; code=$?; ls -A {small}; exit $code; }}",
+        "{mount} && {{ {binary} run {file} --out {small}/out; code=$?; find {small} -type f; exit $code; }}",
         small = small.display(),
         binary = env!("CARGO_BIN_EXE_fairwire"),
         file = contest.file()
     );
     let output = mounting(&script).unwrap();
     let message = stderr(&output);
-    assert_eq!(code(&output), 2, "{message}");
-    assert!(message.contains("--out") && message.contains("No space left"), "{message}");
-    assert_eq!(stdout(&output), "", "the folder that was made for nothing is gone");
+    assert_eq!(code(&output), 1, "{message}");
+    assert!(message.contains("report.json` could not be written: No space left"), "{message}");
+    let shown = stdout(&output);
+    assert!(shown.contains("share of tcp"), "what was run is printed all the same: {shown}");
+    assert!(!shown.contains(small.to_str().expect("UTF-8")), "no file, whole or half: {shown}");
 }
 
 #[test]
