@@ -1,8 +1,9 @@
 //! The catalogue: every discipline there is, once.
 
-use crate::error::BuildError;
+use crate::error::{BadParameter, BuildError, Parameter};
 use crate::page::{BadDocumentation, Page};
 use crate::part::Part;
+use crate::scheduler::Kind;
 use crate::site::Site;
 use crate::spec::EcnChoice;
 use core::fmt;
@@ -10,6 +11,8 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// One discipline.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,10 @@ pub struct Entry {
     pub marks: bool,
     /// The paper or RFC, with its section.
     pub source: &'static str,
+    /// The name of its table of parameters: of `drr+faba` it is `faba`.
+    pub key: &'static str,
+    /// The scheduler in its name: of `drr+faba` it is `drr`.
+    scheduler: Option<Kind>,
     build: Builder,
     check: Checker,
     own_buffer: fn(&Parameters) -> Option<Amount>,
@@ -43,6 +50,44 @@ impl Entry {
     /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         (self.page)()
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    /// Is `name` a scheduler and a dropper, each by any of their names, that make this?
+    fn is_combination(&self, name: &str) -> bool {
+        self.name == name
+            || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
+                let is_dropper =
+                    ENTRIES.iter().any(|entry| entry.key == self.key && entry.is_called(dropper));
+                let is_scheduler = |kind: Kind| kind.name() == scheduler || kind.alias() == Some(scheduler);
+                is_dropper && self.scheduler.is_some_and(is_scheduler)
+            })
+    }
+
+    /// The parameters with the scheduler of its name.
+    fn served<'a>(&self, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
+        let Some(kind) = self.scheduler else { return Ok(Cow::Borrowed(parameters)) };
+        let typed = (self.part)(parameters).and_then(|part| part.scheduler());
+        if let Some(other) = typed.filter(|service| service.name != kind) {
+            let parameter = Parameter { discipline: self.key, name: "scheduler" };
+            let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), self.name);
+            return Err(parameter.refuse(format_args!("`{}`", other.name.name()), allowed));
+        }
+        let mut parameters = parameters.clone();
+        self.serve(&mut parameters);
+        Ok(Cow::Owned(parameters))
+    }
+
+    /// Puts the scheduler of its name into the parameters.
+    fn serve(&self, parameters: &mut Parameters) {
+        if let Some(kind) = self.scheduler
+            && let Some(service) = (self.part_mut)(parameters).scheduler_mut()
+        {
+            service.get_or_insert_default().name = kind;
+        }
     }
 }
 
@@ -140,6 +185,8 @@ macro_rules! catalogue {
                 cost: about.cost,
                 marks: about.marks,
                 source: about.source,
+                key: $name,
+                scheduler: None,
                 build: |parameters, site| match &parameters.$key {
                     Some(spec) => spec.build(site),
                     None => $($module)::+::Spec::default().build(site),
@@ -201,26 +248,48 @@ catalogue! {
     classful: "classful" () => crate::compose::classful;
 }
 
-/// Every discipline, in the order in which it is listed to people.
+/// Every scheduler with every dropper that can be served by any: `drr+faba`.
+static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
+    let takes_any = |entry: &&Entry| (entry.part_mut)(&mut Parameters::default()).scheduler_mut().is_some();
+    let with = |entry: &'static Entry| {
+        Kind::ALL.map(|kind| Entry {
+            name: format!("{}+{}", kind.name(), entry.name).leak(),
+            aliases: &[],
+            scheduler: Some(kind),
+            ..*entry
+        })
+    };
+    ENTRIES.iter().filter(takes_any).flat_map(with).collect()
+});
+
+/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and kept.
+pub fn combined() -> &'static [Entry] {
+    &COMBINED
+}
+
+/// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
-/// The discipline called `name`, or known by it as an alias.
+/// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+` between them.
 ///
 /// ```
 /// use fairwire_disciplines::catalogue;
 ///
 /// assert_eq!(catalogue::find("fifo")?.name, "tail-drop");
+/// assert_eq!(catalogue::find("drr+faba")?.key, "faba");
 /// let error = catalogue::find("fabba").unwrap_err();
 /// assert_eq!(error.likely, ["faba"]);
 /// # Ok::<(), fairwire_disciplines::UnknownDiscipline>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
-    ENTRIES
-        .iter()
-        .find(|entry| entry.name == name || entry.aliases.contains(&name))
-        .ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name) })
+    let single = ENTRIES.iter().find(|entry| entry.is_called(name));
+    let found = single.or_else(|| {
+        let both = name.contains('+').then(|| combined().iter());
+        both.into_iter().flatten().find(|entry| entry.is_combination(name))
+    });
+    found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name) })
 }
 
 /// Builds the discipline called `name` (or known by it as an alias) for `site`.
@@ -229,12 +298,14 @@ pub fn build(
     parameters: &Parameters,
     site: &Site<'_>,
 ) -> Result<Box<dyn Discipline>, BuildError> {
-    (find(name)?.build)(parameters, site)
+    let entry = find(name)?;
+    (entry.build)(entry.served(parameters)?.as_ref(), site)
 }
 
 /// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
 pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
-    (find(name)?.check)(parameters, site)
+    let entry = find(name)?;
+    (entry.check)(entry.served(parameters)?.as_ref(), site)
 }
 
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
@@ -255,9 +326,10 @@ pub fn with_part<R>(
     answer: impl FnOnce(&dyn Part) -> R,
 ) -> Result<R, UnknownDiscipline> {
     let entry = find(name)?;
-    Ok(match (entry.part)(parameters) {
+    let is_typed = entry.scheduler.is_none();
+    Ok(match (entry.part)(parameters).filter(|_| is_typed) {
         Some(part) => answer(part),
-        None => answer((entry.part_mut)(&mut Parameters::default())),
+        None => answer(part_mut(name, &mut parameters.clone())?),
     })
 }
 
@@ -266,7 +338,9 @@ pub fn part_mut<'a>(
     name: &str,
     parameters: &'a mut Parameters,
 ) -> Result<&'a mut dyn Part, UnknownDiscipline> {
-    Ok((find(name)?.part_mut)(parameters))
+    let entry = find(name)?;
+    entry.serve(parameters);
+    Ok((entry.part_mut)(parameters))
 }
 
 /// No discipline has the name given.
@@ -287,21 +361,21 @@ impl fmt::Display for UnknownDiscipline {
             write!(f, "{question} ")?;
         }
         write!(f, "allowed: ")?;
-        for (i, entry) in ENTRIES.iter().enumerate() {
-            write!(f, "{}`{}`", if i == 0 { "" } else { ", " }, entry.name)?;
+        for entry in ENTRIES {
+            write!(f, "`{}`", entry.name)?;
             if !entry.aliases.is_empty() {
                 write!(f, " (or `{}`)", entry.aliases.join("`, `"))?;
             }
+            write!(f, ", ")?;
         }
-        Ok(())
+        write!(f, "or a scheduler and a dropper such as `drr+faba`")
     }
 }
 
 fn likely(given: &str) -> Vec<&'static str> {
-    spelling::likely(
-        given,
-        ENTRIES.iter().flat_map(|entry| entry.aliases.iter().copied().chain([entry.name])),
-    )
+    let both = given.contains('+').then(|| combined().iter()).into_iter().flatten();
+    let every = ENTRIES.iter().chain(both);
+    spelling::likely(given, every.flat_map(|entry| entry.aliases.iter().copied().chain([entry.name])))
 }
 
 fn shortened(text: &str) -> String {
@@ -322,6 +396,35 @@ mod tests {
                 assert_eq!(find(name).map(|found| found.name), Ok(entry.name));
             }
         }
+    }
+
+    #[test]
+    fn every_scheduler_stands_before_every_dropper_and_before_nothing_else() {
+        assert_eq!(combined().len(), 25 * Kind::ALL.len());
+        for (name, key) in [("drr+faba", "faba"), ("wf2q++red", "red"), ("sfq-start+fifo", "tail-drop")] {
+            assert_eq!(find(name).map(|entry| entry.key), Ok(key), "{name}");
+        }
+        assert_eq!(find("sfq-start+fifo").map(|entry| entry.name), Ok("sfq+tail-drop"));
+        for name in ["drr+fq-codel", "drr+drr", "fq-codel+red", "+red", "drr+", "drr++red", "red+drr"] {
+            assert!(find(name).is_err(), "{name}");
+        }
+        assert!(find("drr+fabba").unwrap_err().to_string().contains("did you mean `drr+faba`?"));
+    }
+
+    #[test]
+    fn a_scheduler_in_the_name_and_another_among_the_parameters_are_one_too_many() {
+        let site = Site {
+            rate: "10 Mbit/s".parse().unwrap(),
+            buffer: Amount::Packets(100),
+            packet_bytes: 1514,
+            seed: fairwire_core::Seed(1),
+            stream: "test",
+        };
+        let typed = |text| toml::from_str::<Parameters>(text).unwrap();
+        let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
+        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
+        let same = typed("[red]\nscheduler = { name = 'drr', quantum = '300 B' }");
+        assert_eq!(check("drr+red", &same, &site), Ok(()));
     }
 
     #[test]

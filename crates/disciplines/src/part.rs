@@ -27,8 +27,8 @@ pub trait Part {
         None
     }
 
-    /// As [`scheduler`](Part::scheduler), to be changed.
-    fn scheduler_mut(&mut self) -> Option<&mut Service> {
+    /// Where the order of service is typed, to be changed. `None` where none can be.
+    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
         None
     }
 
@@ -63,7 +63,8 @@ pub trait Part {
 
     /// Shares between classes with these weights. Without effect where it knows no [`classes`](Part::classes).
     fn set_weights(&mut self, weights: Weights) {
-        if let Some(service) = self.scheduler_mut().filter(|service| service.name != Kind::Fcfs) {
+        let service = self.scheduler_mut().and_then(Option::as_mut);
+        if let Some(service) = service.filter(|service| service.name != Kind::Fcfs) {
             service.per.get_or_insert(Per::Class);
             service.weights = Some(weights);
         }
@@ -103,8 +104,8 @@ macro_rules! any_scheduler {
             self.scheduler.as_ref()
         }
 
-        fn scheduler_mut(&mut self) -> Option<&mut crate::scheduler::Service> {
-            self.scheduler.as_mut()
+        fn scheduler_mut(&mut self) -> Option<&mut Option<crate::scheduler::Service>> {
+            Some(&mut self.scheduler)
         }
     };
 }

@@ -4,6 +4,7 @@ use crate::args::{Format, List};
 use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
+use fairwire_disciplines::scheduler::Kind;
 use fairwire_disciplines::{catalogue, marker};
 use fairwire_study::Study;
 use fairwire_study::record::Verdict;
@@ -79,9 +80,12 @@ fn disciplines_in_short(columns: usize) -> String {
             entries.map(|entry| (entry.name.to_string(), entry.summary.to_string())).collect();
         group(family, &names, columns)
     };
-    let note =
-        "`fairwire describe NAME` tells all of one; `--long` lists other names, state, cost and source.";
-    families.iter().map(of).collect::<String>() + &wrapped(note, columns, "") + "\n"
+    let schedulers = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+    let pairs = format!(
+        "A scheduler ({schedulers}) serves any dropper in one queue: `drr+faba`, `fbfq+red`. \
+         `fairwire describe NAME` tells all of one; `--long` lists other names, state, cost and source."
+    );
+    families.iter().map(of).collect::<String>() + &wrapped(&pairs, columns, "") + "\n"
 }
 
 /// All that is listed of each.

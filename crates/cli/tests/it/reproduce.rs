@@ -364,7 +364,10 @@ fn a_full_disk_under_the_cache_costs_only_the_cache() {
     let message = stderr(&output);
     assert_eq!(code(&output), 0, "{message}");
     assert!(message.contains("runs are not kept: ") && message.contains("No space left"), "{message}");
-    assert!(!message.lines().any(|line| line.ends_with(".half")), "whole results and nothing else: {message}");
+    assert!(
+        !message.lines().any(|line| line.ends_with(".half")),
+        "whole results and nothing else: {message}"
+    );
     assert!(studies.path("out/results.json").is_file());
 }
 

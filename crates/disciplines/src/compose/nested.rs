@@ -70,7 +70,7 @@ impl Nested<'_> {
     /// into it.
     fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         let name = match catalogue::find(self.name) {
-            Ok(entry) => entry.name,
+            Ok(entry) => entry.key,
             Err(unknown) => {
                 let did_you_mean = spelling::question(&unknown.likely)
                     .map_or(String::new(), |question| format!(" ({question})"));

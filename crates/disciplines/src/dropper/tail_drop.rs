@@ -10,6 +10,7 @@
 //! # Parameters (unit, default, source)
 //! - `buffer` (amount; the site's): how much may wait.
 //! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+//! - `scheduler` (choice; `fcfs`): which packet leaves next.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -28,12 +29,12 @@
 
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
-use crate::part::Part;
-use crate::scheduler::Fcfs;
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Dropper, Limit, Queue};
+use fairwire_core::{Discipline, Dropper, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,9 +60,14 @@ pub struct Spec {
     /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next. Default: `fcfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Service>,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    any_scheduler!();
+}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +79,15 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
         Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        let policy = self.ecn.unwrap_or_default().into();
-        Ok(Box::new(Queue::new(self.check(site)?.limit, Fcfs, TailDrop).with_ecn(policy)))
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), TailDrop))
     }
 }
 

@@ -33,6 +33,29 @@ const QUEUE: u64 = 64;
 const REMEMBERED: u64 = 1024;
 
 impl Kind {
+    /// All, in the order in which they are listed to people.
+    pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
+
+    /// Its name, as typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Fcfs => "fcfs",
+            Kind::Fbfq => "fbfq",
+            Kind::Drr => "drr",
+            Kind::Scfq => "scfq",
+            Kind::Sfq => "sfq",
+            Kind::Wf2qPlus => "wf2q+",
+        }
+    }
+
+    /// Another name, as typed.
+    pub(crate) const fn alias(self) -> Option<&'static str> {
+        match self {
+            Kind::Sfq => Some("sfq-start"),
+            _ => None,
+        }
+    }
+
     /// Bytes of its tables with room for `packets`, where flows share so many `queues`. An estimate.
     pub(crate) fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {

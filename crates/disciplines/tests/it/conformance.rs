@@ -318,6 +318,18 @@ fn the_same_run_twice_gives_the_same_decisions() {
 }
 
 #[test]
+fn a_scheduler_before_the_name_is_the_one_that_can_be_typed() {
+    for entry in catalogue::combined() {
+        let (scheduler, _) = entry.name.split_once(&format!("+{}", entry.key)).expect("both names");
+        let single = catalogue::find(entry.key).expect("it is there");
+        let typed = make_variant(single, &format!("scheduler = \"{scheduler}\""), Amount::Packets(40));
+        let named = build(entry.name, &Parameters::default(), &site(Amount::Packets(40)));
+        let named = Driver::new(named.unwrap_or_else(|error| panic!("{}: {error}", entry.name)));
+        assert_eq!(drive(named, &contest(20, 2000)), drive(typed, &contest(20, 2000)), "{}", entry.name);
+    }
+}
+
+#[test]
 fn under_mark_no_capable_packet_is_dropped_early() {
     for entry in catalogue::all() {
         let early_drops = |ecn| {

@@ -47,6 +47,11 @@ pub(super) fn sharing(
     }
 }
 
+/// The name of the table of parameters of `discipline`.
+pub(super) fn key(discipline: &str) -> &str {
+    catalogue::find(discipline).map_or(discipline, |entry| entry.key)
+}
+
 /// Disciplines that take a tree.
 fn of_trees() -> Vec<&'static str> {
     with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
@@ -79,7 +84,7 @@ fn refuse_typed_classes(
     match key {
         None => Ok(()),
         Some(key) => {
-            let path = format!("discipline.{discipline}.{key}");
+            let path = format!("discipline.{}.{key}", self::key(discipline));
             let why = "the classes of this file and its subscribers are the discipline's";
             Err(texts.refuse(&path, "there", why, "[[class]] and [subscribers] alone"))
         }
@@ -248,7 +253,9 @@ impl Making<'_> {
         let config = spec.check(&site)?;
         let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
-        let names: Vec<&str> = self.leaves.iter().flatten().copied().chain([self.shaping.leaf]).collect();
+        // By their tables: one scheduler in a leaf's name is not for other leaves with the same dropper.
+        let leaves = self.leaves.iter().flatten().copied().chain([self.shaping.leaf]);
+        let names: Vec<&str> = leaves.map(key).collect();
         let mut parameters = self.shaping.parameters.clone();
         if let Some(ecn) = ecn {
             names.iter().try_for_each(|leaf| catalogue::inherit_ecn(leaf, &mut parameters, ecn))?;

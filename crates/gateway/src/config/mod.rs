@@ -371,6 +371,7 @@ fn refuse_unused(
             shaping.iter().flatten().map(|shaping| shaping.leaf).chain(leaves.iter().copied().flatten()),
         );
     }
+    let mut used: Vec<&str> = used.into_iter().map(discipline::key).collect();
     match spec.discipline.typed().find(|typed| !used.contains(typed)) {
         None => Ok(()),
         Some(typed) => {

@@ -377,7 +377,7 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
     );
     let unable = with("red", flat).unwrap_err();
     assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it knows no classes, and some have a weight other than 1; allowed: `faba`, `hfaba`, `afd-sb`"), "{unable}");
-    for name in ["faba", "afd-nft", "drr", "sfq-start", "scfq", "fbfq", "wf2q+"] {
+    for name in ["faba", "afd-nft", "drr", "sfq-start", "scfq", "fbfq", "wf2q+", "drr+faba", "scfq+red"] {
         assert_eq!(with(name, flat), Ok(ClassSupport::Weights), "{name}");
     }
     assert_eq!(

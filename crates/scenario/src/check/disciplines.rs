@@ -52,12 +52,12 @@ impl Check<'_> {
         let entry =
             catalogue::find(&compared.name).map_err(|_| self.unknown_discipline(&named, &compared.name))?;
         let mut typed = compared.parameters.iter().flat_map(|parameters| parameters.typed());
-        if let Some(foreign) = typed.find(|&typed| typed != entry.name) {
+        if let Some(foreign) = typed.find(|&typed| typed != entry.key) {
             return self.refuse(Refusal {
                 path: &format!("{path}.parameters.{foreign}"),
                 given: "given".into(),
                 why: format!("the discipline there is `{}`", entry.name),
-                allowed: format!("parameters of `{}` only", entry.name),
+                allowed: format!("parameters of `{}` only", entry.key),
             });
         }
         Ok(())
@@ -109,8 +109,8 @@ impl Check<'_> {
             None => "discipline".into(),
         };
         if let Ok(Some(buffer)) = catalogue::own_buffer(&compared.name, compared.parameters(self.spec)) {
-            let name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
-            self.memory(&format!("{table}.{name}.buffer"), buffer, &topology.queues[at])?;
+            let key = catalogue::find(&compared.name).map_or("", |entry| entry.key);
+            self.memory(&format!("{table}.{key}.buffer"), buffer, &topology.queues[at])?;
         }
         match build::check_discipline(self.spec, topology, at, compared) {
             Ok(()) => Ok(()),

@@ -48,6 +48,24 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
 }
 
 #[test]
+fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
+    let both = read(&["expect=[]", "discipline.red.max_probability=0.5"], &["red", "drr+red"]).unwrap();
+    assert_eq!(labels(&both), ["red", "drr+red"]);
+    let typed = "disciplines=[{ name = \"red\", parameters = { red = { max_probability = 0.5, scheduler = \"drr\" } } }]";
+    let typed = drops(&read(&["expect=[]", typed], &[]).unwrap());
+    assert_eq!(drops(&both)[1].1, typed[0].1, "with what stands in [discipline.red]");
+    assert!(drops(&both)[0].1 != typed[0].1, "the scheduler makes a difference");
+
+    let none = refusal("disciplines=[\"drr+rde\"]");
+    assert!(none.contains("did you mean `drr+red`?"), "{none}");
+    let twice =
+        refusal("disciplines=[{ name = \"drr+red\", parameters = { red = { scheduler = \"scfq\" } } }]");
+    assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or none"), "{twice}");
+    let foreign = refusal("disciplines=[{ name = \"drr+red\", parameters = { drr = {} } }]");
+    assert!(foreign.contains("allowed: parameters of `red` only"), "{foreign}");
+}
+
+#[test]
 fn a_table_without_a_label_is_called_by_its_name_in_the_catalogue() {
     let scenario = read(&["expect=[]", "disciplines=[{ name = \"fifo\", parameters = {} }]"], &[]).unwrap();
     assert_eq!(labels(&scenario), ["tail-drop"]);
