@@ -267,6 +267,22 @@ pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
+/// The names that are allowed where `given` is none of them: those of the catalogue, or, where a scheduler stands before a `+`, those that
+/// begin with it.
+pub fn allowed(given: &str) -> Vec<&'static str> {
+    let is_of = |kind: &Kind, scheduler: &str| kind.name() == scheduler || kind.alias() == Some(scheduler);
+    let before = given.rsplit_once('+').map(|(before, _)| before);
+    match before.and_then(|before| Kind::ALL.into_iter().find(|kind| is_of(kind, before))) {
+        Some(kind) => {
+            combined().iter().filter(|entry| entry.scheduler == Some(kind)).map(|entry| entry.name).collect()
+        }
+        None => ENTRIES
+            .iter()
+            .flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()))
+            .collect(),
+    }
+}
+
 /// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
     ENTRIES
@@ -373,9 +389,7 @@ impl fmt::Display for UnknownDiscipline {
 }
 
 fn likely(given: &str) -> Vec<&'static str> {
-    let both = given.contains('+').then(|| combined().iter()).into_iter().flatten();
-    let every = ENTRIES.iter().chain(both);
-    spelling::likely(given, every.flat_map(|entry| entry.aliases.iter().copied().chain([entry.name])))
+    spelling::likely(given, allowed(given))
 }
 
 fn shortened(text: &str) -> String {

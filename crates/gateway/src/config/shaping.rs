@@ -155,14 +155,12 @@ fn lab(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<(Duration
 /// The catalogue's name of the discipline called `name`.
 pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
     catalogue::find(name).map(|entry| entry.name).map_err(|_| {
-        let every = catalogue::all().iter();
-        let names = every.flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()));
         texts.unknown(
             super::places::Origin::Unclaimed,
             path,
             "discipline",
             name,
-            names.map(Into::into).collect(),
+            catalogue::allowed(name).into_iter().map(Into::into).collect(),
         )
     })
 }

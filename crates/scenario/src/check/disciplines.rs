@@ -92,13 +92,12 @@ impl Check<'_> {
     }
 
     pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
-        let every = catalogue::all().iter();
-        let names = every.flat_map(|e| [e.name].into_iter().chain(e.aliases.iter().copied()));
         // A table's `name` is one of the catalogue; elsewhere labels will do.
         let takes_labels = !path.ends_with(".name");
         let own = self.own.iter().filter(|_| takes_labels);
         let labels = own.filter_map(|compared| compared.label.as_deref());
-        let (given, allowed) = (shortened(name), labels.chain(names).map(Into::into).collect());
+        let (given, allowed) =
+            (shortened(name), labels.chain(catalogue::allowed(name)).map(Into::into).collect());
         self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
     }
 

@@ -57,7 +57,7 @@ fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
     assert!(drops(&both)[0].1 != typed[0].1, "the scheduler makes a difference");
 
     let none = refusal("disciplines=[\"drr+rde\"]");
-    assert!(none.contains("did you mean `drr+red`?"), "{none}");
+    assert!(none.contains("did you mean `drr+red`?") && none.contains("`drr+fred`"), "{none}");
     let twice =
         refusal("disciplines=[{ name = \"drr+red\", parameters = { red = { scheduler = \"scfq\" } } }]");
     assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or none"), "{twice}");
