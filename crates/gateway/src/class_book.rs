@@ -4,6 +4,7 @@
 //! number of a leaf.
 
 use fairwire_core::Rate;
+use fairwire_metrics::class_shares::ClassDemand;
 use std::collections::HashMap;
 
 /// The way through the gateway.
@@ -45,6 +46,20 @@ pub struct Class {
     pub weight: f64,
     /// What it is promised and what it never passes, by the number of the [`Way`].
     pub bounds: [Bounds; 2],
+}
+
+impl Class {
+    /// What it asks of a link where it offers so many bit/s itself.
+    pub(crate) fn demand(&self, way: Way, offered: f64) -> ClassDemand {
+        let bounds = self.bounds[way as usize];
+        let bps = |rate: Rate| rate.bps() as f64;
+        ClassDemand {
+            weight: self.weight,
+            guaranteed: bounds.guaranteed.map_or(0.0, bps),
+            ceiling: bounds.ceiling.map_or(f64::INFINITY, bps),
+            ..ClassDemand::new(self.parent, offered)
+        }
+    }
 }
 
 /// What a class is.

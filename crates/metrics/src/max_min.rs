@@ -49,77 +49,6 @@ pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
     shares
 }
 
-/// A node of a tree of classes: a flow, or a class of nodes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// Its weight against its siblings, finite and above zero.
-    pub weight: f64,
-    /// What stands here.
-    pub kind: Kind,
-}
-
-/// What stands at a node of a tree of classes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    /// A flow.
-    Flow {
-        /// The most that it can use; [`f64::INFINITY`] for one that takes what it gets.
-        demand: f64,
-    },
-    /// A class, which shares what it gets among its members and claims what they claim together.
-    Class(Vec<Node>),
-}
-
-impl Node {
-    /// A flow of weight 1 that can use at most `demand`.
-    pub const fn flow(demand: f64) -> Self {
-        Node { weight: 1.0, kind: Kind::Flow { demand } }
-    }
-
-    /// A class of weight 1.
-    pub const fn class(members: Vec<Node>) -> Self {
-        Node { weight: 1.0, kind: Kind::Class(members) }
-    }
-
-    /// The same node with `weight`.
-    pub fn weighing(self, weight: f64) -> Self {
-        Node { weight, ..self }
-    }
-
-    /// The most that it can use: of a class, what its members can use together.
-    pub fn demand(&self) -> f64 {
-        match &self.kind {
-            Kind::Flow { demand } => *demand,
-            Kind::Class(members) => members.iter().map(Node::demand).sum(),
-        }
-    }
-}
-
-/// The hierarchical max-min shares of `capacity` among the flows under `root`, in the order in which they stand.
-///
-/// The members of each class share max-min fairly what the class got; what a class cannot use goes to its siblings.
-///
-/// # Panics
-/// As [`max_min`] does.
-pub fn hierarchical(root: &Node, capacity: f64) -> Vec<f64> {
-    let mut shares = Vec::new();
-    let granted = max_min(&[Claim { demand: root.demand(), weight: root.weight }], capacity);
-    pour(root, granted[0], &mut shares);
-    shares
-}
-
-fn pour(node: &Node, granted: f64, shares: &mut Vec<f64>) {
-    let Kind::Class(members) = &node.kind else {
-        shares.push(granted);
-        return;
-    };
-    let claims: Vec<Claim> =
-        members.iter().map(|member| Claim { demand: member.demand(), weight: member.weight }).collect();
-    for (member, granted) in members.iter().zip(max_min(&claims, granted)) {
-        pour(member, granted, shares);
-    }
-}
-
 /// The indices of `claims` in order of demand per weight: those that are satisfied first come first.
 fn by_demand(claims: &[Claim]) -> Vec<usize> {
     let height = |i: usize| claims[i].demand / claims[i].weight;
@@ -144,8 +73,86 @@ fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     sums
 }
 
+/// Hierarchical max-min fairness by its recursive definition, to which [`class_shares`](crate::class_shares::class_shares) is held.
+#[cfg(test)]
+pub(crate) mod oracle {
+    use super::{Claim, max_min};
+
+    /// A node of a tree of classes: a flow, or a class of nodes.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Node {
+        /// Its weight against its siblings, finite and above zero.
+        pub weight: f64,
+        /// What stands here.
+        pub kind: Kind,
+    }
+
+    /// What stands at a node of a tree of classes.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Kind {
+        /// A flow.
+        Flow {
+            /// The most that it can use; [`f64::INFINITY`] for one that takes what it gets.
+            demand: f64,
+        },
+        /// A class, which shares what it gets among its members and claims what they claim together.
+        Class(Vec<Node>),
+    }
+
+    impl Node {
+        /// A flow of weight 1 that can use at most `demand`.
+        pub const fn flow(demand: f64) -> Self {
+            Node { weight: 1.0, kind: Kind::Flow { demand } }
+        }
+
+        /// A class of weight 1.
+        pub const fn class(members: Vec<Node>) -> Self {
+            Node { weight: 1.0, kind: Kind::Class(members) }
+        }
+
+        /// The same node with `weight`.
+        pub fn weighing(self, weight: f64) -> Self {
+            Node { weight, ..self }
+        }
+
+        /// The most that it can use: of a class, what its members can use together.
+        pub fn demand(&self) -> f64 {
+            match &self.kind {
+                Kind::Flow { demand } => *demand,
+                Kind::Class(members) => members.iter().map(Node::demand).sum(),
+            }
+        }
+    }
+
+    /// The hierarchical max-min shares of `capacity` among the flows under `root`, in the order in which they stand.
+    ///
+    /// The members of each class share max-min fairly what the class got; what a class cannot use goes to its siblings.
+    ///
+    /// # Panics
+    /// As [`max_min`] does.
+    pub fn hierarchical(root: &Node, capacity: f64) -> Vec<f64> {
+        let mut shares = Vec::new();
+        let granted = max_min(&[Claim { demand: root.demand(), weight: root.weight }], capacity);
+        pour(root, granted[0], &mut shares);
+        shares
+    }
+
+    fn pour(node: &Node, granted: f64, shares: &mut Vec<f64>) {
+        let Kind::Class(members) = &node.kind else {
+            shares.push(granted);
+            return;
+        };
+        let claims: Vec<Claim> =
+            members.iter().map(|member| Claim { demand: member.demand(), weight: member.weight }).collect();
+        for (member, granted) in members.iter().zip(max_min(&claims, granted)) {
+            pour(member, granted, shares);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::oracle::{Kind, Node, hierarchical};
     use super::*;
     use proptest::prelude::*;
 

@@ -59,12 +59,12 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
             across.iter().map(|across| if are_below { cell(across, down) } else { cell(down, across) });
         (down.to_string(), cells.collect())
     };
-    let columns = match across.as_slice() {
-        // A single point has no name.
-        [""] => vec![named(measure)],
-        names => names.iter().map(|name| name.to_string()).collect(),
+    let (of, columns) = match across.as_slice() {
+        // A single point has no name: the measure stands above its column.
+        [""] => (String::new(), vec![named(measure)]),
+        names => (named(measure), names.iter().map(|name| name.to_string()).collect()),
     };
-    Crosstab { of: named(measure), columns, rows: down.iter().map(row).collect() }
+    Crosstab { of, columns, rows: down.iter().map(row).collect() }
 }
 
 fn with_printed<'a>(exhibit: &'a Exhibit, number: &'a Number) -> Cell<'a> {

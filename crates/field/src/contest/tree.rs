@@ -1,8 +1,8 @@
 //! The oracle's tree: the classes of a contest with its flows in their places.
 
 use crate::config::Branch;
-use fairwire_metrics::max_min::{Kind, Node, hierarchical};
-use std::collections::BTreeSet;
+use fairwire_metrics::class_shares::{ClassDemand, class_shares};
+use std::collections::BTreeMap;
 
 /// A flow for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,50 +18,29 @@ pub struct Claimant {
 /// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
 /// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
 pub fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
-    let mut order = Vec::new(); // claimants as they stand in the tree
-    let mut members = children(branches, None, claimants, &mut order);
-    let unclaimed = flows(claimants, None, &mut order);
-    match branches.is_empty() {
-        true => {
-            members.extend(unclaimed);
-            let hosts: BTreeSet<usize> = claimants.iter().filter_map(|claimant| claimant.leaf).collect();
-            members
-                .extend(hosts.into_iter().map(|host| Node::class(flows(claimants, Some(host), &mut order))));
-        }
-        false if unclaimed.is_empty() => {}
-        false => members.push(Node::class(unclaimed)),
+    let mut tree: Vec<ClassDemand> = Vec::new();
+    let mut names = BTreeMap::new();
+    for branch in branches {
+        let parent = branch.parent.map(|parent| names[parent]);
+        names.insert(branch.name, tree.len() as u32);
+        tree.push(ClassDemand { weight: branch.weight, ..ClassDemand::new(parent, 0.0) });
     }
-    let mut shares = vec![0.0; claimants.len()];
-    for (claimant, share) in order.into_iter().zip(hierarchical(&Node::class(members), capacity)) {
-        shares[claimant] = share;
-    }
-    shares
-}
-
-fn children(
-    branches: &[Branch],
-    above: Option<&str>,
-    claimants: &[Claimant],
-    order: &mut Vec<usize>,
-) -> Vec<Node> {
-    let mut nodes = Vec::new();
-    for (at, branch) in branches.iter().enumerate().filter(|(_, branch)| branch.parent == above) {
-        let members = match branch.subscribers {
-            Some(_) => flows(claimants, Some(at), order),
-            None => children(branches, Some(branch.name), claimants, order),
-        };
-        nodes.push(Node { weight: branch.weight, kind: Kind::Class(members) });
-    }
-    nodes
-}
-
-fn flows(claimants: &[Claimant], leaf: Option<usize>, order: &mut Vec<usize>) -> Vec<Node> {
-    let own = claimants.iter().enumerate().filter(|(_, claimant)| claimant.leaf == leaf);
-    own.map(|(at, claimant)| {
-        order.push(at);
-        Node::flow(claimant.demand)
-    })
-    .collect()
+    // Hosts, and what is nobody's beside classes, get classes of their own, of weight 1.
+    let mut others = BTreeMap::new();
+    let mut class_of = |leaf: Option<usize>, tree: &mut Vec<ClassDemand>| match leaf {
+        Some(leaf) if !branches.is_empty() => Some(leaf as u32),
+        None if branches.is_empty() => None,
+        other => Some(*others.entry(other).or_insert_with(|| {
+            tree.push(ClassDemand::new(None, 0.0));
+            tree.len() as u32 - 1
+        })),
+    };
+    let parents: Vec<_> = claimants.iter().map(|claimant| class_of(claimant.leaf, &mut tree)).collect();
+    let flows = tree.len();
+    tree.extend(
+        parents.iter().zip(claimants).map(|(parent, claimant)| ClassDemand::new(*parent, claimant.demand)),
+    );
+    class_shares(&tree, capacity).split_off(flows)
 }
 
 #[cfg(test)]

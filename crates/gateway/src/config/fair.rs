@@ -1,67 +1,15 @@
 //! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees first and ceilings last.
 
 use crate::class_book::{ClassBook, Way};
+use fairwire_metrics::class_shares::{ClassDemand, class_shares};
 
 /// Bit/s of each class, by number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
-    let mut below: Vec<Vec<u32>> = vec![Vec::new(); book.len()];
-    let mut root = Vec::new();
-    for (number, class) in book.iter() {
-        match class.parent {
-            Some(parent) => below[parent as usize].push(number),
-            None => root.push(number),
-        }
-    }
-    let wants = wants(book, way, &below);
-    let mut shares = vec![0.0; book.len()];
-    deal(rate_bps, &root, &wants, &mut shares);
-    for number in 0..book.len() {
-        deal(shares[number], &below[number], &wants, &mut shares);
-    }
-    shares
-}
-
-/// What a class can claim and what it can use.
-#[derive(Clone, Copy)]
-struct Want {
-    guaranteed: f64,
-    most: f64,
-    weight: f64,
-}
-
-fn wants(book: &ClassBook, way: Way, below: &[Vec<u32>]) -> Vec<Want> {
-    let mut wants = vec![Want { guaranteed: 0.0, most: f64::INFINITY, weight: 1.0 }; book.len()];
-    for number in (0..book.len()).rev() {
-        let class = book.class(number as u32).expect("numbers are of the book");
-        let bounds = class.bounds[way as usize];
-        let sum = |part: fn(&Want) -> f64| {
-            below[number].iter().map(|&child| part(&wants[child as usize])).sum::<f64>()
-        };
-        let used = if below[number].is_empty() { f64::INFINITY } else { sum(|want| want.most) };
-        let guaranteed =
-            bounds.guaranteed.map_or_else(|| sum(|want| want.guaranteed), |rate| rate.bps() as f64);
-        let most = bounds.ceiling.map_or(f64::INFINITY, |rate| rate.bps() as f64).min(used);
-        wants[number] = Want { guaranteed, most, weight: class.weight };
-    }
-    wants
-}
-
-/// Deals `total` out to `classes`: to each its guarantee, and the rest by weight among those below their ceilings.
-fn deal(total: f64, classes: &[u32], wants: &[Want], shares: &mut [f64]) {
-    let want = |class: &u32| wants[*class as usize];
-    let promised: f64 = classes.iter().map(|class| want(class).guaranteed.min(want(class).most)).sum();
-    let mut left = (total - promised).max(0.0);
-    let mut weights: f64 = classes.iter().map(|class| want(class).weight).sum();
-    // Those who are full first leave the most to the others.
-    let room = |class: &u32| (want(class).most - want(class).guaranteed).max(0.0) / want(class).weight;
-    let mut order = classes.to_vec();
-    order.sort_by(|a, b| room(a).total_cmp(&room(b)));
-    for class in order {
-        let Want { guaranteed, most, weight } = want(&class);
-        let extra = (left * weight / weights).min((most - guaranteed).max(0.0));
-        shares[class as usize] = guaranteed.min(most) + extra;
-        (left, weights) = (left - extra, weights - weight);
-    }
+    let demand = |(number, class): (u32, &crate::class_book::Class)| {
+        // A class above others takes what they take.
+        class.demand(way, if book.is_leaf(number) { f64::INFINITY } else { 0.0 })
+    };
+    class_shares(&book.iter().map(demand).collect::<Vec<ClassDemand>>(), rate_bps)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! What is made of the copies of one way: rates, the busiest flows, fair shares.
 
 use super::about::About;
-use super::fair::{self, Wish};
 use super::sample::{Counts, Kept, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
 use crate::class_book::Way;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::Duration;
+use fairwire_metrics::class_shares::{ClassDemand, class_shares};
 use fairwire_metrics::jain;
 
 /// The most flows in a snapshot.
@@ -113,17 +113,13 @@ impl Digest {
             let counts = newest.classes[place].since(&oldest.classes[place]);
             self.rates[place] = Rates::of(counts, newest.class_time(place).since(oldest.class_time(place)));
         }
-        let bps = |rate: Option<Rate>| rate.map(|rate| rate.bps() as f64);
-        let wish = |(number, class): (u32, &crate::class_book::Class)| Wish {
-            parent: class.parent,
-            weight: weights[number as usize],
-            offered: self.rates[number as usize].offered_bps,
-            guaranteed: bps(class.bounds[way as usize].guaranteed).unwrap_or(0.0),
-            ceiling: bps(class.bounds[way as usize].ceiling).unwrap_or(f64::INFINITY),
+        let demand = |(number, class): (u32, &crate::class_book::Class)| {
+            let own = class.demand(way, self.rates[number as usize].offered_bps);
+            ClassDemand { weight: weights[number as usize], ..own }
         };
-        let wishes: Vec<Wish> = about.book.iter().map(wish).collect();
+        let demands: Vec<ClassDemand> = about.book.iter().map(demand).collect();
         let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
-        self.fair_bps = fair::shares(&wishes, left);
+        self.fair_bps = class_shares(&demands, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
             // Members stand after the class above them: theirs are summed up when they are reached.

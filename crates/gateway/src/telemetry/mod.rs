@@ -8,7 +8,6 @@ mod board;
 pub mod capture;
 mod digest;
 pub mod exposition;
-pub mod fair;
 mod http;
 mod observer;
 pub mod process;
