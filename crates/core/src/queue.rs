@@ -161,24 +161,26 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.scheduler.clock(now);
-        while let Some(key) = self.scheduler.next(&self.buffer) {
+        while let Some(key) = self.scheduler.choose(&self.buffer) {
             let mut packet = self.buffer.remove(key);
             self.dropper.tracked(&packet, false, &self.buffer);
             if self.scheduler.found_empty() {
                 self.dropper.found_empty(&self.buffer, now);
             }
             match self.dropper.on_departure(&packet, &self.buffer, now) {
-                Verdict::Pass => return Some(packet),
+                Verdict::Pass => {}
                 Verdict::Signal(cause) if self.marks(&packet) => {
                     packet.ecn = Ecn::Ce;
                     signals.marked(&packet, cause);
-                    return Some(packet);
                 }
                 Verdict::Signal(cause) | Verdict::Drop(cause) => {
-                    self.scheduler.unsent(&packet, &self.buffer);
+                    self.scheduler.skip(&packet, &self.buffer);
                     signals.dropped(packet, cause);
+                    continue;
                 }
             }
+            self.scheduler.charge(&packet, &self.buffer);
+            return Some(packet);
         }
         self.dropper.idle(now);
         None

@@ -22,17 +22,21 @@ pub trait Scheduler: Send {
     /// A packet has just been put into the buffer, into the queue [`Buffer::changed_flow`].
     fn inserted(&mut self, _key: Key, _buffer: &Buffer) {}
 
-    /// A packet is about to leave other than by [`next`](Scheduler::next): repair tags and rings. It is still in the
+    /// A packet is about to leave other than by [`choose`](Scheduler::choose): repair tags and rings. It is still in the
     /// buffer.
     fn evicting(&mut self, _key: Key, _buffer: &Buffer) {}
 
-    /// The packet to send now; `None` only when the buffer is empty. The queue takes it out right after.
-    fn next(&mut self, buffer: &Buffer) -> Option<Key>;
+    /// The packet to send now; `None` only when the buffer is empty. The queue takes it out right after, and says by
+    /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip) what became of it.
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key>;
 
-    /// The packet that [`next`](Scheduler::next) gave last was dropped rather than sent: it costs its flow nothing.
-    fn unsent(&mut self, _packet: &Packet, _buffer: &Buffer) {}
+    /// The packet chosen is sent: it costs its flow, [`Buffer::changed_flow`], which it has left.
+    fn charge(&mut self, _packet: &Packet, _buffer: &Buffer) {}
 
-    /// Was the queue of the packet that [`next`](Scheduler::next) gave last asked in vain since its packet before? Told by a
+    /// The packet chosen is dropped rather than sent: it costs its flow, [`Buffer::changed_flow`], nothing.
+    fn skip(&mut self, _packet: &Packet, _buffer: &Buffer) {}
+
+    /// Was the queue of the packet that [`choose`](Scheduler::choose) gave last asked in vain since its packet before? Told by a
     /// scheduler whose dropper wants to know.
     fn found_empty(&self) -> bool {
         false
@@ -57,7 +61,7 @@ impl Scheduler for Fcfs {
     }
 
     #[inline]
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         buffer.oldest()
     }
 }

@@ -141,11 +141,16 @@ impl Scheduler for AnyScheduler {
     fn evicting(&mut self, key: Key, buffer: &Buffer) {
         each!(self, scheduler => scheduler.evicting(key, buffer));
     }
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
-        each!(self, scheduler => scheduler.next(buffer))
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+        each!(self, scheduler => scheduler.choose(buffer))
     }
-    fn unsent(&mut self, packet: &Packet, buffer: &Buffer) {
-        each!(self, scheduler => scheduler.unsent(packet, buffer));
+    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.charge(packet, buffer));
+    }
+
+    #[inline]
+    fn skip(&mut self, packet: &Packet, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.skip(packet, buffer));
     }
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         each!(self, scheduler => scheduler.reweigh(class, weight))

@@ -240,14 +240,6 @@ pub struct Drr {
     filling: Option<Quantum>,
     /// `None` where all have the weight 1.
     weights: Option<WeightOf>,
-    sent: Option<Sent>,
-}
-
-/// What [`Scheduler::next`] gave last.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    flow: u32,
-    is_last: bool,
 }
 
 impl Drr {
@@ -260,7 +252,6 @@ impl Drr {
             quantum: u64::from(terms.quantum) << FRACTION_BITS,
             filling: None,
             weights: (!terms.weights.is_equal()).then(|| terms.weights.clone()),
-            sent: None,
         }
     }
 
@@ -376,7 +367,7 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         if self.current == NONE {
             return None;
         }
@@ -386,25 +377,24 @@ impl Scheduler for Drr {
             let flow = self.current;
             let backlog = buffer.flow_at(flow as usize);
             let head = buffer.flow_head(backlog);
-            let cost = cost(buffer.packet(head));
-            let turn = &mut self.turns[flow as usize];
-            if cost <= turn.deficit {
-                turn.deficit -= cost;
-                let is_last = buffer.flow_backlog(backlog).packets == 1;
-                if is_last {
-                    self.leave(flow);
-                }
-                self.sent = Some(Sent { flow, is_last });
+            if cost(buffer.packet(head)) <= self.turns[flow as usize].deficit {
                 return Some(head);
             }
             visits = self.pass(visits, head, buffer);
         }
     }
 
-    fn unsent(&mut self, packet: &Packet, _: &Buffer) {
-        // A queue that is empty now has nothing to spend it on; its next packet begins with a quantum anyway.
-        if let Some(Sent { flow, is_last: false }) = self.sent.take() {
-            self.turns[flow as usize].deficit += cost(packet);
+    #[inline]
+    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+        self.turns[buffer.changed_flow().index()].deficit -= cost(packet);
+        self.skip(packet, buffer);
+    }
+
+    #[inline]
+    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
+        let flow = buffer.changed_flow();
+        if buffer.flow_backlog(flow).packets == 0 {
+            self.leave(flow.index() as u32);
         }
     }
 

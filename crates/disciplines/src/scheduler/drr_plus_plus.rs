@@ -298,7 +298,7 @@ impl Scheduler for DrrPlusPlus {
     }
 
     #[inline]
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         self.follow(buffer);
         // Where the round of old queues began that nobody has sent in yet.
         let mut round = NONE;
@@ -330,7 +330,6 @@ impl Scheduler for DrrPlusPlus {
             if let (Some(flow), true) = (turn.flow, turn.packets > 0) {
                 let key = buffer.flow_head(flow);
                 turn.packets -= 1;
-                turn.credit -= i64::from(buffer.packet(key).len) * BYTE;
                 self.found_empty = core::mem::take(&mut turn.found_empty);
                 self.served = queue;
                 return Some(key);
@@ -349,10 +348,13 @@ impl Scheduler for DrrPlusPlus {
         }
     }
 
-    fn unsent(&mut self, packet: &Packet, _: &Buffer) {
-        let turn = &mut self.turns[self.served as usize];
-        turn.credit += i64::from(packet.len) * BYTE;
-        if turn.packets == 0 {
+    #[inline]
+    fn charge(&mut self, packet: &Packet, _: &Buffer) {
+        self.turns[self.served as usize].credit -= i64::from(packet.len) * BYTE;
+    }
+
+    fn skip(&mut self, _: &Packet, _: &Buffer) {
+        if self.turns[self.served as usize].packets == 0 {
             self.just_emptied = self.served;
         }
     }

@@ -58,8 +58,8 @@
 use super::entry::{Checked, MakesRoom, Typed};
 use super::finished::Account;
 use super::fluid::Fluid;
-use super::heap::{Heap, Rank};
-use super::standing::Standing;
+use super::heap::Heap;
+use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
@@ -70,7 +70,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
-    Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+    Buffer, Discipline, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,17 +213,6 @@ pub struct Fbfq {
     /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
     heads: Box<[Head]>,
     finishes: Heap,
-    sent: Option<Sent>,
-}
-
-/// What [`Scheduler::next`] gave last, and how things stood before.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    flow: usize,
-    name: FlowHash,
-    head: Head,
-    rank: Rank,
-    is_last: bool,
 }
 
 impl Fbfq {
@@ -236,7 +225,6 @@ impl Fbfq {
             frames: Frames { length, begin: 0, current: 0, queues: [0; FRAMES] },
             heads: vec![Head::default(); queues].into(),
             finishes: Heap::new(queues),
-            sent: None,
         }
     }
 
@@ -249,6 +237,12 @@ impl Fbfq {
 
     fn stop(&mut self, flow: usize) {
         self.frames.queues[self.heads[flow].frame] -= 1;
+    }
+
+    /// The last packet of a queue is gone; it would go on from `tag`.
+    fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
+        self.finishes.remove(key.index());
+        self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
     /// `packet` comes to the head of a queue.
@@ -300,46 +294,46 @@ impl Scheduler for Fbfq {
         }
     }
 
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         self.fluid.sent();
-        let Some((finish, flow)) = self.finishes.least() else {
+        let Some((_, flow)) = self.finishes.least() else {
             self.fluid.idle();
             self.frames.begin = self.fluid.virtual_time();
             return None;
         };
         self.frames.go_on();
         self.fluid.raise(self.frames.begin);
-        let (key, head) = (buffer.flow_at(flow), self.heads[flow]);
-        let packet = buffer.flow_head(key);
-        let next = buffer.flow_newer(packet);
-        let (name, rank) = (buffer.flow_hash(key), self.finishes.rank(flow));
-        self.sent = Some(Sent { flow, name, head, rank, is_last: next.is_none() });
-        self.stop(flow);
-        self.fluid.send(buffer.packet(packet).len, finish);
-        match next {
-            Some(next) => {
-                self.start(flow, finish);
-                self.reweigh(flow, buffer.packet(next));
-                self.finishes.change(flow, self.finish(flow, buffer.packet(next)));
-            }
-            None => {
-                self.finishes.remove(flow);
-                self.fluid.leave(name, Account { tag: finish, weight: head.weight });
-            }
-        }
-        Some(packet)
+        Some(buffer.flow_head(buffer.flow_at(flow)))
     }
 
-    fn unsent(&mut self, _: &Packet, buffer: &Buffer) {
-        let Some(Sent { flow, name, head, rank, is_last }) = self.sent.take() else { return };
-        self.fluid.unsend();
-        if is_last {
-            return self.fluid.leave_again(name, Account { tag: head.start, weight: head.weight });
-        }
+    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let (flow, finish) = (key.index(), self.finishes.rank(key.index()).tag);
         self.stop(flow);
-        self.start(flow, head.start);
-        let tag = self.finish(flow, buffer.packet(buffer.flow_head(buffer.flow_at(flow))));
-        self.finishes.restore(flow, Rank { tag, ..rank });
+        self.fluid.send(packet.len, finish);
+        match head(key, buffer) {
+            Some(next) => {
+                self.start(flow, finish);
+                self.reweigh(flow, next);
+                self.finishes.change(flow, self.finish(flow, next));
+            }
+            None => self.leave(key, finish, buffer),
+        }
+    }
+
+    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let flow = key.index();
+        match head(key, buffer) {
+            Some(next) => {
+                self.reweigh(flow, next);
+                self.finishes.retag(flow, self.finish(flow, next));
+            }
+            None => {
+                self.stop(flow);
+                self.leave(key, self.heads[flow].start, buffer);
+            }
+        }
     }
 
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {

@@ -114,14 +114,6 @@ impl Fluid {
         self.weight -= gone.map_or(0, |gone| u128::from(gone.weight));
     }
 
-    /// `flow`, which has just left, did not send what it was charged for.
-    pub fn leave_again(&mut self, flow: FlowHash, account: Account) {
-        if self.finished.recall(flow).is_none() {
-            self.weight += u128::from(account.weight);
-        }
-        self.leave(flow, account);
-    }
-
     /// Whatever was being sent has been sent.
     pub fn sent(&mut self) {
         self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
@@ -132,11 +124,6 @@ impl Fluid {
     pub fn send(&mut self, bytes: u32, finish: Tag) {
         self.sending = Sending { bytes, since: self.now, counted: 0 };
         self.latest = self.latest.max(finish);
-    }
-
-    /// The packet was not sent after all.
-    pub fn unsend(&mut self) {
-        self.sending = Sending::default();
     }
 
     /// Virtual time is at least `tag`: whoever waits is ahead of it.

@@ -358,7 +358,7 @@ impl Scheduler for Hosts {
         self.turns[self.queues[queue].host as usize].packets -= 1;
     }
 
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         let Hosts { quantum, queues, flows, hosts, turns, index, free, round, .. } = self;
         let host = round.next(turns, quantum, |host| {
             // Nothing of it waited for a round: its flows are new when they come again.
@@ -373,20 +373,17 @@ impl Scheduler for Hosts {
         let queue =
             hosts[host as usize].flows.next(flows, quantum, |queue| queues[queue as usize].host = NONE)?;
         let key = buffer.flow_head(queues[queue as usize].flow.expect("its packets wait"));
-        let cost = i64::from(buffer.packet(key).len) * BYTE;
-        for member in [&mut flows[queue as usize], &mut turns[host as usize]] {
-            member.packets -= 1;
-            member.credit -= cost;
-        }
+        flows[queue as usize].packets -= 1;
+        turns[host as usize].packets -= 1;
         self.served = queue;
         Some(key)
     }
 
-    fn unsent(&mut self, packet: &Packet, _: &Buffer) {
+    fn charge(&mut self, packet: &Packet, _: &Buffer) {
         let cost = i64::from(packet.len) * BYTE;
         let host = self.queues[self.served as usize].host;
-        self.flows[self.served as usize].credit += cost;
-        self.turns[host as usize].credit += cost;
+        self.flows[self.served as usize].credit -= cost;
+        self.turns[host as usize].credit -= cost;
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

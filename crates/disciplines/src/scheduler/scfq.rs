@@ -43,8 +43,8 @@
 //! ```
 
 use super::entry::{Checked, MakesRoom, Typed};
-use super::heap::{Heap, Rank};
-use super::standing::Standing;
+use super::heap::Heap;
+use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
@@ -149,17 +149,6 @@ pub struct Scfq {
     starts: Box<[Tag]>,
     /// The backlogged queues by the finish tag of their heads.
     finishes: Heap,
-    sent: Option<Sent>,
-}
-
-/// What [`Scheduler::next`] gave last, and how things stood before.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    virtual_time: Tag,
-    flow: usize,
-    start: Tag,
-    /// The turn of the queue; `None` where the packet was its last.
-    rank: Option<Rank>,
 }
 
 impl Scfq {
@@ -171,7 +160,6 @@ impl Scfq {
             virtual_time: 0,
             starts: vec![0; queues].into(),
             finishes: Heap::new(queues),
-            sent: None,
         }
     }
 
@@ -198,32 +186,27 @@ impl Scheduler for Scfq {
         }
     }
 
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
-        let (finish, flow) = self.finishes.least()?;
-        let head = buffer.flow_head(buffer.flow_at(flow));
-        let next = buffer.flow_newer(head);
-        self.sent = Some(Sent {
-            virtual_time: self.virtual_time,
-            flow,
-            start: self.starts[flow],
-            rank: next.map(|_| self.finishes.rank(flow)),
-        });
-        self.starts[flow] = finish;
-        self.virtual_time = self.virtual_time.max(finish);
-        match next {
-            Some(next) => self.finishes.change(flow, self.finish(flow, buffer.packet(next))),
-            None => self.finishes.remove(flow),
-        }
-        Some(head)
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+        let (_, flow) = self.finishes.least()?;
+        Some(buffer.flow_head(buffer.flow_at(flow)))
     }
 
-    fn unsent(&mut self, _: &Packet, buffer: &Buffer) {
-        let Some(Sent { virtual_time, flow, start, rank }) = self.sent.take() else { return };
-        self.virtual_time = virtual_time;
-        if let Some(Rank { turn, .. }) = rank {
-            self.starts[flow] = start;
-            let head = buffer.packet(buffer.flow_head(buffer.flow_at(flow)));
-            self.finishes.restore(flow, Rank { tag: self.finish(flow, head), turn });
+    fn charge(&mut self, _: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let (flow, finish) = (key.index(), self.finishes.rank(key.index()).tag);
+        self.starts[flow] = finish;
+        self.virtual_time = self.virtual_time.max(finish);
+        match head(key, buffer) {
+            Some(next) => self.finishes.change(flow, self.finish(flow, next)),
+            None => self.finishes.remove(flow),
+        }
+    }
+
+    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        match head(key, buffer) {
+            Some(next) => self.finishes.retag(key.index(), self.finish(key.index(), next)),
+            None => self.finishes.remove(key.index()),
         }
     }
 

@@ -46,8 +46,8 @@
 
 use super::entry::{Checked, MakesRoom, Typed};
 use super::finished::{Account, Finished};
-use super::heap::{Heap, Rank};
-use super::standing::Standing;
+use super::heap::Heap;
+use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
@@ -154,17 +154,6 @@ pub struct Sfq {
     /// The backlogged queues by start tag: one for the queue, which a push-out does not move.
     starts: Heap,
     finished: Finished,
-    sent: Option<Sent>,
-}
-
-/// What [`Scheduler::next`] gave last, and how things stood before.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    virtual_time: Tag,
-    flow: usize,
-    name: FlowHash,
-    rank: Rank,
-    is_last: bool,
 }
 
 impl Sfq {
@@ -177,7 +166,6 @@ impl Sfq {
             latest: 0,
             starts: Heap::new(queues),
             finished: Finished::beside(queues),
-            sent: None,
         }
     }
 
@@ -207,40 +195,39 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         // What virtual time has reached is the same remembered or forgotten. At most one flow is remembered per packet that
         // leaves, so two at a time keep up.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
-        let Some((start, flow)) = self.starts.least() else {
+        let Some((_, flow)) = self.starts.least() else {
             self.virtual_time = self.latest;
             return None;
         };
-        let key = buffer.flow_at(flow);
-        let head = buffer.flow_head(key);
-        let is_last = buffer.flow_newer(head).is_none();
-        let (name, rank) = (buffer.flow_hash(key), self.starts.rank(flow));
-        self.sent = Some(Sent { virtual_time: self.virtual_time, flow, name, rank, is_last });
-        self.virtual_time = start;
-        let finish = start + self.price.of(buffer.packet(head));
-        self.latest = self.latest.max(finish);
-        if is_last {
-            self.starts.remove(flow);
-            self.remember(name, finish);
-        } else {
-            self.starts.change(flow, finish);
-        }
-        Some(head)
+        Some(buffer.flow_head(buffer.flow_at(flow)))
     }
 
-    fn unsent(&mut self, _: &Packet, _: &Buffer) {
-        let Some(Sent { virtual_time, flow, name, rank, is_last }) = self.sent.take() else { return };
-        self.virtual_time = virtual_time;
-        if is_last {
-            self.finished.recall(name);
-            self.remember(name, rank.tag);
-        } else {
-            self.starts.restore(flow, rank);
+    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let start = self.starts.rank(key.index()).tag;
+        let finish = start + self.price.of(packet);
+        self.virtual_time = start;
+        self.latest = self.latest.max(finish);
+        match head(key, buffer) {
+            Some(_) => self.starts.change(key.index(), finish),
+            None => {
+                self.starts.remove(key.index());
+                self.remember(buffer.flow_hash(key), finish);
+            }
+        }
+    }
+
+    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        if head(key, buffer).is_none() {
+            let start = self.starts.rank(key.index()).tag;
+            self.starts.remove(key.index());
+            self.remember(buffer.flow_hash(key), start);
         }
     }
 

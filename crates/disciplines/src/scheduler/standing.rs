@@ -1,6 +1,6 @@
 //! Where a packet stands in its flow's queue: what a scheduler must know when a packet leaves.
 
-use fairwire_core::{Buffer, Key};
+use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
 /// Where a waiting packet stands in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,4 +25,10 @@ impl Standing {
             None => Standing::Only,
         }
     }
+}
+
+/// The first packet of `flow`, from which one has just gone; `None` if that was its last.
+#[inline]
+pub fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
+    (buffer.flow_backlog(flow).packets > 0).then(|| buffer.packet(buffer.flow_head(flow)))
 }

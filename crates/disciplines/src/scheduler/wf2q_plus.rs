@@ -50,8 +50,8 @@
 use super::entry::{Checked, MakesRoom, Typed};
 use super::finished::Account;
 use super::fluid::Fluid;
-use super::heap::{Heap, Rank};
-use super::standing::Standing;
+use super::heap::Heap;
+use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Tag};
 use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
@@ -62,7 +62,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+    Buffer, Discipline, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,17 +165,6 @@ pub struct Wf2qPlus {
     heads: Box<[Head]>,
     eligible: Heap,
     early: Heap,
-    sent: Option<Sent>,
-}
-
-/// What [`Scheduler::next`] gave last, and how things stood before.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    flow: usize,
-    name: FlowHash,
-    head: Head,
-    rank: Rank,
-    is_last: bool,
 }
 
 impl Wf2qPlus {
@@ -187,7 +176,6 @@ impl Wf2qPlus {
             heads: vec![Head::default(); queues].into(),
             eligible: Heap::new(queues),
             early: Heap::new(queues),
-            sent: None,
         }
     }
 
@@ -206,6 +194,11 @@ impl Wf2qPlus {
             true => self.eligible.remove(flow),
             false => self.early.remove(flow),
         }
+    }
+
+    /// The last packet of a queue is gone; it would go on from `tag`.
+    fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
+        self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
     /// `packet` comes to the head of a queue.
@@ -267,43 +260,45 @@ impl Scheduler for Wf2qPlus {
         }
     }
 
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         self.fluid.sent();
         self.let_start(buffer);
-        let Some((finish, flow)) = self.eligible.least() else {
+        let Some((_, flow)) = self.eligible.least() else {
             self.fluid.idle();
             return None;
         };
-        let (key, head) = (buffer.flow_at(flow), self.heads[flow]);
-        let packet = buffer.flow_head(key);
-        let next = buffer.flow_newer(packet);
-        let (name, rank) = (buffer.flow_hash(key), self.eligible.rank(flow));
-        self.sent = Some(Sent { flow, name, head, rank, is_last: next.is_none() });
-        self.eligible.remove(flow);
-        self.heads[flow].start = finish;
-        self.fluid.send(buffer.packet(packet).len, finish);
-        match next {
-            Some(next) => {
-                self.reweigh(flow, buffer.packet(next));
-                self.enter(flow, buffer.packet(next));
-            }
-            None => self.fluid.leave(name, Account { tag: finish, weight: head.weight }),
-        }
-        Some(packet)
+        Some(buffer.flow_head(buffer.flow_at(flow)))
     }
 
-    fn unsent(&mut self, _: &Packet, buffer: &Buffer) {
-        let Some(Sent { flow, name, head, rank, is_last }) = self.sent.take() else { return };
-        self.fluid.unsend();
-        if is_last {
-            return self.fluid.leave_again(name, Account { tag: head.start, weight: head.weight });
+    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let (flow, finish) = (key.index(), self.eligible.rank(key.index()).tag);
+        self.eligible.remove(flow);
+        self.heads[flow].start = finish;
+        self.fluid.send(packet.len, finish);
+        match head(key, buffer) {
+            Some(next) => {
+                self.reweigh(flow, next);
+                self.enter(flow, next);
+            }
+            None => self.leave(key, finish, buffer),
         }
-        self.take_out(flow);
-        let packet = buffer.packet(buffer.flow_head(buffer.flow_at(flow)));
-        self.heads[flow].start = head.start;
-        self.enter(flow, packet);
-        // It was eligible before, and virtual time has not gone back.
-        self.eligible.restore(flow, Rank { tag: head.start + self.fluid.price().of(packet), ..rank });
+    }
+
+    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
+        let key = buffer.changed_flow();
+        let (flow, start) = (key.index(), self.heads[key.index()].start);
+        match head(key, buffer) {
+            Some(next) => {
+                self.reweigh(flow, next);
+                // It was eligible, and virtual time has not gone back.
+                self.eligible.retag(flow, start + self.fluid.price().of(next));
+            }
+            None => {
+                self.eligible.remove(flow);
+                self.leave(key, start, buffer);
+            }
+        }
     }
 
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {

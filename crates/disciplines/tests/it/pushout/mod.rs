@@ -54,7 +54,7 @@ impl Scheduler for Lottery {
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         buffer.random_flow(&mut self.0).map(|flow| buffer.flow_head(flow))
     }
 }

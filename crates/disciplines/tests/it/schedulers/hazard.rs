@@ -18,7 +18,7 @@ impl Scheduler for ArrivalTags {
         *last = self.virtual_time.max(*last) + u64::from(*len);
         self.tags[key.index()] = *last;
     }
-    fn next(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
         let heads = buffer.flows().map(|flow| buffer.flow_head(flow));
         let key = heads.min_by_key(|key| self.tags[key.index()])?;
         self.virtual_time = self.tags[key.index()];
