@@ -61,6 +61,7 @@ fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let collected = text.lines().find_map(|line| line.split("Collected :").nth(1));
     let count = collected
         .and_then(|count| count.trim().parse().ok())
+        .filter(|count| *count > 0) // a program without names has nothing to toggle at
         .unwrap_or_else(|| panic!("no count for {child:?}: {text}"));
     (count, String::from_utf8_lossy(&output.stdout).into_owned())
 }

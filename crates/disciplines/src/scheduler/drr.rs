@@ -386,15 +386,15 @@ impl Scheduler for Drr {
 
     #[inline]
     fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
-        self.turns[buffer.changed_flow().index()].deficit -= cost(packet);
+        // The flow whose turn it is: a turn that is over goes on at the next choice.
+        self.turns[self.current as usize].deficit -= cost(packet);
         self.skip(packet, buffer);
     }
 
     #[inline]
     fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        let flow = buffer.changed_flow();
-        if buffer.flow_backlog(flow).packets == 0 {
-            self.leave(flow.index() as u32);
+        if buffer.flow_backlog(buffer.changed_flow()).packets == 0 {
+            self.leave(self.current);
         }
     }
 
