@@ -262,12 +262,14 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     ENTRIES.iter().filter(takes_any).flat_map(with).collect()
 });
 
-/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and kept.
+/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and
+/// kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The names that are allowed where `given` is none of them: those of the catalogue, or, where a scheduler stands before a `+`, those that
+/// The names that are allowed where `given` is none of them: those of the catalogue, or, where a scheduler stands before a
+/// `+`, those that
 /// begin with it.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let is_of = |kind: &Kind, scheduler: &str| kind.name() == scheduler || kind.alias() == Some(scheduler);

@@ -2,7 +2,7 @@
 
 use crate::catalogue::UnknownDiscipline;
 use core::fmt::Display;
-use fairwire_core::Duration;
+use fairwire_parameters::OutOfRange;
 use std::borrow::Cow;
 
 /// A discipline that could not be built.
@@ -56,6 +56,19 @@ fn place(within: &str) -> String {
     if within.is_empty() { String::new() } else { format!(" in `{within}`") }
 }
 
+/// Says whose parameter was out of range.
+pub(crate) trait Of<T> {
+    fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
+}
+
+impl<T> Of<T> for Result<T, OutOfRange> {
+    fn of(self, discipline: &'static str) -> Result<T, BadParameter> {
+        self.map_err(|OutOfRange { name, given, allowed }| {
+            Parameter { discipline, name }.refuse(given, allowed)
+        })
+    }
+}
+
 /// Names a parameter while it is being checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Parameter {
@@ -81,20 +94,6 @@ impl Parameter {
         } else {
             Err(self.refuse(value, format_args!("a number above 0, at most {most}")))
         }
-    }
-
-    /// `value`, if it is from zero to `most`.
-    pub fn zero_or_more(self, value: f64, most: f64) -> Result<f64, BadParameter> {
-        if (0.0..=most).contains(&value) {
-            Ok(value)
-        } else {
-            Err(self.refuse(value, format_args!("a number from 0 to {most}")))
-        }
-    }
-
-    /// `value`, if it is longer than no time at all.
-    pub fn some_time(self, value: Duration) -> Result<Duration, BadParameter> {
-        if value.is_zero() { Err(self.refuse(value, "a time above zero")) } else { Ok(value) }
     }
 
     /// `value`, if it is a count from 1 to `most`.

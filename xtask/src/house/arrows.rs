@@ -11,7 +11,9 @@ pub const CORE: &str = "core depends on nothing";
 /// only place where it stands. A new crate or arrow is a decision: it needs an ADR in `docs/adr`.
 pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-core", &[]),
-    ("fairwire-disciplines", &["fairwire-core"]),
+    ("fairwire-parameters-macro", &[]),
+    ("fairwire-parameters", &["fairwire-core", "fairwire-parameters-macro"]),
+    ("fairwire-disciplines", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),

@@ -9,17 +9,6 @@
 //! # Why
 //! Between flows alone, whoever opens ten connections gets ten shares. Between hosts first, opening more of them gains nothing.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all queues together.
-//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
-//! - `target` (time; 5 ms): COBALT's target, or what the `allowance` takes if that is longer. CAKE.
-//! - `allowance` (choice; `round`): what may stand whatever the target is; see [`Allowance`]. CAKE with `ingress` and without.
-//! - `interval` (time; 100 ms): COBALT's interval. CAKE.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
-//! - `queues` (queues; 1024): in sets of eight, so a multiple of 8. CAKE.
-//! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round of a host's only bulky flow. CAKE.
-//! - `batch` (packets; 1): the most that one overflow drops. CAKE drops just enough.
-//!
 //! # State and cost
 //! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
 //! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
@@ -51,18 +40,19 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::compose::fq_codel::{MOST_QUEUES, quantum};
+use crate::compose::fq_codel::quantum;
 use crate::compose::per_flow::PerFlow;
 use crate::dropper::cobalt::{self, Cobalt};
 use crate::dropper::fattest::Fattest;
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Duration, Limit, Queue, Queues, Rng};
+use fairwire_core::{Discipline, Limit, Queue, Queues, Rng};
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,36 +68,38 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "cake-like";
 
-/// What was typed for `cake-like`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `cake-like`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in all queues together.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether CoDel's signals drop or mark ECN-capable packets.
+    ///
+    /// BLUE always drops.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// COBALT's target, from 1 us to 1 h. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Quantity<Duration>>,
-    /// COBALT's interval, from 1 us to 1 h. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// What may stand whatever the target is. Default: `round`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// COBALT in each queue.
+    #[parameter(flatten)]
+    pub cobalt: cobalt::Control,
+    /// What may stand whatever the target is.
+    ///
+    /// See `Allowance`. CAKE with `ingress` and without.
+    #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
-    /// The longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<Quantity<Size>>,
-    /// How many queues there are, a multiple of 8 from 8 to 65536. Default: 1024.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many queues there are, a multiple of 8: they are in sets of eight.
+    #[parameter(default = 1024, min = 8, max = 65_536, unit = "queues", source = "CAKE.")]
     pub queues: Option<u32>,
-    /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Bytes of credit per round.
+    ///
+    /// Credit per round of a host's only bulky flow. CAKE.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
-    /// The most packets that one overflow drops, from 1. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The most packets that one overflow drops.
+    ///
+    /// CAKE drops just enough.
+    #[parameter(default = 1, min = 1, unit = "packets")]
     pub batch: Option<u32>,
 }
 
@@ -133,7 +125,8 @@ impl Part for Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Allowance {
-    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn once a round needs a queue of that
+    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn once a round needs a queue
+    /// of that
     /// length to keep its share.
     #[default]
     Round,
@@ -165,26 +158,22 @@ const WAYS: u32 = 8;
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let cobalt = cobalt::Spec {
-            ecn: self.ecn,
-            target: self.target,
-            interval: self.interval,
-            mtu: self.mtu,
-            ..cobalt::Spec::default()
-        };
-        let queues = parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?;
+        let given = self.checked().of(NAME)?;
+        let steps = cobalt::Spec::default().checked().of(NAME)?;
+        let steps = (steps.increase, steps.decrease);
+        let queues = given.queues;
         if !queues.is_multiple_of(WAYS) {
             return Err(parameter("queues").refuse(queues, format_args!("a multiple of {WAYS}")));
         }
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
             terms: cobalt::Terms {
-                allows_round: self.allowance.unwrap_or_default() == Allowance::Round,
-                ..cobalt.terms(NAME, site)?
+                allows_round: given.allowance == Allowance::Round,
+                ..self.cobalt.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?
             },
             queues,
-            quantum: quantum(parameter("quantum"), self.quantum, site)?,
-            batch: parameter("batch").count(self.batch.unwrap_or(1), u32::MAX)?,
+            quantum: quantum(given.quantum, site),
+            batch: given.batch,
         })
     }
 

@@ -8,17 +8,6 @@
 //! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and whoever comes later needs to know
 //! colours only. With `rio` inside, edge and core are one router.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in the discipline inside.
-//! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
-//! - `marker` (name; `token-bucket`): the marker: `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm`, `tsw3cm` or
-//!   `adaptive-token-bucket`, which nobody tells anything here.
-//! - `markers` (table; none): parameters of markers, under their names.
-//! - `class` (list; none): classes with a marker of their own: `id`, and `marker` and `markers`, which are the ones above where
-//!   left out. At most 65536. All other classes share one marker.
-//! - `discipline` (name; `rio`): the discipline inside.
-//! - `parameters` (table; none): parameters of the discipline inside, under its name.
-//!
 //! # State and cost
 //! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
 //!
@@ -52,6 +41,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight, spelling,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,30 +60,35 @@ const NAME: &str = "conditioner";
 /// The most classes that have a marker of their own.
 const MOST_MARKERS: usize = 1 << 16;
 
-/// What was typed for `conditioner`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `conditioner`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in the discipline inside. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in the discipline inside.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the discipline inside, unless its own parameters have one. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The ECN policy of the discipline inside, unless its own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// The name of the marker. Default: `token-bucket`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The name of the marker.
+    ///
+    /// `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm`, `tsw3cm` or `adaptive-token-bucket`, which nobody tells anything here.
+    #[parameter(unset = "`token-bucket`", unit = "name")]
     pub marker: Option<String>,
-    /// Parameters of markers, under their names. Default: those of each marker.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Parameters of markers, under their names.
+    #[parameter(unset = "none", unit = "table")]
     pub markers: Option<Box<MarkerParameters>>,
-    /// Classes with a marker of their own. Default: none; all share one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Classes with a marker of their own.
+    ///
+    /// `id`, and `marker` and `markers`, which are the ones above where left out. At most 65536. All other classes share one
+    /// marker.
+    #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The name of the discipline inside. Default: `rio`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The name of the discipline inside.
+    #[parameter(unset = "`rio`", unit = "name")]
     pub discipline: Option<String>,
-    /// Parameters of the discipline inside, under its name. Default: its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Parameters of the discipline inside, under its name.
+    #[parameter(unset = "none", unit = "table")]
     pub parameters: Option<Box<Parameters>>,
 }
 

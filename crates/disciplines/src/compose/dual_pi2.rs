@@ -12,25 +12,6 @@
 //! and multiplying for the other gives both the same rate. Scalable senders need very little queue, which a queue of their own
 //! lets them have.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in both queues together.
-//! - `ecn` (choice; `mark`): with `drop` signals of both queues are drops; L4S senders then lose what they were promised.
-//! - `target` (time; 15 ms): the delay of the classic queue. RFC 9332, appendix A.1.
-//! - `update` (time; the lesser of `target` and a third of `rtt_max`): time between updates of p'. RFC 9332, appendix A.1; 16 ms
-//!   in Linux.
-//! - `rtt_max` (time; 100 ms): the longest round trip for which the controller is stable; sets `alpha` and `beta`. RFC 9332,
-//!   appendix A.1.
-//! - `alpha`, `beta` (Hz; 0.1 update / rtt_max^2 and 0.3 / rtt_max): what an update adds per second of delay above the target, and
-//!   per second of change. RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2.
-//! - `coupling` (1; 2): k. RFC 9332, section 2.1 and appendix C.
-//! - `step` (time; 1 ms): from this delay on L4S packets are marked by their own queue. Linux.
-//! - `ramp` (time; 0 ms): above `step` the probability rises to 1 over this; RFC 9332's example, appendix A.1, has 800 us and 400 us.
-//! - `serve` (choice; `wrr`): how the L4S queue is served nearly first; see [`Serve`].
-//! - `classic_share` (1; 0.1): with `wrr`, the least share of the link that a backlogged classic queue gets. Linux; the RFC
-//!   leaves it open.
-//! - `time_shift` (time; 50 ms): with `time-shifted`, the head start of L4S packets: several targets, so that a classic packet goes
-//!   first only where it would starve. Ours.
-//!
 //! # State and cost
 //! 750 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per packet. At most 1024 missed updates are made up for.
 //!
@@ -60,8 +41,7 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::dropper::law;
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -70,6 +50,7 @@ use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Needs, Packet, Probe, Queues,
     Signals, Time, Unit,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,48 +66,89 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "dualpi2";
 
-/// What was typed for `dualpi2`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `dualpi2`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in both queues together. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in both queues together.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `mark`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    ///
+    /// With `drop` signals of both queues are drops; L4S senders then lose what they were promised.
+    #[parameter(default = EcnChoice::Mark)]
     pub ecn: Option<EcnChoice>,
-    /// The delay of the classic queue, from 1 us to 1 h. Default: 15 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The delay of the classic queue.
+    #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub target: Option<Quantity<Duration>>,
-    /// Time between updates, from 1 us to 1 h. Default: the lesser of `target` and a third of `rtt_max`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Time between updates.
+    #[parameter(
+        unset = "the lesser of `target` and a third of `rtt_max`",
+        min = "1 us",
+        max = "1 h",
+        source = "RFC 9332, appendix A.1; 16 ms in Linux."
+    )]
     pub update: Option<Quantity<Duration>>,
-    /// The longest round trip for which the controller is stable, from 1 us to 1 h. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The longest round trip for which the controller is stable.
+    ///
+    /// Sets `alpha` and `beta`.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub rtt_max: Option<Quantity<Duration>>,
-    /// What an update adds per second of delay above the target, from 0 to 1e9 Hz. Default: 0.1 `update` / `rtt_max`^2.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What an update adds per second of delay above the target.
+    #[parameter(
+        unset = "0.1 update / rtt_max^2",
+        min = 0.0,
+        max = 1e9,
+        unit = "Hz",
+        source = "RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2."
+    )]
     pub alpha: Option<f64>,
-    /// What an update adds per second by which the delay grew, from 0 to 1e9 Hz. Default: 0.3 / `rtt_max`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What an update adds per second by which the delay grew.
+    #[parameter(
+        unset = "0.3 / rtt_max",
+        min = 0.0,
+        max = 1e9,
+        unit = "Hz",
+        source = "RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2."
+    )]
     pub beta: Option<f64>,
-    /// The coupling factor k, above 0 and at most 100. Default: 2.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The coupling factor k.
+    #[parameter(
+        default = 2.0,
+        above = 0.0,
+        max = 100.0,
+        unit = "1",
+        source = "RFC 9332, section 2.1 and appendix C."
+    )]
     pub coupling: Option<f64>,
-    /// From this delay on L4S packets are marked by their own queue, from 1 us to 1 h. Default: 1 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// From this delay on L4S packets are marked by their own queue.
+    #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
-    /// Above `step` the probability rises to 1 over this, up to 1 h. Default: 0 ms, a step.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Above `step` the probability rises to 1 over this.
+    #[parameter(
+        default = "0 ms",
+        max = "1 h",
+        source = "RFC 9332's example, appendix A.1, has 800 us and 400 us."
+    )]
     pub ramp: Option<Quantity<Duration>>,
-    /// How the L4S queue is served nearly first. Default: `wrr`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How the L4S queue is served nearly first.
+    ///
+    /// See `Serve`.
+    #[parameter(default = Serve::Wrr)]
     pub serve: Option<Serve>,
-    /// With `wrr`, the least share that a backlogged classic queue gets, above 0 and at most 1. Default: 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `wrr`, the least share that a backlogged classic queue gets.
+    #[parameter(
+        default = 0.1,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "Linux; the RFC leaves it open."
+    )]
     pub classic_share: Option<f64>,
-    /// With `time-shifted`, the head start of L4S packets, from 1 us to 1 h. Default: 50 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With `time-shifted`, the head start of L4S packets.
+    ///
+    /// Several targets, so that a classic packet goes first only where it would starve.
+    #[parameter(default = "50 ms", min = "1 us", max = "1 h", source = "Ours.")]
     pub time_shift: Option<Quantity<Duration>>,
 }
 
@@ -179,29 +201,25 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let target = law::time(parameter("target"), self.target, Duration::from_ms(15))?;
-        let rtt_max = law::time(parameter("rtt_max"), self.rtt_max, Duration::from_ms(100))?;
+        let given = self.checked().of(NAME)?;
+        let target = given.target;
+        let rtt_max = given.rtt_max;
         let third = Duration::from_ns((rtt_max.ns() / 3).max(1000));
-        let update = law::time(parameter("update"), self.update, target.min(third))?;
-        let alpha = self.alpha.unwrap_or(0.1 * update.secs() / (rtt_max.secs() * rtt_max.secs()));
-        let ramp = match self.ramp {
-            None | Some(Quantity(Duration::ZERO)) => Duration::ZERO,
-            typed => law::time(parameter("ramp"), typed, Duration::ZERO)?,
-        };
-        let share = self.classic_share.unwrap_or(0.1);
+        let update = given.update.unwrap_or(target.min(third));
+        let alpha = 0.1 * update.secs() / (rtt_max.secs() * rtt_max.secs());
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            ecn: self.ecn.unwrap_or(EcnChoice::Mark).into(),
+            ecn: given.ecn.into(),
             target,
             update,
-            alpha: parameter("alpha").zero_or_more(alpha, 1e9)?,
-            beta: parameter("beta").zero_or_more(self.beta.unwrap_or(0.3 / rtt_max.secs()), 1e9)?,
-            coupling: parameter("coupling").above_zero(self.coupling.unwrap_or(2.0), 100.0)?,
-            step: law::time(parameter("step"), self.step, Duration::from_ms(1))?,
-            ramp,
-            serve: self.serve.unwrap_or_default(),
-            classic_share: parameter("classic_share").above_zero(share, 1.0)?,
-            time_shift: law::time(parameter("time_shift"), self.time_shift, Duration::from_ms(50))?,
+            alpha: given.alpha.unwrap_or(alpha),
+            beta: given.beta.unwrap_or(0.3 / rtt_max.secs()),
+            coupling: given.coupling,
+            step: given.step,
+            ramp: given.ramp,
+            serve: given.serve,
+            classic_share: given.classic_share,
+            time_shift: given.time_shift,
         })
     }
 
@@ -209,10 +227,6 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         Ok(Box::new(DualPi2::new(self.check(site)?)))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Updates made up for in one call. With the defaults that is 15 s, within which p' goes from 1 to 0 twice.

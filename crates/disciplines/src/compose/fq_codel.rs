@@ -9,25 +9,6 @@
 //! Flows are kept apart, so that each has its own share and its own delay, and a flow that sends little waits for nobody.
 //! CoDel then keeps each bulky flow's own queue short. It is the default of most Linux distributions.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all queues together. RFC 8290, section 5.2.3, has 10240 packets.
-//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well.
-//! - `target` (time; 5 ms): CoDel's target. RFC 8290, section 5.2.2.
-//! - `interval` (time; 100 ms): CoDel's interval. RFC 8290, section 5.2.1.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): CoDel's longest packet. RFC 8289, section 5.3.
-//! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked. RFC 8290, section 5.2.7.
-//! - `arithmetic` (choice; `exact`): whether CoDel's times and square roots are exact, or as coarse as in `linux`.
-//! - `rules` (choice; `rfc`): whether queues come, go and are signalled as in RFC 8290, or as in `linux`: see *Where we differ*.
-//! - `queues` (queues; 1024, or 8192 with `hosts`): flows that meet in one share it. RFC 8290, section 5.2.5.
-//! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round; 300 B favours small packets. RFC
-//!   8290, section 5.2.4.
-//! - `round` (time; none): where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to
-//!   64 KiB: trains of packets, which a gateway joins again.
-//! - `hosts` (true or false; false): whether classes share equally first, and then the flows of each: see
-//!   [hosts](crate::scheduler::hosts). Flows have a queue each then; where there are more flows than queues, the queue that was silent
-//!   longest is given on. The longest queue of the [fattest host](crate::dropper::fattest_host) makes room, a packet at a time.
-//! - `batch` (packets; 64): the most that one overflow drops. RFC 8290, section 4.1.
-//!
 //! # State and cost
 //! 90 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to be
 //! known: five steps for 1024 queues. All else is O(1).
@@ -58,22 +39,21 @@
 
 use crate::catalogue::{About, Family};
 use crate::compose::per_flow::PerFlow;
-use crate::dropper::codel::{self, Arithmetic, Codel, Rules};
+use crate::dropper::codel::{self, Codel, Rules};
 use crate::dropper::fattest::Fattest;
 use crate::dropper::fattest_host::FattestHost;
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::scheduler::hosts::QUEUES;
 use crate::scheduler::hosts::{self, Hosts};
-use crate::scheduler::quantum::{self, Quantum};
+use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -87,54 +67,68 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "fq-codel";
 
-/// What was typed for `fq-codel`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `fq-codel`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in all queues together.
+    #[parameter(unset = "the site's", source = "RFC 8290, section 5.2.3, has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether CoDel's signals drop or mark ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// CoDel's target, from 1 us to 1 h. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Quantity<Duration>>,
-    /// CoDel's interval, from 1 us to 1 h. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// CoDel's longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<Quantity<Size>>,
-    /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ce_threshold: Option<Quantity<Duration>>,
-    /// How finely CoDel counts. Default: `exact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arithmetic: Option<Arithmetic>,
-    /// Whether queues come, go and are signalled as in RFC 8290 or as in Linux. Default: `rfc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// CoDel in each queue.
+    #[parameter(flatten)]
+    pub codel: codel::Control,
+    /// Whether queues come, go and are signalled as in RFC 8290 or as in Linux.
+    ///
+    /// See *Where we differ*.
+    #[parameter(default = Rules::Rfc)]
     pub rules: Option<Rules>,
-    /// How many queues there are, from 1 to 65536. Default: 1024, or 8192 with `hosts`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many queues there are.
+    ///
+    /// Flows that meet in one share it.
+    #[parameter(
+        unset = "1024, or 8192 with `hosts`",
+        min = 1,
+        max = 65_536,
+        unit = "queues",
+        source = "RFC 8290, section 5.2.5."
+    )]
     pub queues: Option<u32>,
-    /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Bytes of credit per round.
+    ///
+    /// 300 B favours small packets.
+    #[parameter(
+        unset = "1514 B, or the typical packet if that is longer",
+        min = "256 B",
+        max = "1 MiB",
+        source = "RFC 8290, section 5.2.4."
+    )]
     pub quantum: Option<Quantity<Size>>,
-    /// The time that a round takes where few flows are backlogged, from 1 us to 1 s: their quanta are as much longer. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    ///
+    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to 64 KiB:
+    /// trains of packets, which a gateway joins again.
+    #[parameter(unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether classes share equally first, and then the flows of each. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether classes share equally first, and then the flows of each.
+    ///
+    /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue that was silent longest is
+    /// given on. The longest queue of the fattest host makes room, a packet at a time.
+    #[parameter(default = false)]
     pub hosts: Option<bool>,
-    /// The most packets that one overflow drops, from 1; always 1 with `hosts`. Default: 64.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The most packets that one overflow drops; always 1 with `hosts`.
+    #[parameter(default = 64, min = 1, unit = "packets", source = "RFC 8290, section 4.1.")]
     pub batch: Option<u32>,
 }
 
-/// The target where hosts share first. A flow that waits delays itself alone there, and one download, which is all that a host has,
-/// loses a part of its share at 5 ms: of 50 Mbit/s beside 64 CUBIC flows, round trip 20 ms, it gets 24.65 with 5 ms and 25.0 from 8 ms
-/// on; with a round trip of 40 ms it is 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round trip.
+/// The target where hosts share first. A flow that waits delays itself alone there, and one download, which is all that a
+/// host has,
+/// loses a part of its share at 5 ms: of 50 Mbit/s beside 64 CUBIC flows, round trip 20 ms, it gets 24.65 with 5 ms and 25.0
+/// from 8 ms
+/// on; with a round trip of 40 ms it is 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round
+/// trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -146,7 +140,7 @@ impl Part for Spec {
     }
 
     fn set_hosts(&mut self) -> bool {
-        self.target.get_or_insert(Quantity(HOSTS_TARGET));
+        self.codel.target.get_or_insert(Quantity(HOSTS_TARGET));
         self.batch.is_none() && self.rules.is_none() && *self.hosts.get_or_insert(true)
     }
 
@@ -186,26 +180,20 @@ pub type FqCodel = Queue<DrrPlusPlus, PerFlow<Codel, Fattest>>;
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let codel = codel::Spec {
-            ecn: self.ecn,
-            target: self.target,
-            interval: self.interval,
-            mtu: self.mtu,
-            ce_threshold: self.ce_threshold,
-            arithmetic: self.arithmetic,
-            ..codel::Spec::default()
-        };
-        quantum::check_round(parameter("round"), self.round)?;
+        let given = self.checked().of(NAME)?;
         self.check_hosts()?;
         let queues = if self.hosts == Some(true) { hosts::QUEUES } else { 1024 };
-        let bytes = quantum(parameter("quantum"), self.quantum, site)?;
+        let bytes = quantum(given.quantum, site);
         let filling = |Quantity(round)| Quantum::fixed(bytes).filling(Some(round), site.rate);
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            terms: codel::Terms { rules: self.rules.unwrap_or_default(), ..codel.terms(NAME, site)? },
-            queues: parameter("queues").count(self.queues.unwrap_or(queues), MOST_QUEUES)?,
+            terms: codel::Terms {
+                rules: given.rules,
+                ..self.codel.terms(NAME, self.ecn.unwrap_or_default(), site)?
+            },
+            queues: given.queues.unwrap_or(queues),
             quantum: bytes,
-            batch: parameter("batch").count(self.batch.unwrap_or(64), u32::MAX)?,
+            batch: given.batch,
             filling: self.round.map(filling),
         })
     }
@@ -261,22 +249,9 @@ fn parameter(name: &'static str) -> Parameter {
     Parameter { discipline: NAME, name }
 }
 
-/// More queues than this would take megabytes for no fewer collisions that matter.
-pub(crate) const MOST_QUEUES: u32 = 1 << 16;
-
-/// The range of a quantum: below it a packet takes many rounds, above it service only gets burstier.
-const QUANTA: core::ops::RangeInclusive<u64> = 256..=1 << 20;
-
-/// A quantum, as typed or else what a typical packet takes.
-pub(crate) fn quantum(
-    parameter: Parameter,
-    typed: Option<Quantity<Size>>,
-    site: &Site<'_>,
-) -> Result<u32, BadParameter> {
-    let quantum = typed.map_or(u64::from(site.packet_bytes.clamp(1514, 1 << 20)), |typed| typed.0.0);
-    if QUANTA.contains(&quantum) {
-        Ok(quantum as u32)
-    } else {
-        Err(parameter.refuse(Size(quantum), "from 256 B to 1 MiB"))
-    }
+/// A quantum, as given or else what a typical packet takes. Below 256 B a packet takes many rounds, above 1 MiB service only
+/// gets
+/// burstier.
+pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
+    given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

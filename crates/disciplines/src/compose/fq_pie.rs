@@ -9,20 +9,6 @@
 //! As FQ-CoDel keeps flows apart, with the controller that works at arrival. PIE's probability follows a flow that does not
 //! listen up to any rate of drops, where CoDel's rate of drops grows slowly.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all queues together. Linux has 10240 packets.
-//! - `ecn` (choice; `drop`): whether PIE's signals mark ECN-capable packets or drop them as well.
-//! - `measure` (choice; `packets`): in `bytes` the probability is scaled by the packet's length. RFC 8033, section 4.1.
-//! - `target` (time; 15 ms): the delay to hold. RFC 8033, section 4.2.
-//! - `update` (time; 15 ms): the time between updates. RFC 8033, section 4.2.
-//! - `alpha`, `beta` (Hz; 0.125 and 1.25): what an update adds per second of delay above the target, and per second of change.
-//!   RFC 8033, section 4.2.
-//! - `max_burst` (time; 150 ms): for so long nothing is dropped after a queue was short. RFC 8033, section 4.4.
-//! - `mark_limit` (1; 0.1): above this probability capable packets are dropped too. RFC 8033, section 5.1.
-//! - `queues` (queues; 1024): flows that meet in one share it. Linux.
-//! - `quantum` (bytes; 1514, or the typical packet if that is longer): credit per round. Linux.
-//! - `batch` (packets; 64): the most that one overflow drops. As FQ-CoDel.
-//!
 //! # State and cost
 //! 130 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to be
 //! known: five steps for 1024 queues. All else is O(1).
@@ -44,20 +30,19 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::compose::fq_codel::{MOST_QUEUES, quantum};
+use crate::compose::fq_codel::quantum;
 use crate::compose::per_flow::PerFlow;
 use crate::dropper::fattest::Fattest;
 use crate::dropper::pie::{self, Pie};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::memory;
 use crate::part::Part;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_core::{Discipline, Limit, Queue, Queues};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -71,45 +56,34 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "fq-pie";
 
-/// What was typed for `fq-pie`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `fq-pie`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in all queues together.
+    #[parameter(unset = "the site's", source = "Linux has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether PIE's signals drop or mark ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether PIE's signals drop or mark ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Whether the probability is scaled by the packet's length. Default: `packets`, not scaled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measure: Option<Measure>,
-    /// The delay to hold, from 1 us to 1 h. Default: 15 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Quantity<Duration>>,
-    /// How often the probability is updated, from 1 us to 1 h. Default: 15 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub update: Option<Quantity<Duration>>,
-    /// What an update adds per second of delay above the target, from 0 to 1000 Hz. Default: 0.125.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// What an update adds per second by which the delay grew, from 0 to 1000 Hz. Default: 1.25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
-    /// For so long nothing is dropped after a queue was short, up to 1 h. Default: 150 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_burst: Option<Quantity<Duration>>,
-    /// Above this probability capable packets are dropped too, from 0 to 1. Default: 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark_limit: Option<f64>,
-    /// Into how many queues flows are hashed, from 1 to 65536. Default: 1024.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// PIE in each queue.
+    #[parameter(flatten)]
+    pub pie: pie::Control,
+    /// Into how many queues flows are hashed.
+    ///
+    /// Flows that meet in one share it.
+    #[parameter(default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
     pub queues: Option<u32>,
-    /// Bytes of credit per round, from 256 B to 1 MiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Bytes of credit per round.
+    #[parameter(
+        unset = "1514 B, or the typical packet if that is longer",
+        min = "256 B",
+        max = "1 MiB",
+        source = "Linux."
+    )]
     pub quantum: Option<Quantity<Size>>,
-    /// The most packets that one overflow drops, from 1. Default: 64.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The most packets that one overflow drops.
+    #[parameter(default = 64, min = 1, unit = "packets", source = "As FQ-CoDel.")]
     pub batch: Option<u32>,
 }
 
@@ -141,22 +115,13 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let pie = pie::Spec {
-            measure: self.measure,
-            target: self.target,
-            update: self.update,
-            alpha: self.alpha,
-            beta: self.beta,
-            max_burst: self.max_burst,
-            mark_limit: self.mark_limit,
-            ..pie::Spec::default()
-        };
+        let given = self.checked().of(NAME)?;
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            terms: pie.terms(NAME, site)?,
-            queues: parameter("queues").count(self.queues.unwrap_or(1024), MOST_QUEUES)?,
-            quantum: quantum(parameter("quantum"), self.quantum, site)?,
-            batch: parameter("batch").count(self.batch.unwrap_or(64), u32::MAX)?,
+            terms: pie::Spec::default().terms(&self.pie, NAME, site)?,
+            queues: given.queues,
+            quantum: quantum(given.quantum, site),
+            batch: given.batch,
         })
     }
 
@@ -172,8 +137,4 @@ impl Spec {
         let policy = self.ecn.unwrap_or_default().into();
         Ok(Box::new(Queue::with_queues(config.limit, queues, scheduler, dropper).with_ecn(policy)))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }

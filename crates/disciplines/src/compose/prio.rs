@@ -8,15 +8,6 @@
 //! Voice and routing protocols wait for nobody. A band that is not held in check starves those below it, so put a
 //! [`shaper`](super::shaper) into it.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all bands, in equal parts for those that have no buffer of their own.
-//! - `ecn` (choice; `drop`): the policy of the disciplines inside, unless their own parameters have one.
-//! - `by` (choice; `class`): what decides on the band: `class`, `dscp` or `color`.
-//! - `band` (list; one of `tail-drop`): the bands, the most urgent first, at most 64. Each has `of`, the list of classes,
-//!   codepoints or colours that it takes; `buffer`; `discipline` (`tail-drop`) and `parameters`, as in
-//!   [`shaper`](super::shaper).
-//! - `default_band` (number; the last): the band, from 1, of what no band lists.
-//!
 //! # State and cost
 //! A byte per class number up to the highest listed; O(bands) per packet.
 //! Its own signals are never early, as the list says; those of the disciplines inside may be.
@@ -39,13 +30,14 @@
 
 use super::nested::{Nested, check_slots, name_or, part_of};
 use crate::catalogue::{About, Family, Parameters};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::weight::reweigh_both;
 use fairwire_core::{Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,24 +56,29 @@ const NAME: &str = "prio";
 /// The most bands: each is asked in turn.
 pub const MOST_BANDS: usize = 64;
 
-/// What was typed for `prio`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `prio`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all bands, in equal parts for those that have no buffer of their own. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in all bands, in equal parts for those that have no buffer of their own.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the disciplines inside, unless their own parameters have one. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The ECN policy of the disciplines inside, unless their own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// What decides on the band. Default: `class`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What decides on the band.
+    ///
+    /// `class`, `dscp` or `color`.
+    #[parameter(default = By::Class)]
     pub by: Option<By>,
-    /// The bands, the most urgent first. Default: one, of `tail-drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The bands, the most urgent first.
+    ///
+    /// Each has `of`, the list of classes, codepoints or colours that it takes; `buffer`; `discipline` (`tail-drop`) and
+    /// `parameters`, as in `shaper`.
+    #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
-    /// The band, from 1, of what no band lists. Default: the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The band of what no band lists, from 1.
+    #[parameter(unset = "the last", unit = "number")]
     pub default_band: Option<u32>,
 }
 
@@ -132,6 +129,7 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site, the disciplines inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+        let given = self.checked().of(NAME)?;
         let bands = self.bands();
         if bands.is_empty() || bands.len() > MOST_BANDS {
             let allowed = format!("from 1 to {MOST_BANDS} bands");
@@ -140,7 +138,7 @@ impl Spec {
         let last = bands.len() as u32;
         let default_band =
             parameter("default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
-        let by = self.by.unwrap_or_default();
+        let by = given.by;
         let config = Config { by, band_of: band_of(by, bands, default_band)?, default_band };
         let placed = self.placed(site);
         placed.iter().try_for_each(|(nested, site)| nested.check(site))?;

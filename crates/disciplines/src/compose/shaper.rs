@@ -9,16 +9,6 @@
 //! The queue stands where it can be managed: in front of a modem, a tunnel or a subscriber's line whose own buffer would
 //! otherwise hold it.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in the discipline inside; a time is at `rate`, or at the
-//!   link's if that is less.
-//! - `ecn` (choice; `drop`): the policy of the discipline inside, unless its own parameters have one.
-//! - `rate` (rate; the link's): the rate, of bytes on the wire.
-//! - `burst` (size; what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more): how far it may
-//!   fall behind and yet catch up. A host that wakes up to 1 ms late then loses no rate.
-//! - `discipline` (name; `tail-drop`): the discipline inside.
-//! - `parameters` (table; none): parameters of the discipline inside, under its name.
-//!
 //! # State and cost
 //! One time and one remainder; O(1) per packet, and what the discipline inside costs.
 //! Its own signals are never early, as the list says; those of the disciplines inside may be.
@@ -51,8 +41,7 @@ use fairwire_core::{
     Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Signals, Time, Transmitter, Unit,
     Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -66,27 +55,36 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "shaper";
 
-/// What was typed for `shaper`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `shaper`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in the discipline inside. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in the discipline inside.
+    ///
+    /// A time is at `rate`, or at the link's if that is less.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the discipline inside, unless its own parameters have one. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The ECN policy of the discipline inside, unless its own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// The rate. Default: the link's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The rate.
+    ///
+    /// The rate, of bytes on the wire.
+    #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// How far it may fall behind and yet catch up. Default: what the rate brings in 1 ms, and two packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How far it may fall behind and yet catch up.
+    ///
+    /// A host that wakes up to 1 ms late then loses no rate.
+    #[parameter(
+        unset = "what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
+        unit = "size"
+    )]
     pub burst: Option<Quantity<Size>>,
-    /// The name of the discipline inside. Default: `tail-drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The name of the discipline inside.
+    #[parameter(unset = "`tail-drop`", unit = "name")]
     pub discipline: Option<String>,
-    /// Parameters of the discipline inside, under its name. Default: its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Parameters of the discipline inside, under its name.
+    #[parameter(unset = "none", unit = "table")]
     pub parameters: Option<Box<Parameters>>,
 }
 

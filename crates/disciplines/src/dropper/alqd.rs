@@ -8,16 +8,6 @@
 //! # Why
 //! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or sorted.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B, how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next. Its `weights` by class also decide the parts of the buffer, b = B w /
-//!   sum of w; the paper has equal ones, b = B/n (section II.B).
-//! - `measure` (choice; `bytes` where the buffer is in bytes or time, else `packets`): what queues are counted in. The paper's
-//!   simulations count packets; its section IV allows for bytes.
-//! - `drop` (choice; `front`): whether the oldest or the newest packet of that queue goes. The paper drops from the front, so
-//!   that TCP retransmits sooner (section II.B).
-//!
 //! # State and cost
 //! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
 //!
@@ -50,8 +40,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -65,24 +54,32 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "alqd";
 
-/// What was typed for `alqd`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `alqd`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next; its weights also decide the parts of the buffer. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next; its weights also decide the parts of the buffer.
+    ///
+    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
+    /// (section II.B).
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What queues are counted in. Default: `bytes` where the buffer is in bytes or time, else `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
     pub measure: Option<Measure>,
-    /// Which packet of a queue is dropped. Default: `front`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
     pub drop: Option<End>,
 }
 

@@ -10,14 +10,6 @@
 //! not listen drive the virtual capacity down without bound, so that under overload by them nearly nothing passes: it is for
 //! links whose senders do listen.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B, how much may wait, in the virtual queue too.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `bytes`): whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
-//! - `utilization` (1; 0.98): gamma, the wanted part of the link's rate: the paper's simulations.
-//! - `alpha` (1; 0.15): how fast the virtual capacity follows: the paper's simulations.
-//!
 //! # State and cost
 //! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing is drawn.
 //!
@@ -40,15 +32,14 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Time, Unit, Verdict};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -62,27 +53,29 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "avq";
 
-/// What was typed for `avq`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `avq`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, in the virtual queue too. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait, in the virtual queue too.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What the virtual queue counts. Default: `bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the virtual queue counts.
+    ///
+    /// Whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
+    #[parameter(default = Measure::Bytes)]
     pub measure: Option<Measure>,
-    /// The wanted part of the link's rate, above 0 and at most 1. Default: 0.98.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The wanted part of the link's rate.
+    #[parameter(default = 0.98, above = 0.0, max = 1.0, unit = "1", source = "The paper's simulations.")]
     pub utilization: Option<f64>,
-    /// How fast the virtual capacity follows, above 0 and at most 100. Default: 0.15.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How fast the virtual capacity follows.
+    #[parameter(default = 0.15, above = 0.0, max = 100.0, unit = "1", source = "The paper's simulations.")]
     pub alpha: Option<f64>,
 }
 
@@ -112,15 +105,16 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or(Measure::Bytes),
+            measure: given.measure,
             virtual_buffer: room.amount.in_bytes(site.packet_bytes, site.rate),
             capacity: site.rate.bps() as f64 / 8.0,
-            utilization: parameter("utilization").above_zero(self.utilization.unwrap_or(0.98), 1.0)?,
-            alpha: parameter("alpha").above_zero(self.alpha.unwrap_or(0.15), 100.0)?,
+            utilization: given.utilization,
+            alpha: given.alpha,
             packet_bytes: site.packet_bytes,
         })
     }
@@ -131,10 +125,6 @@ impl Spec {
         let service = Service::check(&self.scheduler, NAME, site)?;
         Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), Avq::new(config)))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// The adaptive virtual queue. See the [module](self).

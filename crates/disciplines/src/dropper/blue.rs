@@ -8,19 +8,6 @@
 //! Overflow and idleness tell of the load itself; the length of the queue, which RED looks at, tells of bursts as much as of
 //! load. The probability learns what the present senders need, slowly: it takes minutes to go from 0 to 1.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether `threshold` counts packets or bytes; with bytes the probability is also scaled by
-//!   packet length. The paper uses packets.
-//! - `increase` (1; 0.0025): d1, the step up: the authors' code for ns-1.
-//! - `decrease` (1; 0.00025): d2, the step down: the authors' code for ns-1.
-//! - `freeze_time` (time; 100 ms): after a step, no other for so long: the authors' code for ns-1.
-//! - `threshold` (amount; none): L, a backlog above this counts as overflow. The paper's pseudo-code has it in brackets.
-//! - `idle_decay` (yes or no; false): whether the probability goes on falling, a step per `freeze_time`, while the link stays idle,
-//!   rather than once when it goes idle.
-//!
 //! # State and cost
 //! One probability and one time for all flows; O(1) per packet.
 //!
@@ -43,7 +30,7 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -52,8 +39,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -67,36 +53,45 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "blue";
 
-/// What was typed for `blue`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `blue`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What the backlog is counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the backlog is counted in.
+    ///
+    /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
-    /// The step up, from 0 to 1. Default: 0.0025.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The step up.
+    ///
+    /// d1, the step up: the authors' code for ns-1.
+    #[parameter(default = 0.0025, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The step down, from 0 to 1. Default: 0.00025.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The step down.
+    ///
+    /// d2, the step down: the authors' code for ns-1.
+    #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// After a step, no other for so long, above zero. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// After a step, no other for so long.
+    #[parameter(default = "100 ms", above = "0 s", source = "The authors' code for ns-1.")]
     pub freeze_time: Option<Quantity<Duration>>,
-    /// A backlog above this counts as overflow. Default: only overflow does.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A backlog above this counts as overflow.
+    #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
     pub threshold: Option<Quantity<Amount>>,
-    /// Go on falling while the link stays idle. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Go on falling while the link stays idle.
+    ///
+    /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays idle, rather than once when it
+    /// goes idle.
+    #[parameter(default = false)]
     pub idle_decay: Option<bool>,
 }
 
@@ -128,22 +123,22 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let measure = self.measure.unwrap_or_default();
+        let measure = given.measure;
         let counted = |typed: Quantity<Amount>| match measure {
             Measure::Packets => typed.0.in_packets(site.packet_bytes, site.rate),
             Measure::Bytes => typed.0.in_bytes(site.packet_bytes, site.rate),
         };
-        let freeze_time = self.freeze_time.map_or(Duration::from_ms(100), |typed| typed.0);
         Ok(Config {
             limit: room.limit,
             measure,
-            increase: parameter("increase").zero_or_more(self.increase.unwrap_or(0.0025), 1.0)?,
-            decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(0.00025), 1.0)?,
-            freeze_time: parameter("freeze_time").some_time(freeze_time)?,
+            increase: given.increase,
+            decrease: given.decrease,
+            freeze_time: given.freeze_time,
             threshold: self.threshold.map(counted),
-            idle_decay: self.idle_decay.unwrap_or(false),
+            idle_decay: given.idle_decay,
             packet_bytes: site.packet_bytes,
         })
     }
@@ -155,10 +150,6 @@ impl Spec {
         let service = Service::check(&self.scheduler, NAME, site)?;
         Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), blue))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// BLUE. See the [module](self).

@@ -8,25 +8,6 @@
 //! A flow that has many packets waiting is hit often, in proportion to the square of its share of the queue, and no state
 //! per flow is kept to know it.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal of RED's test marks ECN-capable packets; a match is always dropped.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `draws` (packets; 1): m, so many waiting packets are compared with an arrival. More than 1 is the paper's M-CHOKe.
-//! - `regions` (1; none): k, the self-adjusting variant: the distance of the thresholds is split into k regions, and in the i-th m
-//!   is 2 i. The paper has 8. In place of `draws`.
-//! - `compare` (choice; `random`): with which packets an arrival is compared: random ones, the oldest (`front`) or the newest (`back`).
-//! - `measure` (choice; `packets`): whether the queue is averaged in packets or in bytes; in bytes RED's probability is also scaled by
-//!   packet length. Draws are of packets, each as likely.
-//! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): no comparison below the one, and every
-//!   arrival dropped above the other: as for `red`, whose defaults are FABA's, section 5.
-//! - `max_probability` (1; 0.02): of RED's test at the upper threshold, as for `red`.
-//! - `weight` (1; 0.002): w_q of the average, as for `red`.
-//! - `gentle` (yes or no; false): whether the probability of RED's test rises to 1 at twice the upper threshold, rather than jump there.
-//! - `wait` (yes or no; false): the rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
-//! - `idle_rule` (choice; `ns2`): how the average decays while the link idles, as for `red`.
-//! - `spare_short_queue` (yes or no; true): no drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
-//!
 //! # State and cost
 //! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one draw, or m.
 //!
@@ -53,7 +34,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -62,6 +43,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Key, Needs, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,55 +59,79 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "choke";
 
-/// What was typed for `choke`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `choke`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets; a match always drops. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets; a match always drops.
+    ///
+    /// Whether an early signal of RED's test marks ECN-capable packets; a match is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// With so many waiting packets an arrival is compared, from 1 to 64. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With so many waiting packets an arrival is compared.
+    ///
+    /// More than 1 is the paper's M-CHOKe.
+    #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// So many regions between the thresholds, from 1 to 32, with two draws more in each than in the one below; in place of
-    /// `draws`. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// So many regions between the thresholds, with two draws more in each than in the one below; in place of `draws`.
+    ///
+    /// K, the self-adjusting variant: the distance of the thresholds is split into k regions, and in the i-th m is 2 i.
+    #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
     pub regions: Option<u32>,
-    /// With which packets an arrival is compared. Default: `random`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With which packets an arrival is compared.
+    ///
+    /// Random ones, the oldest (`front`) or the newest (`back`).
+    #[parameter(default = Compare::Random)]
     pub compare: Option<Compare>,
-    /// What the queue is counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the queue is counted in.
+    ///
+    /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also scaled by packet length.
+    /// Draws are of packets, each as likely.
+    #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// No comparison below this average. Default: a quarter of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// No comparison below this average.
+    ///
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
+    /// section 5.
+    #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Amount>>,
-    /// Every arrival is dropped above this average. Default: half of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Every arrival is dropped above this average.
+    ///
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
+    /// section 5.
+    #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Amount>>,
-    /// The probability of a signal at the upper threshold, above 0 and at most 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The probability of a signal at the upper threshold.
+    ///
+    /// Of RED's test at the upper threshold, as for `red`.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
-    /// The weight of each arrival's queue in the average, above 0 and at most 1. Default: 0.002.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of each arrival's queue in the average.
+    ///
+    /// w_q of the average, as for `red`.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993). Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
+    #[parameter(default = false)]
     pub wait: Option<bool>,
-    /// How the average decays while the link idles. Default: `ns2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How the average decays while the link idles.
+    #[parameter(unset = "`ns2`")]
     pub idle_rule: Option<IdleRule>,
-    /// Never drop early while at most one packet (or byte) waits. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Never drop early while at most one packet (or byte) waits.
+    ///
+    /// No drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
+    #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
 }
 
@@ -145,9 +151,6 @@ pub enum Compare {
     /// The newest.
     Back,
 }
-
-/// More draws cost more than what they are to save.
-const MOST_DRAWS: u32 = 64;
 
 /// How many waiting packets an arrival is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,19 +210,20 @@ impl Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let of_choke = |bad| BadParameter { discipline: NAME, ..bad };
         let red = self.red().check(site).map_err(of_choke)?;
-        let draws = parameter("draws").count(self.draws.unwrap_or(1), MOST_DRAWS)?;
-        let draws = match self.regions {
+        let draws = given.draws;
+        let draws = match given.regions {
             None => Draws::Fixed(draws),
             Some(_) if self.draws.is_some() => {
                 return Err(
                     parameter("draws").refuse(draws, "none along with `regions`, which gives the draws")
                 );
             }
-            Some(regions) => Draws::Regions(parameter("regions").count(regions, MOST_DRAWS / 2)?),
+            Some(regions) => Draws::Regions(regions),
         };
-        Ok(Config { red, draws, compare: self.compare.unwrap_or_default() })
+        Ok(Config { red, draws, compare: given.compare })
     }
 
     /// What was typed that is RED's.

@@ -9,17 +9,6 @@
 //! those: an overflow says that signals were not heard. And CoDel's count, which jumps when signalling begins anew, here finds
 //! its place by stepping up and down.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether CoDel's signals mark ECN-capable packets or drop them as well. BLUE always drops.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `target` (time; 5 ms): the wait that may stand; at least what four packets of `mtu` take at the link's rate,
-//!   or two of each backlogged queue. CAKE.
-//! - `interval` (time; 100 ms): how long the wait may be above the target. CAKE.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): the longest packet. CAKE.
-//! - `increase`, `decrease` (1; 1/256 and 1/4096): what BLUE's probability gains by an overflow and loses by an empty queue, at
-//!   most once per target each. CAKE.
-//!
 //! # State and cost
 //! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
 //!
@@ -43,8 +32,8 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::dropper::law::{self, Law, OneQueue};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -53,8 +42,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -68,38 +56,82 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "cobalt";
 
-/// What was typed for `cobalt`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `cobalt`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether CoDel's signals drop or mark ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether CoDel's signals drop or mark ECN-capable packets.
+    ///
+    /// BLUE always drops.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// The wait that may stand, from 1 us to 1 h. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Quantity<Duration>>,
-    /// How long the wait may be above the target, from 1 us to 1 h. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// The longest packet, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<Quantity<Size>>,
-    /// What BLUE's probability gains by an overflow, from 0 to 1. Default: 1/256.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+    /// What BLUE's probability gains by an overflow.
+    ///
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// What BLUE's probability loses by an empty queue, from 0 to 1. Default: 1/4096.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What BLUE's probability loses by an empty queue.
+    ///
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
+}
+
+/// What CAKE sets of it, too.
+#[parameters(checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// The wait that may stand.
+    ///
+    /// At least what four packets of `mtu` take at the link's rate, or two of each backlogged queue. CAKE.
+    #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
+    pub target: Option<Quantity<Duration>>,
+    /// How long the wait may be above the target.
+    ///
+    /// CAKE.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The longest packet.
+    ///
+    /// CAKE.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
+    pub mtu: Option<Quantity<Size>>,
 }
 
 impl Part for Spec {
     any_scheduler!();
+}
+
+impl Control {
+    /// The parameters of the law, for whichever `discipline` uses it, with the steps of its probability.
+    pub(crate) fn terms(
+        &self,
+        discipline: &'static str,
+        ecn: EcnChoice,
+        (increase, decrease): (f64, f64),
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let mtu = given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0);
+        Ok(Terms {
+            target: given.target,
+            interval: given.interval,
+            four_packets: site.rate.time_to_send(4 * mtu),
+            increase,
+            decrease,
+            ecn: ecn.into(),
+            allows_round: true,
+        })
+    }
 }
 
 /// A checked [`Spec`].
@@ -134,25 +166,10 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         Service::check(&self.scheduler, NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms: self.terms(NAME, site)? })
-    }
-
-    /// The parameters of the law, for whichever `discipline` uses it.
-    pub(crate) fn terms(&self, discipline: &'static str, site: &Site<'_>) -> Result<Terms, BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let mtu = self.mtu.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
-        if mtu > 1 << 30 {
-            return Err(parameter("mtu").refuse(Size(mtu), "at most 1 GiB"));
-        }
-        Ok(Terms {
-            target: law::time(parameter("target"), self.target, Duration::from_ms(5))?,
-            interval: law::time(parameter("interval"), self.interval, Duration::from_ms(100))?,
-            four_packets: site.rate.time_to_send(4 * mtu),
-            increase: parameter("increase").zero_or_more(self.increase.unwrap_or(1.0 / 256.0), 1.0)?,
-            decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(1.0 / 4096.0), 1.0)?,
-            ecn: self.ecn.unwrap_or_default().into(),
-            allows_round: true,
-        })
+        let given = self.checked().of(NAME)?;
+        let steps = (given.increase, given.decrease);
+        let terms = self.control.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms })
     }
 
     /// Checks and builds.

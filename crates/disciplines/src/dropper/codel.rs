@@ -9,19 +9,6 @@
 //! A queue that drains within a round trip is a useful cushion; one that stands is only delay. The least wait within an
 //! interval tells them apart, whatever the link's rate and the size of the buffer, so there is nothing to tune.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets or drops them as well.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `target` (time; 5 ms): the wait that may stand. RFC 8289, sections 4 and 5.3.
-//! - `interval` (time; 100 ms): how long the wait may be above the target, a round trip of the slower senders. RFC 8289,
-//!   sections 4 and 5.3.
-//! - `mtu` (bytes; 1514, or the typical packet if that is longer): no signal when no more than this is left behind. RFC 8289,
-//!   section 5.3, "maxpacket": 512 there, with the advice to use the interface's MTU.
-//! - `ce_threshold` (time; none): with `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
-//!   Linux; for DCTCP and the like.
-//! - `arithmetic` (choice; `exact`): whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
-//!
 //! # State and cost
 //! 40 bytes; O(1) per packet, a square root per signal.
 //!
@@ -44,8 +31,8 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::dropper::law::{self, Law, OneQueue};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -54,6 +41,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,33 +57,50 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "codel";
 
-/// What was typed for `codel`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `codel`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// The wait that may stand, from 1 us to 1 h. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+}
+
+/// What CoDel has for each queue that it controls.
+#[parameters(checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// The wait that may stand.
+    #[parameter(default = "5 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub target: Option<Quantity<Duration>>,
-    /// How long the wait may be above the target, from 1 us to 1 h. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How long the wait may be above the target: a round trip of the slower senders.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub interval: Option<Quantity<Duration>>,
-    /// No signal when no more than this is left behind, up to 1 GiB. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// No signal when no more than this is left behind.
+    #[parameter(
+        unset = "1514 B, or the typical packet if that is longer",
+        max = "1 GiB",
+        source = "RFC 8289, section 5.3, \"maxpacket\": 512 there, with the advice to use the interface's MTU."
+    )]
     pub mtu: Option<Quantity<Size>>,
-    /// Capable packets that waited longer are marked, from 1 us to 1 h. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Capable packets that waited longer are marked.
+    ///
+    /// With `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
+    #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
     pub ce_threshold: Option<Quantity<Duration>>,
-    /// How finely the law counts. Default: `exact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How finely the law counts.
+    ///
+    /// Whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
+    #[parameter(default = Arithmetic::Exact)]
     pub arithmetic: Option<Arithmetic>,
 }
 
@@ -110,9 +115,33 @@ pub enum Arithmetic {
     /// As RFC 8289 writes it, in nanoseconds.
     #[default]
     Exact,
-    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of Newton's method per signal from the root
-    /// before, in 16 bits. From 1 to 2 that gives 0.5 and not 0.707: the third signal comes 50 ms after the second rather than 71.
+    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of Newton's method per signal
+    /// from the root
+    /// before, in 16 bits. From 1 to 2 that gives 0.5 and not 0.707: the third signal comes 50 ms after the second rather
+    /// than 71.
     Linux,
+}
+
+impl Control {
+    /// The parameters of the law, for whichever `discipline` uses it.
+    pub(crate) fn terms(
+        &self,
+        discipline: &'static str,
+        ecn: EcnChoice,
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let terms = Terms {
+            target: given.target,
+            interval: given.interval,
+            mtu: given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0),
+            ecn: ecn.into(),
+            ce_threshold: given.ce_threshold,
+            arithmetic: given.arithmetic,
+            rules: Rules::Rfc,
+        };
+        Ok(terms.rounded())
+    }
 }
 
 /// A checked [`Spec`].
@@ -150,7 +179,8 @@ pub enum Rules {
     /// As RFC 8290 has it: its own queue and nothing else.
     #[default]
     Rfc,
-    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow takes count as signals, and signals
+    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow takes count as signals, and
+    /// signals
     /// go on until the queue is asked in vain.
     Linux,
 }
@@ -159,29 +189,10 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         Service::check(&self.scheduler, NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms: self.terms(NAME, site)? })
-    }
-
-    /// The parameters of the law, for whichever `discipline` uses it.
-    pub(crate) fn terms(&self, discipline: &'static str, site: &Site<'_>) -> Result<Terms, BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let mtu = self.mtu.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
-        if mtu > 1 << 30 {
-            return Err(parameter("mtu").refuse(Size(mtu), "at most 1 GiB"));
-        }
-        Ok(Terms {
-            target: law::time(parameter("target"), self.target, Duration::from_ms(5))?,
-            interval: law::time(parameter("interval"), self.interval, Duration::from_ms(100))?,
-            mtu,
-            ecn: self.ecn.unwrap_or_default().into(),
-            ce_threshold: self
-                .ce_threshold
-                .map(|typed| law::time(parameter("ce_threshold"), Some(typed), typed.0))
-                .transpose()?,
-            arithmetic: self.arithmetic.unwrap_or_default(),
-            rules: Rules::Rfc,
-        }
-        .rounded())
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: self.control.terms(NAME, self.ecn.unwrap_or_default(), site)?,
+        })
     }
 
     /// Checks and builds.
@@ -302,8 +313,10 @@ impl Codel {
 /// Linux's unit of time, 2^10 ns.
 const UNIT: u32 = 10;
 
-/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. Where the count is so much
-/// larger than that of `root` that the step would end below zero, as after an overflow, 64 unsigned bits wrap around as Linux's do, and
+/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. Where the count
+/// is so much
+/// larger than that of `root` that the step would end below zero, as after an overflow, 64 unsigned bits wrap around as
+/// Linux's do, and
 /// what is left has nothing to do with a root. It may be 0, and stays so until a new phase begins at 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1

@@ -7,11 +7,6 @@
 //! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP retransmits sooner; and what is sent
 //! is always the freshest. Whoever sends most still holds most of the buffer: it is blind to flows.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next. Under any scheduler it is the oldest packet of all that is dropped.
-//!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
 //!
@@ -38,8 +33,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -53,18 +47,20 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "drop-front";
 
-/// What was typed for `drop-front`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `drop-front`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    ///
+    /// Under any scheduler it is the oldest packet of all that is dropped.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
 }
 

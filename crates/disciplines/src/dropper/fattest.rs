@@ -112,7 +112,8 @@ impl Dropper for Fattest {
 
 /// So many numbers, and where the greatest of them stands.
 ///
-/// All paths have one length. A number that rises goes up the first levels without a test: whether it is the greatest of a few is
+/// All paths have one length. A number that rises goes up the first levels without a test: whether it is the greatest of a
+/// few is
 /// not to be foreseen, and a wrong guess of the processor's takes longer than a level. Among many it hardly ever is.
 #[derive(Debug)]
 pub(super) struct Maxima {

@@ -9,23 +9,6 @@
 //! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those that have little waiting,
 //! and holds down those that do not listen, with state only for flows that have packets waiting.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a random early signal marks ECN-capable packets. Drops for strikes, and those above the
-//!   upper threshold, always drop: these flows did not listen. The paper drops.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next. A flow is what has a queue of its own there.
-//! - `measure` (choice; `packets`): whether queues are counted in packets or in bytes. In bytes a packet, where the law
-//!   names one, is the site's typical packet. The paper has packets.
-//! - `min_threshold` (amount; a quarter of the buffer): no random drops below this average; also the most that a flow may have
-//!   waiting. Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know.
-//! - `max_threshold` (amount; twice `min_threshold`): many flows, above this average. Lin and Morris.
-//! - `max_probability` (1; 0.02): the probability of a random drop as the average reaches the upper threshold. Lin and Morris.
-//! - `weight` (1; 0.002): w_q, of each arrival's and departure's queue in the average. Lin and Morris.
-//! - `min_q` (amount; 4 packets, or 2 where the buffer has room for less than 50): no random drops for a flow that has less
-//!   waiting. Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours.
-//! - `many_flow_support` (true or false; true): above the upper threshold each flow may have two packets waiting, and no more than twice
-//!   the average flow's. If false, all arrivals are dropped there, and those of a flow with more get it a strike.
-//!
 //! # State and cost
 //! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have packets waiting: as many as the
 //! buffer holds packets, taken at construction whether flows come or not. O(1).
@@ -53,7 +36,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::red::{Ramp, Spreading};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
@@ -62,8 +45,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Needs, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -77,39 +59,59 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "fred";
 
-/// What was typed for `fred`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `fred`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a random early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a random early signal drops or marks ECN-capable packets.
+    ///
+    /// Drops for strikes, and those above the upper threshold, always drop: these flows did not listen.
+    #[parameter(default = EcnChoice::Drop, source = "The paper drops.")]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    ///
+    /// A flow is what has a queue of its own there.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What queues are counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What queues are counted in.
+    ///
+    /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names one, is the site's typical
+    /// packet.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// No random drops below this average, and the most that a flow may have waiting. Default: a quarter of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// No random drops below this average, and the most that a flow may have waiting.
+    #[parameter(
+        unset = "a quarter of the buffer",
+        source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
+    )]
     pub min_threshold: Option<Quantity<Amount>>,
-    /// Above this average there are too many flows for random drops, more than `min_threshold`. Default: twice `min_threshold`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Above this average there are too many flows for random drops, more than `min_threshold`.
+    #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
     pub max_threshold: Option<Quantity<Amount>>,
-    /// The probability of a random drop at the upper threshold, above 0 and at most 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The probability of a random drop at the upper threshold.
+    ///
+    /// The probability of a random drop as the average reaches the upper threshold.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
-    /// The weight of each queue in the average, above 0 and at most 1. Default: 0.002.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of each queue in the average.
+    ///
+    /// w_q, of each arrival's and departure's queue in the average.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
-    /// No random drops for a flow that has less waiting. Default: 4 packets, or 2 where the buffer has room for less than 50.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// No random drops for a flow that has less waiting.
+    #[parameter(
+        unset = "4 packets, or 2 where the buffer has room for less than 50",
+        source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
+    )]
     pub min_q: Option<Quantity<Amount>>,
-    /// Let each flow have two packets waiting above the upper threshold, rather than drop all arrivals. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let each flow have two packets waiting above the upper threshold, rather than drop all arrivals.
+    ///
+    /// Above the upper threshold each flow may have two packets waiting, and no more than twice the average flow's. If false,
+    /// all arrivals are dropped there, and those of a flow with more get it a strike.
+    #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
 
@@ -147,16 +149,17 @@ const STRIKES: u32 = 1;
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
         let min_q = Amount::Packets(if room.packets < LARGE_BUFFER { 2 } else { 4 });
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
+            measure: given.measure,
             ramp: self.ramp(&room, site)?,
-            weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
+            weight: given.weight,
             min_q: self.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
-            many_flow_support: self.many_flow_support.unwrap_or(true),
+            many_flow_support: given.many_flow_support,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         })
@@ -170,20 +173,19 @@ impl Spec {
     }
 
     fn ramp(&self, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let quarter = self.counted(room.amount, site) / 4.0;
         let min = self.min_threshold.map_or(quarter, |typed| self.counted(typed.0, site));
         let max = self.max_threshold.map_or(2.0 * min, |typed| self.counted(typed.0, site));
         if let Some(typed) = self.max_threshold.filter(|_| max <= min) {
-            let unit = match self.measure.unwrap_or_default() {
+            let unit = match given.measure {
                 Measure::Packets => "packets",
                 Measure::Bytes => "bytes",
             };
             let allowed = format!("more than min_threshold, which is {min} {unit}");
             return Err(parameter("max_threshold").refuse(typed, allowed));
         }
-        let max_probability =
-            parameter("max_probability").above_zero(self.max_probability.unwrap_or(0.02), 1.0)?;
-        Ok(Ramp { min, max, max_probability, gentle: false })
+        Ok(Ramp { min, max, max_probability: given.max_probability, gentle: false })
     }
 
     /// Checks and builds.

@@ -4,10 +4,8 @@
 //! each is a [`Law`], written once: [`OneQueue`] lets it judge the whole buffer, and
 //! [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
 
-use crate::error::{BadParameter, Parameter};
-use crate::spec::Quantity;
 use core::fmt::Debug;
-use fairwire_core::{Backlog, Buffer, Dropper, Duration, Packet, Probe, Time, Verdict, Victim};
+use fairwire_core::{Backlog, Buffer, Dropper, Packet, Probe, Time, Verdict, Victim};
 
 /// How one queue is controlled. The value is the queue's state; what all queues have in common, parameters and the random
 /// stream, is handed in.
@@ -95,17 +93,4 @@ impl<L: Law> Dropper for OneQueue<L> {
     fn inspect(&self, probe: &mut dyn Probe) {
         self.law.inspect(&self.common, probe);
     }
-}
-
-/// The range of a law's times: no clock ticks finer, and nobody waits longer.
-const TIMES: core::ops::RangeInclusive<u64> = 1_000..=3_600_000_000_000;
-
-/// A time of a law, as typed or else its default.
-pub(crate) fn time(
-    parameter: Parameter,
-    typed: Option<Quantity<Duration>>,
-    default: Duration,
-) -> Result<Duration, BadParameter> {
-    let time = typed.map_or(default, |typed| typed.0);
-    if TIMES.contains(&time.ns()) { Ok(time) } else { Err(parameter.refuse(time, "a time from 1 us to 1 h")) }
 }

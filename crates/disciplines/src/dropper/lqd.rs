@@ -12,16 +12,6 @@
 //! in large buffers hardly any gets through. Nine TCP flows and a CBR flow of half the link leave the latter a tenth of its fair
 //! share or less at a buffer of 780 packets of 512 bytes (10 Mbit/s, 32 ms), and half of it at 78.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): B, how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next. Its `weights` by class also decide the parts of the buffer, b = B w /
-//!   sum of w; the paper has equal ones, b = B/n (section II.B).
-//! - `measure` (choice; `bytes` where the buffer is in bytes or time, else `packets`): what queues are counted in. The paper's
-//!   simulations count packets; its section IV allows for bytes.
-//! - `drop` (choice; `front`): whether the oldest or the newest packet of that queue goes. The paper drops from the front, so
-//!   that TCP retransmits sooner (section II.B).
-//!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
 //! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (44 with weights),
@@ -59,8 +49,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Discipline, Dropper, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -74,24 +63,32 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "lqd";
 
-/// What was typed for `lqd`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `lqd`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next; its weights also decide the parts of the buffer. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next; its weights also decide the parts of the buffer.
+    ///
+    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
+    /// (section II.B).
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What queues are counted in. Default: `bytes` where the buffer is in bytes or time, else `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
     pub measure: Option<Measure>,
-    /// Which packet of a queue is dropped. Default: `front`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
     pub drop: Option<End>,
 }
 

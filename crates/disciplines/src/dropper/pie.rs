@@ -8,25 +8,6 @@
 //! A controller of the delay holds it at the target whatever the load, where a probability read off the queue's length, as
 //! RED has it, settles wherever the load puts it. It needs no timestamps and does its work at arrival, which suits hardware.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets or drops them as well.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): in `bytes` the probability is scaled by the packet's length over the typical one. RFC 8033,
-//!   section 4.1 and appendix B.
-//! - `target` (time; 15 ms): QDELAY_REF. RFC 8033, section 4.2.
-//! - `update` (time; 15 ms): T_UPDATE. RFC 8033, section 4.2.
-//! - `alpha`, `beta` (Hz; 0.125 and 1.25): what an update adds per second of delay above the target, and per second of change.
-//!   RFC 8033, section 4.2.
-//! - `max_burst` (time; 150 ms): MAX_BURST, for so long nothing is dropped after the queue was short; 0 ms switches the
-//!   allowance off. RFC 8033, section 4.4.
-//! - `delay` (choice; `timestamps`): how the delay is estimated; see [`Estimate`]. Linux has timestamps since 5.5.
-//! - `derandomize` (true or false; true): spreads drops: none before the probabilities since the last one sum to 0.85,
-//!   certainty from 8.5 on. RFC 8033, section 5.4.
-//! - `cap` (true or false; true): an update adds at most 0.02 when the probability is 0.1 or more. RFC 8033, section 5.5.
-//! - `boost` (true or false; true): an update adds 0.02 when the delay is above 250 ms. Linux.
-//! - `mark_limit` (1; 0.1): above this probability capable packets are dropped too. RFC 8033, section 5.1.
-//!
 //! # State and cost
 //! 80 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
 //!
@@ -50,14 +31,15 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::dropper::law::{self, Law, OneQueue};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,51 +55,72 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "pie";
 
-/// What was typed for `pie`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `pie`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// Whether the probability is scaled by the packet's length. Default: `packets`, not scaled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measure: Option<Measure>,
-    /// The delay to hold, from 1 us to 1 h. Default: 15 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Quantity<Duration>>,
-    /// How often the probability is updated, from 1 us to 1 h. Default: 15 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub update: Option<Quantity<Duration>>,
-    /// What an update adds per second of delay above the target, from 0 to 1000 Hz. Default: 0.125.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// What an update adds per second by which the delay grew, from 0 to 1000 Hz. Default: 1.25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
-    /// For so long nothing is dropped after the queue was short, up to 1 h. Default: 150 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_burst: Option<Quantity<Duration>>,
-    /// How the delay is estimated. Default: `timestamps`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+    /// How the delay is estimated.
+    ///
+    /// See `Estimate`.
+    #[parameter(default = Estimate::Timestamps, source = "Linux has timestamps since 5.5.")]
     pub delay: Option<Estimate>,
-    /// Spread drops so that they neither cluster nor leave long gaps. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Spread drops so that they neither cluster nor leave long gaps.
+    ///
+    /// None before the probabilities since the last one sum to 0.85, certainty from 8.5 on.
+    #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
-    /// Add at most 0.02 per update when the probability is 0.1 or more. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Add at most 0.02 per update when the probability is 0.1 or more.
+    #[parameter(default = true, source = "RFC 8033, section 5.5.")]
     pub cap: Option<bool>,
-    /// Add 0.02 per update when the delay is above 250 ms. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Add 0.02 per update when the delay is above 250 ms.
+    #[parameter(default = true, source = "Linux.")]
     pub boost: Option<bool>,
-    /// Above this probability capable packets are dropped too, from 0 to 1. Default: 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+}
+
+/// The controller: what FQ-PIE sets of it, too.
+#[parameters(checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// Whether the probability is scaled by the packet's length.
+    ///
+    /// In `bytes` the probability is scaled by the packet's length over the typical one.
+    #[parameter(default = Measure::Packets, source = "RFC 8033, section 4.1 and appendix B.")]
+    pub measure: Option<Measure>,
+    /// The delay to hold.
+    ///
+    /// QDELAY_REF.
+    #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+    pub target: Option<Quantity<Duration>>,
+    /// How often the probability is updated.
+    ///
+    /// T_UPDATE.
+    #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+    pub update: Option<Quantity<Duration>>,
+    /// What an update adds per second of delay above the target.
+    #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
+    pub alpha: Option<f64>,
+    /// What an update adds per second by which the delay grew.
+    #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
+    pub beta: Option<f64>,
+    /// For so long nothing is dropped after the queue was short.
+    ///
+    /// 0 ms switches the allowance off.
+    #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
+    pub max_burst: Option<Quantity<Duration>>,
+    /// Above this probability capable packets are dropped too.
+    #[parameter(default = 0.1, min = 0.0, max = 1.0, unit = "1", source = "RFC 8033, section 5.1.")]
     pub mark_limit: Option<f64>,
 }
 
@@ -178,28 +181,33 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         Service::check(&self.scheduler, NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms: self.terms(NAME, site)? })
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: self.terms(&self.control, NAME, site)?,
+        })
     }
 
-    /// The parameters of the law, for whichever `discipline` uses it.
-    pub(crate) fn terms(&self, discipline: &'static str, site: &Site<'_>) -> Result<Terms, BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let max_burst = match self.max_burst {
-            Some(Quantity(Duration::ZERO)) => Duration::ZERO,
-            typed => law::time(parameter("max_burst"), typed, Duration::from_ms(150))?,
-        };
+    /// The parameters of the law with this `control`, for whichever `discipline` uses it.
+    pub(crate) fn terms(
+        &self,
+        control: &Control,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let control = control.checked().of(discipline)?;
         Ok(Terms {
-            target: law::time(parameter("target"), self.target, Duration::from_ms(15))?,
-            update: law::time(parameter("update"), self.update, Duration::from_ms(15))?,
-            alpha: parameter("alpha").zero_or_more(self.alpha.unwrap_or(0.125), 1000.0)?,
-            beta: parameter("beta").zero_or_more(self.beta.unwrap_or(1.25), 1000.0)?,
-            max_burst,
-            delay: self.delay.unwrap_or_default(),
-            derandomize: self.derandomize.unwrap_or(true),
-            cap: self.cap.unwrap_or(true),
-            boost: self.boost.unwrap_or(true),
-            mark_limit: parameter("mark_limit").zero_or_more(self.mark_limit.unwrap_or(0.1), 1.0)?,
-            measure: self.measure.unwrap_or_default(),
+            target: control.target,
+            update: control.update,
+            alpha: control.alpha,
+            beta: control.beta,
+            max_burst: control.max_burst,
+            delay: given.delay,
+            derandomize: given.derandomize,
+            cap: given.cap,
+            boost: given.boost,
+            mark_limit: control.mark_limit,
+            measure: control.measure,
             packet_bytes: site.packet_bytes,
         })
     }

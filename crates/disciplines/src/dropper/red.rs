@@ -8,36 +8,6 @@
 //! Senders are told of congestion before the buffer overflows, at different times, in proportion to what they send. It is
 //! blind to flows: one that does not listen is dropped at the same rate as one that does.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; forced drops always drop.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next; with `fbfq` this is the FQ-RED of Suter et al.
-//! - `measure` (choice; `packets`): whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled
-//!   by packet length. FABA's and Suter's papers use packets.
-//! - `mean_packet` (size; the site's typical packet): a packet of this length has the probability that the average calls for. In bytes one
-//!   of another length has it times its length over this: Floyd and Jacobson, section 7, who have the longest packet there; ns-2's
-//!   `mean_pktsize_`, whose default is 500 B. In bytes a threshold in packets is in packets of this length. In either measure an idle
-//!   link could have sent packets of this length.
-//! - `min_threshold`, `max_threshold` (amount; a quarter of the buffer and half of it): no signal below the one, and
-//!   `max_probability` at the other: FABA, section 5.
-//! - `max_probability` (1; 0.02): the probability of a signal at the upper threshold: FABA, section 5; ns-1. ns-2 2.35 has 0.1.
-//! - `weight` (1; 0.002): w_q, the weight of each arrival's queue in the average: Floyd and Jacobson; ns-2 until 2001-12-29.
-//! - `gentle` (yes or no; true): above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold
-//!   (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
-//! - `wait` (yes or no; true): the rule that spreads signals; see [`Spreading`]. True is ns-2's default, and what the calibration of
-//!   FABA's RED row ran with; the paper of 1993 is `false`, which signals three times as often at the same average.
-//! - `idle_rule` (choice; `ns2`): how the average decays while the link idles; see [`IdleRule`]. The difference is negligible.
-//! - `spare_short_queue` (yes or no; true): no early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
-//! - `mark_limit` (1; none): ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by
-//!   itself; instead a signal at a probability above this limit drops where it would mark.
-//! - `adaptive` (yes or no; false): whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so
-//!   that the average stays near the middle of the thresholds: Adaptive RED.
-//! - `adapt_interval` (time; 0.5 s): the time between two steps of that: Adaptive RED.
-//! - `adapt_increase` (1; 0.01): the largest step up; it is at most a quarter of `max_probability`: Adaptive RED.
-//! - `adapt_decrease` (1; 0.9): the factor of a step down: Adaptive RED.
-//! - `target_band` (1; 0.2): the width of the band about the middle in which `max_probability` stands still, as a part of the
-//!   distance of the thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
-//!
 //! # State and cost
 //! One average and two counters for all flows; O(1) per packet, a power only after the link was idle.
 //!
@@ -71,7 +41,7 @@ pub use adaptive::Adaptation;
 use adaptive::Steps;
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
@@ -81,6 +51,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
     Victim,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,66 +67,111 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "red";
 
-/// What was typed for `red`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `red`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// Forced drops always drop.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`; with `fbfq` this is the FQ-RED of Suter et al.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    ///
+    /// With `fbfq` this is the FQ-RED of Suter et al.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What the queue is counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the queue is counted in.
+    ///
+    /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled by packet length. FABA's
+    /// and Suter's papers use packets.
+    #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// The length of a packet with the probability that the average calls for, from 1 B to 64 KiB. Default: the typical packet's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The length of a packet with the probability that the average calls for.
+    ///
+    /// A packet of this length has the probability that the average calls for. In bytes one of another length has it times
+    /// its length over this: Floyd and Jacobson, section 7, who have the longest packet there; ns-2's `mean_pktsize_`, whose
+    /// default is 500 B. In bytes a threshold in packets is in packets of this length. In either measure an idle link could
+    /// have sent packets of this length.
+    #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
-    /// No signal below this average. Default: a quarter of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// No signal below this average.
+    ///
+    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Amount>>,
-    /// At this average the probability is `max_probability`. Default: half of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// At this average the probability is `max_probability`.
+    ///
+    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Amount>>,
-    /// The probability of a signal at the upper threshold, above 0 and at most 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The probability of a signal at the upper threshold.
+    ///
+    /// FABA, section 5; ns-1.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "ns-2 2.35 has 0.1.")]
     pub max_probability: Option<f64>,
-    /// The weight of each arrival's queue in the average, above 0 and at most 1. Default: 0.002.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of each arrival's queue in the average.
+    #[parameter(
+        default = 0.002,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "Floyd and Jacobson; ns-2 until 2001-12-29."
+    )]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    ///
+    /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold (Floyd 2000; ns-2
+    /// since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
+    #[parameter(default = true)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993). Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and what the calibration of FABA's RED row ran
+    /// with; the paper of 1993 is `false`, which signals three times as often at the same average.
+    #[parameter(default = true)]
     pub wait: Option<bool>,
-    /// How the average decays while the link idles. Default: `ns2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How the average decays while the link idles.
+    ///
+    /// See `IdleRule`. The difference is negligible.
+    #[parameter(default = IdleRule::Ns2)]
     pub idle_rule: Option<IdleRule>,
-    /// Never signal early while at most one packet (or byte) waits. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Never signal early while at most one packet (or byte) waits.
+    ///
+    /// No early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
+    #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Drop rather than mark where the probability is above this.
+    ///
+    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by itself; instead a
+    /// signal at a probability above this limit drops where it would mark.
+    #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
-    /// Let `max_probability` follow the load. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let `max_probability` follow the load.
+    ///
+    /// Whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so that the average stays
+    /// near the middle of the thresholds: Adaptive RED.
+    #[parameter(default = false)]
     pub adaptive: Option<bool>,
-    /// The time between two steps of `max_probability`, above zero. Default: 0.5 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The time between two steps of `max_probability`.
+    #[parameter(default = "500 ms", above = "0 s", source = "Adaptive RED.")]
     pub adapt_interval: Option<Quantity<Duration>>,
-    /// The largest step up, above 0 and at most 1. Default: 0.01.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The largest step up.
+    ///
+    /// It is at most a quarter of `max_probability`: Adaptive RED.
+    #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
     pub adapt_increase: Option<f64>,
-    /// The factor of a step down, above 0 and at most 1. Default: 0.9.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The factor of a step down.
+    #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
-    /// The width of the band in which it stands still, as a part of the distance of the thresholds, from 0 to 1. Default: 0.2.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The width of the band in which it stands still, as a part of the distance of the thresholds.
+    ///
+    /// The width of the band about the middle in which `max_probability` stands still, as a part of the distance of the
+    /// thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
+    #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
     pub target_band: Option<f64>,
 }
 
@@ -277,45 +293,34 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// The range of the mean packet: no IP packet is longer.
-const MEAN_PACKETS: core::ops::RangeInclusive<u64> = 1..=1 << 16;
-
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let packet_bytes = self.mean_packet(site)?;
+        let packet_bytes = given.mean_packet.map_or(site.packet_bytes, |size| size.0 as u32);
         let ramp = self.ramp(&room, packet_bytes, site)?;
         let adaptation = self.adaptation(&ramp)?;
-        let mark_limit = self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?;
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
+            measure: given.measure,
             ramp,
-            adaptation: self.adaptive.unwrap_or(false).then_some(adaptation),
-            weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
-            spreading: if self.wait.unwrap_or(true) { Spreading::AtLeast } else { Spreading::AtMost },
-            idle_rule: self.idle_rule.unwrap_or_default(),
-            spare_short_queue: self.spare_short_queue.unwrap_or(true),
-            mark_limit,
+            adaptation: given.adaptive.then_some(adaptation),
+            weight: given.weight,
+            spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
+            idle_rule: given.idle_rule,
+            spare_short_queue: given.spare_short_queue,
+            mark_limit: given.mark_limit,
             packet_bytes,
             rate: site.rate,
         })
     }
 
-    fn mean_packet(&self, site: &Site<'_>) -> Result<u32, BadParameter> {
-        let Some(Quantity(Size(bytes))) = self.mean_packet else { return Ok(site.packet_bytes) };
-        if MEAN_PACKETS.contains(&bytes) {
-            Ok(bytes as u32)
-        } else {
-            Err(parameter("mean_packet").refuse(Size(bytes), "a size from 1 B to 64 KiB"))
-        }
-    }
-
     /// The buffer's own packets are the site's, whatever the mean packet is.
     fn ramp(&self, room: &Room, mean_packet: u32, site: &Site<'_>) -> Result<Ramp, BadParameter> {
-        let counted = |amount: Amount, mean_packet: u32| match self.measure.unwrap_or_default() {
+        let given = self.checked().of(NAME)?;
+        let counted = |amount: Amount, mean_packet: u32| match given.measure {
             Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
             Measure::Bytes => amount.in_bytes(mean_packet, site.rate),
         };
@@ -327,20 +332,18 @@ impl Spec {
         if min >= max {
             return Err(self.crossed(min, max));
         }
-        let max_probability =
-            parameter("max_probability").above_zero(self.max_probability.unwrap_or(0.02), 1.0)?;
-        Ok(Ramp { min, max, max_probability, gentle: self.gentle.unwrap_or(true) })
+        Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
     /// Checked also where it is not used.
     fn adaptation(&self, ramp: &Ramp) -> Result<Adaptation, BadParameter> {
-        let interval = self.adapt_interval.map_or(Duration::from_ms(500), |typed| typed.0);
-        let band = parameter("target_band").zero_or_more(self.target_band.unwrap_or(0.2), 1.0)?;
+        let given = self.checked().of(NAME)?;
+        let band = given.target_band;
         let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
         Ok(Adaptation {
-            interval: parameter("adapt_interval").some_time(interval)?,
-            increase: parameter("adapt_increase").above_zero(self.adapt_increase.unwrap_or(0.01), 1.0)?,
-            decrease: parameter("adapt_decrease").above_zero(self.adapt_decrease.unwrap_or(0.9), 1.0)?,
+            interval: given.adapt_interval,
+            increase: given.adapt_increase,
+            decrease: given.adapt_decrease,
             target_from: at(0.5 - band / 2.0),
             target_to: at(0.5 + band / 2.0),
         })

@@ -9,23 +9,6 @@
 //! backlog does not grow with the load. Over several links the probabilities of passing multiply, so prices add up: a sender
 //! learns the price of its whole path.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether arrivals and backlog count packets or bytes (in typical packets); with bytes the
-//!   probability is also scaled by packet length, as in ns-2.
-//! - `target` (amount; 20 packets, or a quarter of the buffer where that is less): b*, the wanted backlog. ns-2 has the 20, also
-//!   where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0.
-//! - `interval` (time; 2 ms): the time between two changes of the price: ns-2.
-//! - `gamma` (1; 0.001): the step of the price: ns-2.
-//! - `alpha` (1; 0.1): the weight of the backlog against the rate: ns-2.
-//! - `phi` (1; 1.001): the base of the probability, above 1: ns-2.
-//! - `input_weight` (1; 1): the weight of the latest interval in the average of arrivals: ns-2.
-//! - `mark_at` (choice; `departure`): where ECN-capable packets are judged under `ecn = "mark"`; see [`MarkAt`].
-//! - `drop_incapable` (yes or no; true): whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the
-//!   same probability, as RFC 3168, section 5, asks; false is ns-2.
-//!
 //! # State and cost
 //! A price, an average and a count for all flows; O(1) per packet, with one exponential per change of the price.
 //!
@@ -50,7 +33,7 @@
 //! ```
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
@@ -59,6 +42,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,45 +58,58 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "rem";
 
-/// What was typed for `rem`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `rem`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What arrivals and backlog are counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What arrivals and backlog are counted in.
+    ///
+    /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the probability is also scaled by
+    /// packet length, as in ns-2.
+    #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// The wanted backlog. Default: 20 packets, or a quarter of the buffer where that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The wanted backlog.
+    ///
+    /// B*, the wanted backlog.
+    #[parameter(
+        unset = "20 packets, or a quarter of the buffer where that is less",
+        source = "ns-2 has the 20, also where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0."
+    )]
     pub target: Option<Quantity<Amount>>,
-    /// The time between two changes of the price, above zero. Default: 2 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The time between two changes of the price.
+    #[parameter(default = "2 ms", above = "0 s", source = "ns-2.")]
     pub interval: Option<Quantity<Duration>>,
-    /// The step of the price, above 0 and at most 1000. Default: 0.001.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The step of the price.
+    #[parameter(default = 0.001, above = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub gamma: Option<f64>,
-    /// The weight of the backlog against the rate, from 0 to 1000. Default: 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of the backlog against the rate.
+    #[parameter(default = 0.1, min = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub alpha: Option<f64>,
-    /// The base of the probability, above 1 and at most 1000. Default: 1.001.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The base of the probability.
+    #[parameter(default = 1.001, above = 1.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub phi: Option<f64>,
-    /// The weight of the latest interval in the average of arrivals, above 0 and at most 1. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of the latest interval in the average of arrivals.
+    #[parameter(default = 1.0, above = 0.0, max = 1.0, unit = "1", source = "ns-2.")]
     pub input_weight: Option<f64>,
-    /// Where ECN-capable packets are judged under `ecn = "mark"`. Default: `departure`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Where ECN-capable packets are judged under `ecn = "mark"`.
+    ///
+    /// See `MarkAt`.
+    #[parameter(default = MarkAt::Departure)]
     pub mark_at: Option<MarkAt>,
-    /// Drop packets that cannot carry a mark with the same probability. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Drop packets that cannot carry a mark with the same probability.
+    ///
+    /// Whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the same probability, as RFC 3168,
+    /// section 5, asks; false is ns-2.
+    #[parameter(default = true)]
     pub drop_incapable: Option<bool>,
 }
 
@@ -158,7 +155,8 @@ impl Law {
     /// use fairwire_disciplines::dropper::rem::Law;
     ///
     /// let law = Law {
-    ///     target: 20.0, interval: Duration::from_ms(2), gamma: 0.001, alpha: 0.1, phi: 1.001, input_weight: 1.0, capacity: 2.5,
+    ///     target: 20.0, interval: Duration::from_ms(2), gamma: 0.001, alpha: 0.1, phi: 1.001, input_weight: 1.0, capacity:
+    /// 2.5,
     /// };
     /// assert_eq!(law.probability(0.0), 0.0);
     /// assert!((law.probability(700.0) - 0.5032).abs() < 5e-5);
@@ -195,16 +193,17 @@ pub struct Judged {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
         let marks = self.ecn == Some(EcnChoice::Mark);
         let judged = Judged {
-            capable_at_departure: marks && self.mark_at.unwrap_or_default() == MarkAt::Departure,
-            incapable: !marks || self.drop_incapable.unwrap_or(true),
+            capable_at_departure: marks && given.mark_at == MarkAt::Departure,
+            incapable: !marks || given.drop_incapable,
         };
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
+            measure: given.measure,
             law: self.law(site, &room)?,
             judged,
             packet_bytes: site.packet_bytes,
@@ -212,21 +211,16 @@ impl Spec {
     }
 
     fn law(&self, site: &Site<'_>, room: &Room) -> Result<Law, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let target = self.target.map(|typed| typed.0.in_packets(site.packet_bytes, site.rate));
-        let interval = self.interval.map_or(Duration::from_ms(2), |typed| typed.0);
-        let interval = parameter("interval").some_time(interval)?;
-        let phi = self.phi.unwrap_or(1.001);
-        if !(phi > 1.0 && phi <= 1000.0) {
-            return Err(parameter("phi").refuse(phi, "a number above 1, at most 1000"));
-        }
         Ok(Law {
             target: target.unwrap_or_else(|| f64::min(20.0, room.packets / 4.0)),
-            interval,
-            gamma: parameter("gamma").above_zero(self.gamma.unwrap_or(0.001), 1000.0)?,
-            alpha: parameter("alpha").zero_or_more(self.alpha.unwrap_or(0.1), 1000.0)?,
-            phi,
-            input_weight: parameter("input_weight").above_zero(self.input_weight.unwrap_or(1.0), 1.0)?,
-            capacity: interval.secs() * site.rate.packets_per_second(site.packet_bytes),
+            interval: given.interval,
+            gamma: given.gamma,
+            alpha: given.alpha,
+            phi: given.phi,
+            input_weight: given.input_weight,
+            capacity: given.interval.secs() * site.rate.packets_per_second(site.packet_bytes),
         })
     }
 
@@ -237,10 +231,6 @@ impl Spec {
         let service = Service::check(&self.scheduler, NAME, site)?;
         Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rem))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Random exponential marking. See the [module](self).

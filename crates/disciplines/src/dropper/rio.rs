@@ -8,29 +8,6 @@
 //! A core router that knows no aggregates keeps the promises that the edge has made, since what is out of profile is dropped
 //! first: with thresholds that do not overlap every "out" packet goes before any "in" packet.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets, of every colour. What comes of it at an
-//!   average above a colour's upper threshold, `above_max` says.
-//! - `above_max` (choice; `drop`): what is done to a packet at an average above its colour's upper threshold; see [`AboveMax`]. `mark` is
-//!   what ns-2's DiffServ module does to packets that may be marked; with ATB's traffic throughput then collapses in over-subscription.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether queues are averaged in packets or in bytes; in bytes the probability is also scaled
-//!   by packet length.
-//! - `coupling` (choice; `coupled`): what a colour's average counts. `coupled` (RIO-C) counts its own and all better
-//!   colours, `decoupled` (RIO-D) its own alone, `total` (weighted RED) everything.
-//! - `green` (table; 50 % of the buffer, 80 % of the buffer, 0.02): `min_threshold`, `max_threshold` and `max_probability` of
-//!   packets in profile. ATB has 50, 80 and 0.02; read as of a buffer of 100 packets.
-//! - `yellow` (table; 10 % of the buffer, 50 % of the buffer, 0.1): the same for packets out of profile. ATB has 10, 50 and 0.1.
-//! - `red` (table; none): the same for a third colour; what it leaves out is as for yellow. Without it there are two colours,
-//!   and red packets are yellow.
-//! - `weight` (1; 0.002): w_q of every average; Clark and Fang, ns-2.
-//! - `gentle` (true or false; false): whether above the upper threshold the probability rises to 1 at twice the threshold rather
-//!   than jump there.
-//! - `wait` (true or false; false): the rule that spreads signals; see [`Spreading`]. With true, ns-2's default for RED, ATB's
-//!   marks stay below the rate that its edges look for, and their targets grow without bound.
-//! - `out_rule` (choice; `paper`): how packets out of profile are counted; see [`OutRule`]. `ns2` is ns-2's `rio.cc`.
-//!
 //! # State and cost
 //! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
 //!
@@ -59,7 +36,7 @@
 
 use super::red::{Ramp, Spreading};
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
@@ -68,6 +45,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,48 +64,73 @@ const NAME: &str = "rio";
 /// The most colours.
 pub const COLORS: usize = 3;
 
-/// What was typed for `rio`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `rio`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// What comes of it at an average above a colour's upper threshold, `above_max` says.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What queues are counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What queues are counted in.
+    ///
+    /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// What a colour's average counts. Default: `coupled`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What a colour's average counts.
+    ///
+    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) its own alone, `total` (weighted RED)
+    /// everything.
+    #[parameter(default = Coupling::Coupled)]
     pub coupling: Option<Coupling>,
-    /// The thresholds of packets in profile. Default: half of the buffer, four fifths of it, 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The thresholds of packets in profile.
+    ///
+    /// `min_threshold`, `max_threshold` and `max_probability` of packets in profile. ATB has 50, 80 and 0.02; read as of a
+    /// buffer of 100 packets.
+    #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
-    /// The thresholds of packets out of profile. Default: a tenth of the buffer, half of it, 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The thresholds of packets out of profile.
+    ///
+    /// ATB has 10, 50 and 0.1.
+    #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
     pub yellow: Option<Thresholds>,
-    /// The thresholds of a third colour. Default: none; red packets are yellow.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The thresholds of a third colour.
+    ///
+    /// The same for a third colour; what it leaves out is as for yellow. Without it there are two colours, and red packets
+    /// are yellow.
+    #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
-    /// The weight of each arrival's queue in an average, above 0 and at most 1. Default: 0.002.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weight of each arrival's queue in an average.
+    ///
+    /// w_q of every average; Clark and Fang, ns-2.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993). Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's marks stay below the rate
+    /// that its edges look for, and their targets grow without bound.
+    #[parameter(default = false)]
     pub wait: Option<bool>,
-    /// How packets out of profile are counted. Default: `paper`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How packets out of profile are counted.
+    ///
+    /// See `OutRule`. `ns2` is ns-2's `rio.cc`.
+    #[parameter(default = OutRule::Paper)]
     pub out_rule: Option<OutRule>,
-    /// What is done to a packet at an average above its colour's upper threshold. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is done to a packet at an average above its colour's upper threshold.
+    ///
+    /// See `AboveMax`. `mark` is what ns-2's DiffServ module does to packets that may be marked; with ATB's traffic
+    /// throughput then collapses in over-subscription.
+    #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
 
@@ -227,6 +230,7 @@ const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
         let yellow = self.yellow.unwrap_or_default();
@@ -238,18 +242,18 @@ impl Spec {
         };
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
-            coupling: self.coupling.unwrap_or_default(),
+            measure: given.measure,
+            coupling: given.coupling,
             colors: if self.red.is_some() { 3 } else { 2 },
             ramps: [
                 self.ramp("green", self.green.unwrap_or_default(), GREEN, &room, site)?,
                 self.ramp("yellow", yellow, YELLOW, &room, site)?,
                 self.ramp("red", red, YELLOW, &room, site)?,
             ],
-            weight: parameter("weight").above_zero(self.weight.unwrap_or(0.002), 1.0)?,
-            spreading: if self.wait.unwrap_or(false) { Spreading::AtLeast } else { Spreading::AtMost },
-            out_rule: self.out_rule.unwrap_or_default(),
-            above_max: self.above_max.unwrap_or_default(),
+            weight: given.weight,
+            spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
+            out_rule: given.out_rule,
+            above_max: given.above_max,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         })
@@ -263,7 +267,8 @@ impl Spec {
         room: &Room,
         site: &Site<'_>,
     ) -> Result<Ramp, BadParameter> {
-        let (counted, unit): (&dyn Fn(Amount) -> f64, _) = match self.measure.unwrap_or_default() {
+        let given = self.checked().of(NAME)?;
+        let (counted, unit): (&dyn Fn(Amount) -> f64, _) = match given.measure {
             Measure::Packets => (&|amount| amount.in_packets(site.packet_bytes, site.rate), "packets"),
             Measure::Bytes => (&|amount| amount.in_bytes(site.packet_bytes, site.rate), "bytes"),
         };
@@ -278,7 +283,7 @@ impl Spec {
         }
         let max_probability = typed.max_probability.unwrap_or(defaults.max_probability);
         let max_probability = parameter(color).above_zero(max_probability, 1.0)?;
-        Ok(Ramp { min, max, max_probability, gentle: self.gentle.unwrap_or(false) })
+        Ok(Ramp { min, max, max_probability, gentle: given.gentle })
     }
 
     /// Checks and builds.

@@ -10,16 +10,6 @@
 //! height, and tokens are dealt out in strict rotation. It is the reference that FABA approximates, and in the paper's
 //! table 1 the fairer of the two by up to 0.035.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): in packet mode a buffer in bytes counts as so many typical packets.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
-//! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5.
-//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
-//! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
-//! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
-//!
 //! # State and cost
 //! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction. O(N) for the first packet of a flow. A departure moves what the pool holds, one token at a time: one
@@ -49,8 +39,8 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::faba::tokens::Supply;
-use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
-use crate::error::{BadParameter, BuildError};
+use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::memory;
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
@@ -60,8 +50,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, FlowTable, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -75,44 +64,39 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "sfed";
 
-/// What was typed for `sfed`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `sfed`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What a token is worth: a packet or a byte. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// No drops while a bucket is at least this full, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda1: Option<f64>,
-    /// At this fill the probability is `max_probability`, from 0 to `lambda1`. Default: 0.25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda2: Option<f64>,
-    /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_probability: Option<f64>,
-    /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_flows: Option<u32>,
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
 }
 
 impl Part for Spec {
     any_scheduler!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
-        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
     }
 
     fn default_to_bytes(&mut self) {
@@ -138,17 +122,12 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let measure = self.measure.unwrap_or_default();
-        let supply = Supply { measure, alpha: self.alpha, max_flows: self.max_flows };
-        let (total, max_flows) = supply.check(NAME, &room, site)?;
-        let typed = profile::Typed {
-            lambda1: self.lambda1,
-            lambda2: self.lambda2,
-            max_probability: self.max_probability,
-        };
-        Ok(Config { limit: room.limit, measure, total, profile: typed.check(NAME)?, max_flows })
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        Ok(Config { limit: room.limit, measure, total, profile: self.knees.check(NAME)?, max_flows })
     }
 
     /// Checks and builds.

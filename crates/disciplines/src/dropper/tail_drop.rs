@@ -7,11 +7,6 @@
 //! It is what a router does when nobody chose anything, and so the baseline of every comparison. Long-lived TCP flows
 //! synchronise on it, its queue stands full, and a sender that does not back off takes what it likes.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
 //!
@@ -35,8 +30,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -50,18 +44,18 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "tail-drop";
 
-/// What was typed for `tail-drop`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `tail-drop`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
 }
 

@@ -11,15 +11,6 @@
 //! aggregates about equally, not in proportion to what they contracted for. Where targets follow the link, their sum comes to
 //! what it can carry, and each gets about its contract's part of it.
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the contract R_t, at which the target starts.
-//! - `burst` (size; what `rate` brings in 40 ms, at least two typical packets): the bucket. The paper prints none; see
-//!   [`token_bucket`](super::token_bucket).
-//! - `interval` (time; 20 ms): T_s, from one change of the target to the next. The first comes at a time drawn from 0 to T_s.
-//! - `delta` (1; 0.0001): the fraction by which a change moves the target.
-//! - `additive` (true or false; true): whether `delta` is of the contract, as equation (2) is printed, rather than of the current target.
-//! - `lowest`, `highest` (rates; 1 % of `rate`, and the rate of the link or `rate` if that is more): bounds of the target.
-//!
 //! # State and cost
 //! That of the token bucket, a target, a count of votes and a time; O(1) per packet. No timer: intervals in which nothing came by
 //! change nothing, so the one that is over is made up for by the next packet, and tokens come at the rate before up to then.
@@ -44,13 +35,12 @@
 
 use super::tokens::{TokenClock, bucket, committed_rate, portion};
 use super::{About, GREEN, YELLOW};
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Ask, Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -60,30 +50,40 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "adaptive-token-bucket";
 
-/// What was typed for `adaptive-token-bucket`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `adaptive-token-bucket`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The contract, at which the target starts. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The contract, at which the target starts.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The bucket. Default: what the rate brings in 40 ms, at least two typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The bucket.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets",
+        unit = "size",
+        source = "The paper prints none; see `token_bucket`."
+    )]
     pub burst: Option<Quantity<Size>>,
-    /// From one change of the target to the next. Default: 20 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// From one change of the target to the next.
+    ///
+    /// The first comes at a time drawn from 0 to T_s.
+    #[parameter(default = "20 ms", above = "0 s")]
     pub interval: Option<Quantity<Duration>>,
-    /// The fraction by which a change moves the target, above 0 and at most 1. Default: 0.0001.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The fraction by which a change moves the target.
+    #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
     pub delta: Option<f64>,
-    /// Is `delta` of the contract, as equation (2) is printed, rather than of the current target? Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether `delta` is of the contract, as equation (2) is printed, rather than of the current target.
+    #[parameter(default = true)]
     pub additive: Option<bool>,
-    /// The target is never below this. Default: a hundredth of the contract.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The target is never below this.
+    ///
+    /// Bounds of the target.
+    #[parameter(unset = "1 % of `rate`")]
     pub lowest: Option<Quantity<Rate>>,
-    /// The target is never above this. Default: the link's rate, or the contract if that is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The target is never above this.
+    ///
+    /// Bounds of the target.
+    #[parameter(unset = "the rate of the link, or `rate` if that is more")]
     pub highest: Option<Quantity<Rate>>,
 }
 
@@ -109,6 +109,7 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
         let rate = committed_rate(self.rate, site);
         let lowest = self.lowest.map_or_else(|| portion(rate, 100), |typed| typed.0);
@@ -124,10 +125,9 @@ impl Spec {
         Ok(Config {
             rate,
             burst: bucket(self.burst, rate, site, parameter("burst"))?,
-            interval: parameter("interval")
-                .some_time(self.interval.map_or(Duration::from_ms(20), |typed| typed.0))?,
-            delta: parameter("delta").above_zero(self.delta.unwrap_or(0.0001), 1.0)?,
-            additive: self.additive.unwrap_or(true),
+            interval: given.interval,
+            delta: given.delta,
+            additive: given.additive,
             lowest,
             highest,
         })

@@ -8,12 +8,6 @@
 //! # Why
 //! One rate, and two lengths of burst: only the length decides, not the peak rate.
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the committed information rate, CIR.
-//! - `committed_burst`, `excess_burst` (sizes; what `rate` brings in 40 ms, at least two typical packets, each): CBS and EBS; at
-//!   least one above zero. RFC 2697, section 2, asks for no less than the largest packet.
-//! - `aware` (true or false; false): whether colours given before count, the colour-aware mode.
-//!
 //! # State and cost
 //! Two counts of tokens and one remainder; O(1) per packet.
 //!
@@ -32,13 +26,12 @@
 
 use super::tokens::{TokenClock, bucket, committed_rate};
 use super::{About, GREEN, RED, YELLOW};
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -48,21 +41,33 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "sr-tcm";
 
-/// What was typed for `sr-tcm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `sr-tcm`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The committed rate, CIR. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed rate, CIR.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The committed bucket, CBS. Default: what the rate brings in 40 ms, at least two typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed bucket, CBS.
+    ///
+    /// CBS and EBS; at least one above zero.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets",
+        source = "RFC 2697, section 2, asks for no less than the largest packet."
+    )]
     pub committed_burst: Option<Quantity<Size>>,
-    /// The excess bucket, EBS. Default: as for the committed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The excess bucket, EBS.
+    ///
+    /// CBS and EBS; at least one above zero.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets",
+        source = "RFC 2697, section 2, asks for no less than the largest packet."
+    )]
     pub excess_burst: Option<Quantity<Size>>,
-    /// Whether colours given before count. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether colours given before count.
+    ///
+    /// Whether colours given before count, the colour-aware mode.
+    #[parameter(default = false)]
     pub aware: Option<bool>,
 }
 
@@ -82,6 +87,7 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let rate = committed_rate(self.rate, site);
         let parameter = |name| Parameter { discipline: NAME, name };
         let committed_burst = bucket(self.committed_burst, rate, site, parameter("committed_burst"))?;
@@ -90,7 +96,7 @@ impl Spec {
             let allowed = "more than 0 B where committed_burst is 0 B";
             return Err(parameter("excess_burst").refuse(Size(0), allowed));
         }
-        Ok(Config { rate, committed_burst, excess_burst, aware: self.aware.unwrap_or(false) })
+        Ok(Config { rate, committed_burst, excess_burst, aware: given.aware })
     }
 
     /// Checks and builds.

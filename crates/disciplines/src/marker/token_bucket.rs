@@ -8,11 +8,6 @@
 //! The edge says which packets of an aggregate are within its contract, so that a core that knows no aggregates can drop
 //! the others first; see [`rio`](crate::dropper::rio).
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the contract, R_t in ATB.
-//! - `burst` (size; what `rate` brings in 40 ms, at least two typical packets): the bucket. ATB does not print it; 50 kB at 10
-//!   Mbit/s gives its results, and 10 kB to 200 kB change them little.
-//!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
 //!
@@ -39,8 +34,7 @@ use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -50,15 +44,19 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "token-bucket";
 
-/// What was typed for `token-bucket`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `token-bucket`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The contract. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The contract.
+    ///
+    /// The contract, R_t in ATB.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The bucket. Default: what the rate brings in 40 ms, at least two typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The bucket.
+    ///
+    /// ATB does not print it; 50 kB at 10 Mbit/s gives its results, and 10 kB to 200 kB change them little.
+    #[parameter(unset = "what `rate` brings in 40 ms, at least two typical packets", unit = "size")]
     pub burst: Option<Quantity<Size>>,
 }
 

@@ -8,13 +8,6 @@
 //! # Why
 //! For services that promise a committed rate and police a peak rate apart from it.
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the committed information rate, CIR.
-//! - `peak_rate` (rate; twice `rate`): PIR, not below `rate`.
-//! - `committed_burst`, `peak_burst` (sizes; what `rate` and what `peak_rate` brings in 40 ms, at least two typical packets): CBS
-//!   and PBS, both above zero. RFC 2698, section 2, asks for no less than the largest packet.
-//! - `aware` (true or false; false): whether colours given before count, the colour-aware mode.
-//!
 //! # State and cost
 //! Two counts of tokens and two remainders; O(1) per packet.
 //!
@@ -33,13 +26,12 @@
 
 use super::tokens::{TokenClock, bucket, committed_rate};
 use super::{About, GREEN, RED, YELLOW};
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -49,24 +41,36 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "tr-tcm";
 
-/// What was typed for `tr-tcm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `tr-tcm`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The committed rate, CIR. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed rate, CIR.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The peak rate, PIR, not below the committed one. Default: twice the committed rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The peak rate, PIR, not below the committed one.
+    #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
-    /// The committed bucket, CBS. Default: what the committed rate brings in 40 ms, at least two typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed bucket, CBS.
+    ///
+    /// CBS and PBS, both above zero.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets",
+        source = "RFC 2698, section 2, asks for no less than the largest packet."
+    )]
     pub committed_burst: Option<Quantity<Size>>,
-    /// The peak bucket, PBS. Default: what the peak rate brings in 40 ms, at least two typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The peak bucket, PBS.
+    ///
+    /// CBS and PBS, both above zero.
+    #[parameter(
+        unset = "what `peak_rate` brings in 40 ms, at least two typical packets",
+        source = "RFC 2698, section 2, asks for no less than the largest packet."
+    )]
     pub peak_burst: Option<Quantity<Size>>,
-    /// Whether colours given before count. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether colours given before count.
+    ///
+    /// Whether colours given before count, the colour-aware mode.
+    #[parameter(default = false)]
     pub aware: Option<bool>,
 }
 
@@ -88,6 +92,7 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
         let rate = committed_rate(self.rate, site);
         let twice = || Rate::from_bps(rate.bps().saturating_mul(2)).expect("not zero");
@@ -102,7 +107,7 @@ impl Spec {
         };
         let committed_burst = sized(self.committed_burst, rate, "committed_burst")?;
         let peak_burst = sized(self.peak_burst, peak_rate, "peak_burst")?;
-        Ok(Config { rate, peak_rate, committed_burst, peak_burst, aware: self.aware.unwrap_or(false) })
+        Ok(Config { rate, peak_rate, committed_burst, peak_burst, aware: given.aware })
     }
 
     /// Checks and builds.

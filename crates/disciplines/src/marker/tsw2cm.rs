@@ -7,10 +7,6 @@
 //! # Why
 //! Rate out of profile is spread over packets at random, so that no flow of the aggregate has all of it.
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the committed target rate, CTR.
-//! - `window` (time; 1 s): the length of the window, of the order of a round-trip time or more for TCP.
-//!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.
 //!
@@ -35,8 +31,7 @@ use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -46,15 +41,15 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "tsw2cm";
 
-/// What was typed for `tsw2cm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `tsw2cm`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The committed target rate, CTR. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed target rate, CTR.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The length of the window, above zero. Default: 1 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The length of the window, of the order of a round-trip time or more for TCP.
+    #[parameter(default = "1 s", above = "0 s")]
     pub window: Option<Quantity<Duration>>,
 }
 

@@ -8,11 +8,6 @@
 //! # Why
 //! As [`tsw2cm`](super::tsw2cm), with a second limit.
 //!
-//! # Parameters (unit, default, source)
-//! - `rate` (rate; half of the link's): the committed target rate, CTR.
-//! - `peak_rate` (rate; twice `rate`): the peak target rate, PTR, not below `rate`.
-//! - `window` (time; 1 s): the length of the window, of the order of a round-trip time or more for TCP.
-//!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.
 //!
@@ -36,8 +31,7 @@ use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -47,18 +41,18 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "tsw3cm";
 
-/// What was typed for `tsw3cm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `tsw3cm`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The committed target rate, CTR. Default: half of the link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The committed target rate, CTR.
+    #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The peak target rate, PTR, not below the committed one. Default: twice the committed rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The peak target rate, PTR, not below the committed one.
+    #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
-    /// The length of the window, above zero. Default: 1 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The length of the window, of the order of a round-trip time or more for TCP.
+    #[parameter(default = "1 s", above = "0 s")]
     pub window: Option<Quantity<Duration>>,
 }
 

@@ -8,23 +8,6 @@
 //! Flows get equal bytes, whatever the length of their packets, for the work of a plain round robin. There is no virtual time
 //! to keep and nothing to sort. The price is delay: a packet may wait for one quantum of each of the others.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
-//! - `quantum` (size; 1514 B, or the typical packet if that is longer): what a flow of weight 1 may send per round; at least
-//!   the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
-//! - `round` (time; none): where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to
-//!   64 KiB: trains of packets, which a gateway joins again.
-//! - `hosts` (true or false; false): whether classes share equally first, and then the flows of each: see
-//!   [hosts](crate::scheduler::hosts). The longest queue of the [fattest host](crate::dropper::fattest_host) makes room.
-//! - `weights` (numbers by class; 1 for each): a flow's quantum is multiplied by the weight of its class. The product is at
-//!   least 1/1024 B.
-//! - `per` (choice; `flow`): whether each flow or each class has a queue.
-//! - `queues` (count; as many as flows): at most so many queues.
-//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
-//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself, when the buffer is
-//!   full or (`half-free`) [as ns-2's SFQ has it](crate::dropper::half_free).
-//!
 //! # State and cost
 //! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of [LQD](crate::dropper::lqd). Who
 //! makes room takes what it takes LQD: O(1) where packets are counted, O(log n) with a buffer in bytes or time or with weights.
@@ -49,26 +32,25 @@
 //! dropper = "lqd"
 //! ```
 
-use super::entry::{Checked, MakesRoom, Typed};
+use super::entry::{CheckedEntry, Entry, MakesRoom};
 use crate::catalogue::{About, Family};
 use crate::dropper::fattest_host::FattestHost;
 use crate::dropper::half_free::HalfFree;
 use crate::dropper::tail_drop::TailDrop;
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part};
 use crate::scheduler::any::{Kind, Terms};
 use crate::scheduler::hosts::{Hosts, QUEUES};
-use crate::scheduler::quantum::{self, Quantum};
-use crate::scheduler::service::{LEAST_PER_ROUND, Per, Sharing};
+use crate::scheduler::quantum::Quantum;
+use crate::scheduler::service::{LEAST_PER_ROUND, Per};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Buffer, Discipline, Dropper, Duration, Key, Needs, NotReweighed, Packet, Queue, Queues, Scheduler, Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -82,48 +64,43 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "drr";
 
-/// What was typed for `drr`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `drr`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// What a flow of weight 1 may send per round. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What all entries that schedule have.
+    #[parameter(flatten)]
+    pub entry: Entry,
+    /// What a flow of weight 1 may send per round.
+    ///
+    /// At least the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
-    /// The time that a round takes where few flows are backlogged, from 1 us to 1 s: their quanta are as much longer. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    ///
+    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to 64 KiB:
+    /// trains of packets, which a gateway joins again.
+    #[parameter(unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of which the one that was silent longest
-    /// is given on, by default 8192. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of which the one that was
+    /// silent longest is given on, by default 8192.
+    ///
+    /// See hosts. The longest queue of the fattest host makes room.
+    #[parameter(default = false)]
     pub hosts: Option<bool>,
-    /// The weights of classes. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// Whether each flow or each class has a queue. Default: `flow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per: Option<Per>,
-    /// At most so many queues, from 1 to 65536. Default: as many as flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`. Default: `hash`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sharing: Option<Sharing>,
-    /// Who makes room in a full buffer. Default: `lqd`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropper: Option<MakesRoom>,
 }
 
 impl Part for Spec {
     fn table_bytes(&self, packets: u64) -> u64 {
-        let order = Kind::Drr.table_bytes(packets, self.queues);
+        let order = Kind::Drr.table_bytes(packets, self.entry.queues);
         if self.hosts == Some(true) {
-            order + memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
+            order + memory::count(self.entry.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
         } else {
             order
         }
@@ -134,17 +111,17 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.entry.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.per.get_or_insert(Per::Class);
-        self.weights = Some(weights);
+        self.entry.per.get_or_insert(Per::Class);
+        self.entry.weights = Some(weights);
     }
 
     fn set_hosts(&mut self) -> bool {
-        let has_other_queues = self.per.is_some() || self.sharing.is_some();
-        let has_other_shares = self.weights.is_some() || self.dropper.is_some();
+        let has_other_queues = self.entry.per.is_some() || self.entry.sharing.is_some();
+        let has_other_shares = self.entry.weights.is_some() || self.entry.dropper.is_some();
         !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
     }
 
@@ -155,42 +132,32 @@ impl Part for Spec {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
-        let typed = Typed {
-            buffer: self.buffer,
-            ecn: self.ecn,
-            quantum: self.quantum,
-            weights: &self.weights,
-            per: self.per,
-            queues: self.queues,
-            sharing: self.sharing,
-            dropper: self.dropper,
-        };
+    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
+        self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
-        quantum::check_round(parameter("round"), self.round)?;
         if self.hosts == Some(true) {
             let hosts = [
-                ("weights", self.weights.is_some()),
-                ("per", self.per.is_some()),
-                ("sharing", self.sharing.is_some()),
-                ("dropper", self.dropper.is_some_and(|dropper| dropper != MakesRoom::Lqd)),
+                ("weights", self.entry.weights.is_some()),
+                ("per", self.entry.per.is_some()),
+                ("sharing", self.entry.sharing.is_some()),
+                ("dropper", self.entry.dropper.is_some_and(|dropper| dropper != MakesRoom::Lqd)),
             ];
             if let Some((name, _)) = hosts.into_iter().find(|(_, is_typed)| *is_typed) {
                 return Err(parameter(name)
                     .refuse("a value", "nothing with `hosts = true`, where hosts have equal parts"));
             }
         }
-        typed.check(NAME, Kind::Drr, site)
+        self.entry.check(NAME, Kind::Drr, (self.buffer, self.ecn), self.quantum, site)
     }
 
-    /// Checks and builds. Not by way of [`Checked::build`]: here the scheduler is known when this is compiled, which saves
+    /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when this is compiled, which saves
     /// a test at each of its calls.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let checked = self.check(site)?;
         let filled =
             Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
         if self.hosts == Some(true) {
-            let (queues, limit) = (self.queues.unwrap_or(QUEUES), checked.limit);
+            let (queues, limit) = (self.entry.queues.unwrap_or(QUEUES), checked.limit);
             let (scheduler, dropper) = (Hosts::new(queues, filled), FattestHost::new(queues));
             let queues = Queues::least_recently_used(queues);
             let queue = Queue::with_queues(limit, queues, scheduler, dropper);
@@ -206,11 +173,11 @@ impl Spec {
 }
 
 fn queue<D: Dropper + 'static>(
-    checked: &Checked,
+    checked: &CheckedEntry,
     filled: Option<Quantum>,
     dropper: D,
 ) -> Box<dyn Discipline> {
-    let Checked { limit, ecn, ref service, .. } = *checked;
+    let CheckedEntry { limit, ecn, ref service, .. } = *checked;
     let drr = Drr::new(&service.terms(limit)).filling(filled);
     Box::new(Queue::with_queues(limit, service.queues(), drr, dropper).with_ecn(ecn.into()))
 }

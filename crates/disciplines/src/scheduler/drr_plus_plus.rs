@@ -177,7 +177,8 @@ impl DrrPlusPlus {
         self.passed_over
     }
 
-    /// A whole round of old queues has just gone by in which nobody could send. All further rounds like it are credited at once:
+    /// A whole round of old queues has just gone by in which nobody could send. All further rounds like it are credited at
+    /// once:
     /// they would leave the order as it is. Returns how many queues are on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);

@@ -4,13 +4,14 @@ use crate::dropper::half_free::HalfFree;
 use crate::dropper::lqd::Lqd;
 use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
-use crate::error::BadParameter;
+use crate::error::{BadParameter, Of as _};
 use crate::scheduler::any::Kind;
 use crate::scheduler::service::{CheckedService, Per, Service, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,26 +24,35 @@ pub enum MakesRoom {
     Lqd,
     /// The arrival: it is refused.
     TailDrop,
-    /// The arrival, and before the buffer is full: while its queue holds half of the free room or more, as in ns-2's SFQ. Packets count.
+    /// The arrival, and before the buffer is full: while its queue holds half of the free room or more, as in ns-2's SFQ.
+    /// Packets count.
     HalfFree,
 }
 
-/// What was typed for an entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Typed<'a> {
-    pub buffer: Option<Quantity<Amount>>,
-    pub ecn: Option<EcnChoice>,
-    pub quantum: Option<Quantity<Size>>,
-    pub weights: &'a Option<Weights>,
+/// The parameters that all entries have.
+#[parameters(checked = CheckedTerms, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// The weights of classes: a flow's share is in proportion to the weight of its class.
+    #[parameter(unset = "1 for each", unit = "1 by class")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue.
+    #[parameter(default = Per::Flow)]
     pub per: Option<Per>,
+    /// At most so many queues.
+    #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
     pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`.
+    #[parameter(default = Sharing::Hash, source = "Suter et al. 1998, figure 10.")]
     pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer.
+    #[parameter(default = MakesRoom::Lqd)]
     pub dropper: Option<MakesRoom>,
 }
 
 /// What was typed, checked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedEntry {
     /// How much may wait.
     pub limit: Limit,
     /// What becomes of a signal.
@@ -54,33 +64,34 @@ pub struct Checked {
     longest: push_out::Config,
 }
 
-impl Typed<'_> {
+impl Entry {
     /// Checks what was typed for `discipline`, which serves as `kind` does.
     pub fn check(
-        self,
+        &self,
         discipline: &'static str,
         kind: Kind,
+        (buffer, ecn): (Option<Quantity<Amount>>, Option<EcnChoice>),
+        quantum: Option<Quantity<Size>>,
         site: &Site<'_>,
-    ) -> Result<Checked, BadParameter> {
-        let limit = site.room(discipline, self.buffer)?.limit;
+    ) -> Result<CheckedEntry, BadParameter> {
+        let CheckedTerms { dropper, .. } = self.checked().of(discipline)?;
+        let limit = site.room(discipline, buffer)?.limit;
         let service = Service {
             name: kind,
             per: self.per,
             weights: self.weights.clone(),
-            quantum: self.quantum,
+            quantum,
             queues: self.queues,
             sharing: self.sharing,
         };
         let scheduler = Some(service);
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
-        let (ecn, dropper) = (self.ecn.unwrap_or_default(), self.dropper.unwrap_or_default());
-        let queues =
-            push_out::Typed { buffer: self.buffer, scheduler: &scheduler, measure: None, drop: None };
+        let queues = push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: None };
         let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
             longest = longest.with_few_weights(discipline).map_err(at_the_top)?;
         }
-        Ok(Checked { limit, ecn, service, dropper, longest })
+        Ok(CheckedEntry { limit, ecn: ecn.unwrap_or_default(), service, dropper, longest })
     }
 }
 
@@ -92,7 +103,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
     }
 }
 
-impl Checked {
+impl CheckedEntry {
     /// Builds it; `rng` decides which of several longest queues makes room.
     pub fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {

@@ -10,17 +10,6 @@
 //! be served alone until it has caught up; looking for the least potential at each packet is what is dear, and one look per
 //! frame is enough. This is the fair queueing ("FQ") of Suter's paper.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
-//! - `quantum` (size; 1514 B, or the typical packet if that is longer): the length of a frame: what a flow of weight 1 may send
-//!   in it. Times the least weight it should be at least a packet: Stiliadis and Varma 1996, whose frame is a time.
-//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class.
-//! - `per` (choice; `flow`): whether each flow or each class has a queue.
-//! - `queues` (count; as many as flows): at most so many queues.
-//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
-//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
-//!
 //! # State and cost
 //! 172 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
 //! with nothing waiting whose potentials lie ahead of the system's. O(log n) per packet, with n the number of either,
@@ -55,7 +44,7 @@
 //! dropper = "lqd"
 //! ```
 
-use super::entry::{Checked, MakesRoom, Typed};
+use super::entry::{CheckedEntry, Entry};
 use super::finished::Account;
 use super::fluid::Fluid;
 use super::heap::Heap;
@@ -65,15 +54,14 @@ use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
 use crate::part::{ClassSupport, Part};
 use crate::scheduler::any::{Kind, Terms};
-use crate::scheduler::service::{Per, Sharing};
+use crate::scheduler::service::Per;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Buffer, Discipline, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -87,39 +75,30 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "fbfq";
 
-/// What was typed for `fbfq`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `fbfq`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// What a flow of weight 1 may send per frame. Default: 1514 B, or the typical packet if that is longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What all entries that schedule have.
+    #[parameter(flatten)]
+    pub entry: Entry,
+    /// What a flow of weight 1 may send per frame.
+    ///
+    /// The length of a frame: Times the least weight it should be at least a packet: Stiliadis and Varma 1996, whose frame is
+    /// a time.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
-    /// The weights of classes. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// Whether each flow or each class has a queue. Default: `flow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per: Option<Per>,
-    /// At most so many queues, from 1 to 65536. Default: as many as flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`. Default: `hash`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sharing: Option<Sharing>,
-    /// Who makes room in a full buffer. Default: `lqd`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropper: Option<MakesRoom>,
 }
 
 impl Part for Spec {
     fn table_bytes(&self, packets: u64) -> u64 {
-        Kind::Fbfq.table_bytes(packets, self.queues)
+        Kind::Fbfq.table_bytes(packets, self.entry.queues)
     }
 
     fn classes(&self) -> ClassSupport {
@@ -127,29 +106,19 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.entry.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.per.get_or_insert(Per::Class);
-        self.weights = Some(weights);
+        self.entry.per.get_or_insert(Per::Class);
+        self.entry.weights = Some(weights);
     }
 }
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
-        let typed = Typed {
-            buffer: self.buffer,
-            ecn: self.ecn,
-            quantum: self.quantum,
-            weights: &self.weights,
-            per: self.per,
-            queues: self.queues,
-            sharing: self.sharing,
-            dropper: self.dropper,
-        };
-        typed.check(NAME, Kind::Fbfq, site)
+    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
+        self.entry.check(NAME, Kind::Fbfq, (self.buffer, self.ecn), self.quantum, site)
     }
 
     /// Checks and builds.

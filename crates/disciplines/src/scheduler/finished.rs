@@ -57,7 +57,8 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the account of a flow that was forgotten for it.
+    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the account of a flow that was
+    /// forgotten for it.
     #[inline]
     pub fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
         self.sweep();

@@ -32,7 +32,8 @@
 use crate::scheduler::quantum::Quantum;
 use fairwire_core::{Buffer, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit};
 
-/// Queues, unless told otherwise: more than packets of most home links' buffers, so that none is given on while packets wait in it.
+/// Queues, unless told otherwise: more than packets of most home links' buffers, so that none is given on while packets wait
+/// in it.
 pub const QUEUES: u32 = 8192;
 
 /// Credit per byte.
@@ -125,7 +126,8 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// A packet came for a member. An idle one goes first, with one quantum; so does one that paused, with the credit that it has left
+    /// A packet came for a member. An idle one goes first, with one quantum; so does one that paused, with the credit that it
+    /// has left
     /// until a round has gone by.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].place {
@@ -177,7 +179,8 @@ impl Round {
         self.old.push(at, members);
     }
 
-    /// An empty member with credit waits a round before it counts as idle: it would else have a new quantum by pausing (RFC 8290, section
+    /// An empty member with credit waits a round before it counts as idle: it would else have a new quantum by pausing (RFC
+    /// 8290, section
     /// 4.2), also one that had a turn just now.
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].place == Place::Old {
@@ -451,9 +454,11 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a ping and its leaving, at most.
+    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a ping and its leaving, at
+    /// most.
     ///
-    /// Flows below `standing` have packets waiting at all times; each of the others sends one when `pause` others have left since its
+    /// Flows below `standing` have packets waiting at all times; each of the others sends one when `pause` others have left
+    /// since its
     /// own. A ping of 100 bytes comes each `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);

@@ -4,8 +4,6 @@
 //! one super-packet is served packet by packet between those of others, and every packet is handled alone to the end of the path. So
 //! a quantum may be told by the time that a round shall take: few members then send trains, and many have a packet each, as ever.
 
-use crate::error::{BadParameter, Parameter};
-use crate::spec::Quantity;
 use fairwire_core::{Duration, Rate};
 
 /// Bytes of credit per round. See the [module](self).
@@ -39,19 +37,6 @@ impl Quantum {
             return self.least.into();
         }
         i64::from((self.round / members.max(1)).min(LONGEST_TRAIN).max(self.least))
-    }
-}
-
-/// Refuses a time of a round that makes no sense.
-pub(crate) fn check_round(
-    parameter: Parameter,
-    typed: Option<Quantity<Duration>>,
-) -> Result<(), BadParameter> {
-    match typed {
-        Some(Quantity(round)) if !(1_000..=1_000_000_000).contains(&round.ns()) => {
-            Err(parameter.refuse(round, "a time from 1 us to 1 s"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -10,16 +10,6 @@
 //! wait for a packet of their own length to pass in virtual time. A flow of short packets waits longer than there. Nor
 //! does it need to know the link's rate, so it stays fair where the rate varies.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): accepted as by every discipline, without effect: nothing is signalled early.
-//! - `weights` (numbers by class; 1 for each): a flow's share is in proportion to the weight of its class: the phi of Goyal,
-//!   Vin and Cheng 1996.
-//! - `per` (choice; `flow`): whether each flow or each class has a queue.
-//! - `queues` (count; as many as flows): at most so many queues.
-//! - `sharing` (choice; `hash`): what happens when there are more flows than queues. Suter et al. 1998, figure 10.
-//! - `dropper` (choice; `lqd`): who makes room: the front of the longest queue, or the arrival itself.
-//!
 //! # State and cost
 //! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
 //! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either.
@@ -44,7 +34,7 @@
 //! dropper = "lqd"
 //! ```
 
-use super::entry::{Checked, MakesRoom, Typed};
+use super::entry::{CheckedEntry, Entry};
 use super::finished::{Account, Finished};
 use super::heap::Heap;
 use super::standing::{Standing, head};
@@ -53,15 +43,14 @@ use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError};
 use crate::part::{ClassSupport, Part};
 use crate::scheduler::any::{Kind, Terms};
-use crate::scheduler::service::{Per, Sharing};
+use crate::scheduler::service::Per;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Discipline, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -75,36 +64,24 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "sfq-start";
 
-/// What was typed for `sfq-start`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `sfq-start`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// The weights of classes. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// Whether each flow or each class has a queue. Default: `flow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per: Option<Per>,
-    /// At most so many queues, from 1 to 65536. Default: as many as flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`. Default: `hash`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sharing: Option<Sharing>,
-    /// Who makes room in a full buffer. Default: `lqd`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropper: Option<MakesRoom>,
+    /// What all entries that schedule have.
+    #[parameter(flatten)]
+    pub entry: Entry,
 }
 
 impl Part for Spec {
     fn table_bytes(&self, packets: u64) -> u64 {
-        Kind::Sfq.table_bytes(packets, self.queues)
+        Kind::Sfq.table_bytes(packets, self.entry.queues)
     }
 
     fn classes(&self) -> ClassSupport {
@@ -112,29 +89,19 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.entry.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.per.get_or_insert(Per::Class);
-        self.weights = Some(weights);
+        self.entry.per.get_or_insert(Per::Class);
+        self.entry.weights = Some(weights);
     }
 }
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Checked, BadParameter> {
-        let typed = Typed {
-            buffer: self.buffer,
-            ecn: self.ecn,
-            quantum: None,
-            weights: &self.weights,
-            per: self.per,
-            queues: self.queues,
-            sharing: self.sharing,
-            dropper: self.dropper,
-        };
-        typed.check(NAME, Kind::Sfq, site)
+    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
+        self.entry.check(NAME, Kind::Sfq, (self.buffer, self.ecn), None, site)
     }
 
     /// Checks and builds.

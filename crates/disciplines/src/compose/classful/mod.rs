@@ -12,18 +12,6 @@
 //! Subscribers, offices or services have contracts, and within one of them the rules of its own should hold. Unlike
 //! hierarchical fair dropping each leaf has a queue, and any discipline, of its own.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait in all leaves, in equal parts for those that have no buffer of their own.
-//! - `ecn` (choice; `drop`): the policy of the disciplines inside, unless their own parameters have one.
-//! - `rate` (rate; none): the ceiling of the whole. Without it the link alone sets the pace.
-//! - `class` (list; one of `tail-drop`): the classes, at most 65536, of at most 8 levels. Each has `id`, the number of the class;
-//!   `parent` (none: under the root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised
-//!   together); `ceiling` (none); `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over;
-//!   `burst`, how far it may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets,
-//!   of 1514 bytes or typical if that is more). A leaf has `buffer`, `discipline` (`tail-drop`) and `parameters` as
-//!   [`shaper`](super::shaper) has.
-//! - `default` (number; the first leaf typed): the leaf of packets of classes that are not listed, or that are no leaves.
-//!
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send one, O(backlogged
 //! siblings) at each level. The time of the next packet, asked only when none may go, takes O(backlogged classes) at worst.
@@ -68,6 +56,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Transmitter, Weight};
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -90,24 +79,32 @@ const MOST_NODES: usize = 1 << 16;
 /// Priorities are below this.
 pub const PRIORITIES: usize = 8;
 
-/// What was typed for `classful`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `classful`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all leaves, in equal parts for those that have no buffer of their own. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in all leaves, in equal parts for those that have no buffer of their own.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the disciplines inside, unless their own parameters have one. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The ECN policy of the disciplines inside, unless their own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// The ceiling of the whole. Default: none; the link alone sets the pace.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The ceiling of the whole.
+    ///
+    /// Without it the link alone sets the pace.
+    #[parameter(unset = "none")]
     pub rate: Option<Quantity<Rate>>,
-    /// The classes. Default: one, of `tail-drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The classes.
+    ///
+    /// The classes, at most 65536, of at most 8 levels. Each has `id`, the number of the class; `parent` (none: under the
+    /// root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised together); `ceiling` (none);
+    /// `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over; `burst`, how far it
+    /// may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets, of 1514 bytes or
+    /// typical if that is more). A leaf has `buffer`, `discipline` (`tail-drop`) and `parameters` as `shaper` has.
+    #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The leaf of packets of classes that are not listed, or that are no leaves. Default: the first leaf typed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The leaf of packets of classes that are not listed, or that are no leaves.
+    #[parameter(unset = "the first leaf typed", unit = "number")]
     pub default: Option<u32>,
 }
 

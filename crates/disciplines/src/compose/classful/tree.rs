@@ -38,9 +38,12 @@ pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
 /// What may wait in all leaves together, beside what each has room for.
 ///
-/// A leaf may hold as much as is free (dynamic thresholds, with a factor of one: A. K. Choudhury and E. L. Hahne, "Dynamic queue length
-/// thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998). So one alone has half of the pool, n that want more than
-/// that have each one part of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets make room for
+/// A leaf may hold as much as is free (dynamic thresholds, with a factor of one: A. K. Choudhury and E. L. Hahne, "Dynamic
+/// queue length
+/// thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998). So one alone has half of the pool, n that want
+/// more than
+/// that have each one part of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets make
+/// room for
 /// another's: beyond its threshold what comes takes the place of others of its own leaf, or is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
@@ -86,7 +89,8 @@ pub struct Classful {
 
 const ROOT: usize = 0;
 
-/// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets not long
+/// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets
+/// not long
 /// ago, or can go.
 const LOOKED_AT: usize = 16;
 
@@ -198,10 +202,12 @@ impl Classful {
         }
     }
 
-    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each with the first
+    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each
+    /// with the first
     /// packet that comes for it. This allocates then, once for each leaf: for trees of thousands, of which few are ever busy.
     ///
-    /// A leaf is what it would be had it been there from the beginning; only [`drain`](Discipline::drain) tells it nothing before.
+    /// A leaf is what it would be had it been there from the beginning; only [`drain`](Discipline::drain) tells it nothing
+    /// before.
     #[must_use]
     pub fn with_maker(self, maker: Maker) -> Self {
         Classful { maker: Some(maker), ..self }
@@ -213,9 +219,12 @@ impl Classful {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside them those in which something waits: before
-    /// another is made, one goes of which nothing waits and for which nothing came for long. It is made again with its next packet,
-    /// as at first. (One that nothing came for since it was last looked at, in a round: the clock algorithm. When all were used it takes some
+    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside them those in which
+    /// something waits: before
+    /// another is made, one goes of which nothing waits and for which nothing came for long. It is made again with its next
+    /// packet,
+    /// as at first. (One that nothing came for since it was last looked at, in a round: the clock algorithm. When all were
+    /// used it takes some
     /// steps, so that a sixteenth more may be there.) The default leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
@@ -531,7 +540,8 @@ impl Discipline for Classful {
         }
     }
 
-    /// Its weight among its siblings, in what is left over. A class that is not in the tree is looked for in the default leaf, which has
+    /// Its weight among its siblings, in what is left over. A class that is not in the tree is looked for in the default
+    /// leaf, which has
     /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
     /// wait for what it owed.
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {

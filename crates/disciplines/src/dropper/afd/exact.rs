@@ -9,32 +9,6 @@
 //! A table of the few elephants is small enough for exact rates in hardware, without the noise of a sample; and short flows
 //! are left alone, whatever their rate.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
-//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. Ours: a flow of
-//!   twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC
-//!   8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `bytes`): whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
-//! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
-//!   Not in the paper.
-//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. 50 as in a
-//!   public implementation of the CCR paper; the quarter is ours, for small buffers.
-//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
-//!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms, half of `age_period`, or 1/20 of the time to send a full buffer, whichever is least): the time
-//!   between two steps of m_fair. 160 steps a second: Pan et al., CCR 33(1), as public implementations quote it. Half: in each of
-//!   the vendor's profiles the AFD period is half of the age period. The twentieth is ours, for fast links.
-//! - `age_period` (time; what the link takes to send 1000 typical packets): the period in which rates are measured, and
-//!   after which a silent flow is forgotten. The vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and
-//!   more. Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit.
-//! - `elephant_threshold` (amount; 1 MB or what the link sends in 100 ms, whichever is less): what a flow has sent when it
-//!   becomes an elephant. The vendor has 1 MB; the time is ours, for slow links.
-//! - `age_threshold` (amount; 500 bytes): a flow that sent less in a whole period is forgotten. The vendor's.
-//! - `max_flows` (flows; 4096): at most so many flows in the table, mice included. Ours.
-//!
 //! # State and cost
 //! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in all with the default. O(1):
 //! one look-up per arrival, and one step of a hand that goes round the table and takes out who is silent.
@@ -64,7 +38,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
@@ -72,8 +46,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -87,52 +60,52 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "afd-exact";
 
-/// What was typed for `afd-exact`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `afd-exact`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
     pub ecn: Option<EcnChoice>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark_limit: Option<f64>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What flows and the queue are counted in. Default: `bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
+    #[parameter(default = Measure::Bytes)]
     pub measure: Option<Measure>,
-    /// The weights of classes: a flow may have so many times the fair rate. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// The queue that is aimed at, at most the buffer. Default: 50 packets, or a quarter of the buffer if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub q_target: Option<Quantity<Amount>>,
-    /// The gain of the last queue's distance from the target, from 0 to 1000. Default: 1.7.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
-    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms, half of
-    /// `age_period`, or 1/20 of the time to send a full buffer, whichever is least.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// The period in which rates are measured, from 1 us to 1 min. Default: what the link takes to send 1000 typical packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The period in which rates are measured.
+    ///
+    /// The period in which rates are measured, and after which a silent flow is forgotten. The vendor's profiles have 20 us,
+    /// 50 us and 100 us, on links of 10 Gbit/s and more.
+    #[parameter(
+        unset = "what the link takes to send 1000 typical packets",
+        min = "1 us",
+        max = "1 min",
+        source = "Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit."
+    )]
     pub age_period: Option<Quantity<Duration>>,
-    /// What a flow has sent when it becomes an elephant. Default: 1 MB, or what the link sends in 100 ms if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What a flow has sent when it becomes an elephant.
+    ///
+    /// The vendor has 1 MB; the time is ours, for slow links.
+    #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
     pub elephant_threshold: Option<Quantity<Amount>>,
-    /// A flow that sent less in a whole period is forgotten. Default: 500 bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A flow that sent less in a whole period is forgotten.
+    ///
+    /// The vendor's.
+    #[parameter(unset = "500 bytes")]
     pub age_threshold: Option<Quantity<Amount>>,
-    /// At most so many flows are in the table, from 1 to 16777216. Default: 4096.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// At most so many flows are in the table.
+    ///
+    /// At most so many flows in the table, mice included.
+    #[parameter(default = 4096, min = 1, max = 16_777_216, unit = "flows", source = "Ours.")]
     pub max_flows: Option<u32>,
 }
 
@@ -152,11 +125,11 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.shared.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.weights = Some(weights);
+        self.shared.weights = Some(weights);
     }
 
     fn default_to_bytes(&mut self) {
@@ -188,9 +161,6 @@ pub struct Trap {
     pub most: f64,
 }
 
-/// The table and its index for more flows than this would take over half a gigabyte.
-const MOST_FLOWS: u32 = 1 << 24;
-
 /// What a flow sent is counted up to this.
 const MOST_COUNTED: f64 = u32::MAX as f64;
 
@@ -204,10 +174,13 @@ impl Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         Service::check(&self.scheduler, NAME, site)?;
         site.room(NAME, self.buffer)?; // so that there is a typical packet
-        let age_period = self.age_period(site)?;
-        let common = self.typed(age_period).check(site)?;
+        let of_1000_packets = || site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
+        let shortened = || of_1000_packets().clamp(Duration::from_us(1), Duration::from_secs(60));
+        let age_period = given.age_period.unwrap_or_else(shortened);
+        let common = self.given(age_period).check(site)?;
         let counted = |amount| afd::counted(amount, common.measure, site);
         let elephant_threshold = self.elephant_threshold.map_or_else(
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
@@ -221,34 +194,19 @@ impl Spec {
             age_period,
             elephant_threshold,
             age_threshold: counted(self.age_threshold.map_or(Amount::Bytes(500), |typed| typed.0)),
-            max_flows: parameter("max_flows").count(self.max_flows.unwrap_or(4096), MOST_FLOWS)?,
+            max_flows: given.max_flows,
             most: counted(Amount::Time(age_period)).max(1.0),
         };
         Ok(Config { common, trap })
     }
 
-    fn age_period(&self, site: &Site<'_>) -> Result<Duration, BadParameter> {
-        match self.age_period {
-            Some(typed) => afd::period(parameter("age_period"), typed.0),
-            None => {
-                let time = site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
-                Ok(time.clamp(Duration::from_us(1), Duration::from_secs(60)))
-            }
-        }
-    }
-
-    fn typed(&self, age_period: Duration) -> afd::Typed<'_> {
+    fn given(&self, age_period: Duration) -> afd::Given<'_> {
         let half = Duration::from_ns((age_period.ns() / 2).max(1000));
-        afd::Typed {
+        afd::Given {
             name: NAME,
             buffer: self.buffer,
             measure: self.measure.unwrap_or(Measure::Bytes),
-            weights: &self.weights,
-            mark_limit: self.mark_limit,
-            q_target: self.q_target,
-            alpha: self.alpha,
-            beta: self.beta,
-            interval: self.interval,
+            shared: &self.shared,
             longest: half.min(INTERVAL),
         }
     }
@@ -344,7 +302,8 @@ impl Elephants {
         self.began += self.trap.age_period * passed;
     }
 
-    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was there for the whole last period
+    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was there for the whole last
+    /// period
     /// and sent next to nothing.
     #[inline]
     fn step(&mut self) {

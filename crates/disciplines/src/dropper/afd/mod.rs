@@ -23,13 +23,14 @@ pub mod sb;
 pub use fair_share::{Control, FairShare};
 pub use sample::{Counts, Record, Sample, Sampled, Sampling};
 
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Dropper, Duration, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict, Weight,
 };
+use fairwire_parameters::parameters;
 
 /// Tells how much a flow sent lately.
 pub trait Meter: Send {
@@ -76,7 +77,8 @@ pub struct Afd<M> {
     weights: WeightOf,
     /// How many classes have a weight from each power of two to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that once weights were changed: who has that is not dropped while m_fair is so many times what a flow alone has on record.
+    /// 1 / (the least weight), or up to twice that once weights were changed: who has that is not dropped while m_fair is so
+    /// many times what a flow alone has on record.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -213,55 +215,141 @@ impl<M: Meter> Dropper for Afd<M> {
     }
 }
 
-/// What was typed of that which the four forms have in common.
-pub(super) struct Typed<'a> {
+/// The parameters that the four forms have in common.
+#[parameters(checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shared {
+    /// Drop rather than mark ECN-capable packets where the probability is above this.
+    ///
+    /// A flow that ignores marks has at most 1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. A
+    /// flow of
+    /// twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's
+    /// 0.1 (RFC
+    /// 8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
+    #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
+    pub mark_limit: Option<f64>,
+    /// The weights of classes: a flow may have so many times the fair rate.
+    ///
+    /// w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
+    #[parameter(unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
+    pub weights: Option<Weights>,
+    /// The queue that is aimed at, at most the buffer.
+    #[parameter(
+        unset = "50 packets or a quarter of the buffer, whichever is less",
+        source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
+    )]
+    pub q_target: Option<Quantity<Amount>>,
+    /// The gain of the last queue's distance from the target.
+    #[parameter(
+        default = 1.7,
+        min = 0.0,
+        max = 1000.0,
+        unit = "1",
+        source = "Pan et al., CCR 33(1), as public implementations quote it."
+    )]
+    pub alpha: Option<f64>,
+    /// The gain of the present queue's distance from the target, from `alpha` to 1001.
+    #[parameter(
+        unset = "`alpha` + 0.1",
+        unit = "1",
+        source = "Pan et al., CCR 33(1), as public implementations quote it: 1.8."
+    )]
+    pub beta: Option<f64>,
+    /// The time between two steps of the fair rate.
+    ///
+    /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms. For `afd-exact` half: in
+    /// each of the
+    /// vendor's profiles the AFD period is half of the age period.
+    #[parameter(
+        unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
+        min = "1 us",
+        max = "1 min",
+        source = "160 steps a second: Pan et al., CCR 33(1), as public implementations quote it."
+    )]
+    pub interval: Option<Quantity<Duration>>,
+}
+
+/// The parameters of those that sample.
+#[parameters(checked = CheckedSamples, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// b: how many samples are kept.
+    ///
+    /// The paper's rule is 10 R / r_fair, R being the rate of all arrivals.
+    #[parameter(
+        default = 1000,
+        min = 1,
+        max = 1_048_576,
+        unit = "1",
+        source = "All experiments of the paper."
+    )]
+    pub samples: Option<u32>,
+    /// p: the probability that an arrival is sampled.
+    #[parameter(
+        default = 0.2,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "Not printed; public implementations of the CCR paper sample about one packet in five."
+    )]
+    pub sampling: Option<f64>,
+}
+
+impl Samples {
+    /// How `discipline` samples.
+    pub(super) fn check(&self, discipline: &'static str, typical: u32) -> Result<Sampling, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        Ok(Sampling { samples: given.samples, probability: given.sampling, typical })
+    }
+}
+
+/// What the four forms have in common, as given to one of them.
+pub(super) struct Given<'a> {
     pub name: &'static str,
     pub buffer: Option<Quantity<Amount>>,
     pub measure: Measure,
-    pub weights: &'a Option<Weights>,
-    pub mark_limit: Option<f64>,
-    pub q_target: Option<Quantity<Amount>>,
-    pub alpha: Option<f64>,
-    pub beta: Option<f64>,
-    pub interval: Option<Quantity<Duration>>,
+    pub shared: &'a Shared,
     /// The default of `interval` is at most this.
     pub longest: Duration,
 }
 
 /// The gains of the controller reach this far; the paper's are below 2.
-const MOST_GAIN: f64 = 1000.0;
+const MAX_GAIN: f64 = 1001.0;
 
-impl Typed<'_> {
+impl Given<'_> {
     fn parameter(&self, name: &'static str) -> Parameter {
         Parameter { discipline: self.name, name }
     }
 
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(self.name, self.buffer)?;
-        let weights = match self.weights {
+        let given = self.shared.checked().of(self.name)?;
+        let weights = match &self.shared.weights {
             Some(weights) => weights.check(self.parameter("weights"))?,
             None => WeightOf::equal(),
         };
         let target = self.target(room.amount, site)?;
-        let alpha = self.parameter("alpha").zero_or_more(self.alpha.unwrap_or(1.7), MOST_GAIN)?;
-        let beta = self.beta.unwrap_or(alpha + 0.1);
-        if !(alpha..=MOST_GAIN + 1.0).contains(&beta) {
-            let allowed = format!("a number from alpha, which is {alpha}, to {}", MOST_GAIN + 1.0);
+        let alpha = given.alpha;
+        let beta = self.shared.beta.unwrap_or(alpha + 0.1);
+        if !(alpha..=MAX_GAIN).contains(&beta) {
+            let allowed = format!("a number from alpha, which is {alpha}, to {MAX_GAIN}");
             return Err(self.parameter("beta").refuse(beta, allowed));
         }
-        let interval = match self.interval {
-            Some(typed) => period(self.parameter("interval"), typed.0)?,
-            None => self.longest.min(twentieth(room.amount, site)).max(Duration::from_us(1)),
-        };
-        let mark_limit =
-            self.parameter("mark_limit").zero_or_more(self.mark_limit.unwrap_or(MARK_LIMIT), 1.0)?;
+        let default_interval = || self.longest.min(twentieth(room.amount, site)).max(Duration::from_us(1));
+        let interval = given.interval.unwrap_or_else(default_interval);
         let control = Control { target, alpha, beta, interval };
-        Ok(Config { limit: room.limit, measure: self.measure, weights, mark_limit, control })
+        Ok(Config {
+            limit: room.limit,
+            measure: self.measure,
+            weights,
+            mark_limit: given.mark_limit,
+            control,
+        })
     }
 
     fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {
         let most = counted(buffer, self.measure, site);
-        let Some(typed) = self.q_target else {
+        let Some(typed) = self.shared.q_target else {
             return Ok((most / 4.0).min(counted(Amount::Packets(50), self.measure, site)));
         };
         let target = counted(typed.0, self.measure, site);
@@ -281,10 +369,6 @@ fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
     }
 }
 
-/// The probability up to which marks are given: who ignores them has at most 1 / (1 - 0.5) fair rates. Drops begin there in
-/// Linux's SFB too.
-const MARK_LIMIT: f64 = 0.5;
-
 /// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue moves by little, however
 /// fast the link is.
 fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
@@ -294,15 +378,6 @@ fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
 
 /// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003, as quoted).
 const INTERVAL: Duration = Duration::from_us(6250);
-
-/// `typed`, if it is a period that a controller can have.
-fn period(parameter: Parameter, typed: Duration) -> Result<Duration, BadParameter> {
-    if (Duration::from_us(1)..=Duration::from_secs(60)).contains(&typed) {
-        Ok(typed)
-    } else {
-        Err(parameter.refuse(typed, "from 1 us to 1 min"))
-    }
-}
 
 #[cfg(test)]
 mod tests {

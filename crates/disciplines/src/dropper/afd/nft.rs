@@ -9,33 +9,6 @@
 //! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but a set with more samples is
 //! kept for longer, so that over b updates a flow loses m_i samples on average, as it would from the shadow buffer.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
-//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. Ours: a flow of
-//!   twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC
-//!   8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
-//!   its packet's length. The paper has packets.
-//! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
-//!   Not in the paper.
-//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. 50 as in a
-//!   public implementation of the CCR paper; the quarter is ours, for small buffers.
-//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
-//!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms or 1/20 of the time to send a full buffer, whichever is less): the time between two steps of
-//!   m_fair. 160 steps a second: Pan et al., CCR 33(1), as public implementations quote it. The twentieth is ours, for fast
-//!   links, where a buffer fills or drains in less than 6.25 ms.
-//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the
-//!   rate of all arrivals.
-//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR
-//!   paper sample about one packet in five.
-//! - `set_size` (flows; 5): s, of how many flows one is chosen. All experiments of the paper.
-//! - `reuse` (1; 0.06): a, the part of its samples that a set of flows loses before another is drawn. All experiments of the
-//!   paper.
-//!
 //! # State and cost
 //! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index;
 //! and the set. O(s), with s = `set_size` fixed: one draw and one look-up per arrival, one further draw where it is sampled, and s
@@ -75,16 +48,15 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration, Probe, Rng, Unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_core::{Discipline, Probe, Rng, Unit};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -98,52 +70,39 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "afd-nft";
 
-/// What was typed for `afd-nft`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `afd-nft`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
     pub ecn: Option<EcnChoice>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark_limit: Option<f64>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What flows and the queue are counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// The weights of classes: a flow may have so many times the fair rate. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// The queue that is aimed at, at most the buffer. Default: 50 packets, or a quarter of the buffer if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub q_target: Option<Quantity<Amount>>,
-    /// The gain of the last queue's distance from the target, from 0 to 1000. Default: 1.7.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
-    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms, or 1/20 of the
-    /// time to send a full buffer if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// b: how many samples are kept, from 1 to 1048576. Default: 1000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub samples: Option<u32>,
-    /// p: the probability that an arrival is sampled, above 0 and at most 1. Default: 0.2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<f64>,
-    /// s: of how many flows one is chosen to lose a sample, from 1 to 64. Default: 5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How arrivals are sampled.
+    #[parameter(flatten)]
+    pub samples: afd::Samples,
+    /// s: of how many flows one is chosen to lose a sample.
+    ///
+    /// All experiments of the paper.
+    #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
     pub set_size: Option<u32>,
-    /// a: the part of its samples that a set of flows loses before another is drawn, above 0 and at most 1. Default: 0.06.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// a: the part of its samples that a set of flows loses before another is drawn.
+    ///
+    /// All experiments of the paper.
+    #[parameter(default = 0.06, above = 0.0, max = 1.0, unit = "1")]
     pub reuse: Option<f64>,
 }
 
@@ -151,7 +110,7 @@ impl Part for Spec {
     any_scheduler!();
 
     fn table_bytes(&self, _packets: u64) -> u64 {
-        memory::count(self.samples, 1000) * memory::BUCKET
+        memory::count(self.samples.samples, 1000) * memory::BUCKET
     }
 
     fn classes(&self) -> ClassSupport {
@@ -163,11 +122,11 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.shared.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.weights = Some(weights);
+        self.shared.weights = Some(weights);
     }
 
     fn default_to_bytes(&mut self) {
@@ -199,25 +158,19 @@ impl Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let common = self.typed().check(site)?;
-        let sampling = Sampling::check(NAME, self.samples, self.sampling, common.typical(site))?;
-        let reuse = Parameter { discipline: NAME, name: "reuse" };
-        let reuse = reuse.above_zero(self.reuse.unwrap_or(0.06), 1.0)?;
-        Ok(Config { common, sampling, set_size: FlowSet::check_size(NAME, self.set_size)?, reuse })
+        let common = self.given().check(site)?;
+        let sampling = self.samples.check(NAME, common.typical(site))?;
+        Ok(Config { common, sampling, set_size: given.set_size, reuse: given.reuse })
     }
 
-    fn typed(&self) -> afd::Typed<'_> {
-        afd::Typed {
+    fn given(&self) -> afd::Given<'_> {
+        afd::Given {
             name: NAME,
             buffer: self.buffer,
             measure: self.measure.unwrap_or_default(),
-            weights: &self.weights,
-            mark_limit: self.mark_limit,
-            q_target: self.q_target,
-            alpha: self.alpha,
-            beta: self.beta,
-            interval: self.interval,
+            shared: &self.shared,
             longest: INTERVAL,
         }
     }
@@ -252,11 +205,6 @@ impl FlowSet {
     pub fn new(size: u32, reuse: f64) -> Self {
         let size = size.min(MOST_IN_SET as u32);
         FlowSet { size, reuse, places: [0; MOST_IN_SET], len: 0, left: 0, drawn: 0 }
-    }
-
-    /// The checked size of sets of `discipline`, of what was typed for `set_size`.
-    pub(super) fn check_size(discipline: &'static str, typed: Option<u32>) -> Result<u32, BadParameter> {
-        Parameter { discipline, name: "set_size" }.count(typed.unwrap_or(5), MOST_IN_SET as u32)
     }
 
     /// The places, in the table of counts, of the flows in the set.

@@ -4,7 +4,6 @@
 //! is up to the [`Record`]. The sum of all counts is the size of the sample, always.
 
 use crate::dropper::afd::Meter;
-use crate::error::{BadParameter, Parameter};
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
 
 /// One sampled arrival.
@@ -177,21 +176,6 @@ pub struct Sampling {
     pub probability: f64,
     /// What a typical packet counts as: 1, or its bytes.
     pub typical: u32,
-}
-
-impl Sampling {
-    /// The checked sampling of `discipline`, of what was typed for `samples` and `sampling`.
-    pub(super) fn check(
-        discipline: &'static str,
-        samples: Option<u32>,
-        sampling: Option<f64>,
-        typical: u32,
-    ) -> Result<Sampling, BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let samples = parameter("samples").count(samples.unwrap_or(1000), MOST_SAMPLES)?;
-        let probability = parameter("sampling").above_zero(sampling.unwrap_or(0.2), 1.0)?;
-        Ok(Sampling { samples, probability, typical })
-    }
 }
 
 /// A [`Meter`] that samples.

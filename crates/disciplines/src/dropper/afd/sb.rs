@@ -9,30 +9,6 @@
 //! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to the few fast flows: most
 //! slow flows are not in the sample, and are not dropped. This is the design that AFD-FT and AFD-NFT approximate.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets. The paper's experiments drop.
-//! - `mark_limit` (1; 0.5): above this probability ECN-capable packets are dropped too. A flow that ignores marks has at most
-//!   1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. Ours: a flow of
-//!   twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC
-//!   8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts
-//!   its packet's length. The paper has packets.
-//! - `weights` (1 by class; 1 for each): w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
-//!   Not in the paper.
-//! - `q_target` (amount; 50 packets or a quarter of the buffer, whichever is less): the queue that is aimed at. 50 as in a
-//!   public implementation of the CCR paper; the quarter is ours, for small buffers.
-//! - `alpha`, `beta` (1; 1.7 and `alpha` + 0.1): the gains of the controller of m_fair, for the last and the present queue.
-//!   Pan et al., CCR 33(1), as public implementations quote them: 1.7 and 1.8.
-//! - `interval` (time; 6.25 ms or 1/20 of the time to send a full buffer, whichever is less): the time between two steps of
-//!   m_fair. 160 steps a second: Pan et al., CCR 33(1), as public implementations quote it. The twentieth is ours, for fast
-//!   links, where a buffer fills or drains in less than 6.25 ms.
-//! - `samples` (1; 1000): b, the size of the sample. All experiments of the paper; its rule is 10 R / r_fair, R being the
-//!   rate of all arrivals.
-//! - `sampling` (1; 0.2): p, the probability that an arrival is sampled. Not printed; public implementations of the CCR
-//!   paper sample about one packet in five.
-//!
 //! # State and cost
 //! b samples of 16 bytes, and for each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
 //! 32 bytes with its index. O(1): one draw and one look-up per arrival, and another two of each where it is sampled.
@@ -70,9 +46,8 @@ use crate::scheduler::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration, Rng};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_core::{Discipline, Rng};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -86,54 +61,37 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "afd-sb";
 
-/// What was typed for `afd-sb`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `afd-sb`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
     pub ecn: Option<EcnChoice>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark_limit: Option<f64>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What flows and the queue are counted in. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// The weights of classes: a flow may have so many times the fair rate. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
-    /// The queue that is aimed at, at most the buffer. Default: 50 packets, or a quarter of the buffer if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub q_target: Option<Quantity<Amount>>,
-    /// The gain of the last queue's distance from the target, from 0 to 1000. Default: 1.7.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// The gain of the present queue's distance from the target, from `alpha` to 1001. Default: `alpha` + 0.1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
-    /// The time between two steps of the fair rate, from 1 us to 1 min. Default: 6.25 ms, or 1/20 of the
-    /// time to send a full buffer if that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
-    /// b: how many samples are kept, from 1 to 1048576. Default: 1000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub samples: Option<u32>,
-    /// p: the probability that an arrival is sampled, above 0 and at most 1. Default: 0.2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<f64>,
+    /// How arrivals are sampled.
+    #[parameter(flatten)]
+    pub samples: afd::Samples,
 }
 
 impl Part for Spec {
     any_scheduler!();
 
     fn table_bytes(&self, _packets: u64) -> u64 {
-        memory::count(self.samples, 1000) * memory::BUCKET
+        memory::count(self.samples.samples, 1000) * memory::BUCKET
     }
 
     fn classes(&self) -> ClassSupport {
@@ -145,11 +103,11 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
+        self.shared.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.weights = Some(weights);
+        self.shared.weights = Some(weights);
     }
 
     fn default_to_bytes(&mut self) {
@@ -178,22 +136,17 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         Service::check(&self.scheduler, NAME, site)?;
-        let common = self.typed().check(site)?;
-        let sampling = Sampling::check(NAME, self.samples, self.sampling, common.typical(site))?;
+        let common = self.given().check(site)?;
+        let sampling = self.samples.check(NAME, common.typical(site))?;
         Ok(Config { common, sampling })
     }
 
-    fn typed(&self) -> afd::Typed<'_> {
-        afd::Typed {
+    fn given(&self) -> afd::Given<'_> {
+        afd::Given {
             name: NAME,
             buffer: self.buffer,
             measure: self.measure.unwrap_or_default(),
-            weights: &self.weights,
-            mark_limit: self.mark_limit,
-            q_target: self.q_target,
-            alpha: self.alpha,
-            beta: self.beta,
-            interval: self.interval,
+            shared: &self.shared,
             longest: INTERVAL,
         }
     }

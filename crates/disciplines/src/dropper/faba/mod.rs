@@ -10,26 +10,6 @@
 //! back at the link's rate and are dealt out evenly. The profile of drops (that of gentle RED) lets TCP slow down before
 //! it has no tokens left.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): in packet mode a buffer in bytes counts as so many typical packets.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
-//! - `share_between` (choice; `flows`): whether each flow or each class has a bucket. Section 6.2; see [`Share`].
-//! - `weights` (1 by class; 1 for each): gamma, for each flow of a class, or for the class as a whole where classes share.
-//!   Section 6.1.
-//! - `choice` (choice; `uniform`): how weights rule the dealing of tokens. Section 6.1 leaves it open; see [`Choice`].
-//! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5; figure 5 sweeps 1 to 1.5.
-//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
-//! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
-//! - `beta_rule` (choice; `abs`): how many tokens are dealt out per departure; see [`BetaRule`].
-//! - `beta_max` (1; 16): at most so many moves per departure. Not in the paper, where one departure may move T tokens.
-//! - `idle_refill` (true or false; true): whether the flow of the first packet after the link went idle gets a full bucket. Not in the
-//!   paper: false is the algorithm as printed. See *Where we differ*.
-//! - `free_below` (amount; none): while no more than this waits, every packet enters; who has no tokens is lent them. Not in the paper,
-//!   where a flow without tokens is dropped from whatever waits; the gateway sets it. See *Where we differ*.
-//! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
-//!
 //! # State and cost
 //! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
 //! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
@@ -80,12 +60,12 @@ mod shares;
 pub mod tokens;
 
 pub use accounts::Accounts;
-pub use profile::Profile;
+pub use profile::{Knees, Profile};
 pub(crate) use shares::below;
-pub use tokens::{Balance, TOKEN};
+pub use tokens::{Balance, Supply, TOKEN};
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
@@ -96,9 +76,10 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
     Verdict, Weight,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokens::{MOST_MOVES, Supply, steps};
+use tokens::steps;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -112,65 +93,76 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "faba";
 
-/// What was typed for `faba`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `faba`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What a token is worth: a packet or a byte. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Whether each flow or each class has a bucket. Default: `flows`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether each flow or each class has a bucket.
+    #[parameter(default = Share::Flows, source = "Section 6.2; see `Share`.")]
     pub share_between: Option<Share>,
-    /// The weights of flows by class, or of the classes, from 0.000001 to 1000000. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The weights of flows by class, or of the classes.
+    ///
+    /// Gamma, for each flow of a class, or for the class as a whole where classes share.
+    #[parameter(unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
-    /// How weights rule the dealing of tokens. Default: `uniform`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How weights rule the dealing of tokens.
+    #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open; see `Choice`.")]
     pub choice: Option<Choice>,
-    /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// No drops while a bucket is at least this full, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda1: Option<f64>,
-    /// At this fill the probability is `max_probability`, from 0 to `lambda1`. Default: 0.25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda2: Option<f64>,
-    /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_probability: Option<f64>,
-    /// How many tokens are dealt out per departure. Default: `abs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
+    /// How many tokens are dealt out per departure.
+    ///
+    /// See `BetaRule`.
+    #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
-    /// At most so many moves of tokens per departure, from 1 to 4096. Default: 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// At most so many moves of tokens per departure.
+    #[parameter(
+        default = 16,
+        min = 1,
+        max = 4096,
+        unit = "1",
+        source = "Not in the paper, where one departure may move T tokens."
+    )]
     pub beta_max: Option<u32>,
-    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does not. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does not.
+    ///
+    /// Whether the flow of the first packet after the link went idle gets a full bucket. false is the algorithm as printed.
+    /// See *Where we differ*.
+    #[parameter(default = true)]
     pub idle_refill: Option<bool>,
-    /// While no more than this waits, every packet enters. Default: none, as in the paper.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// While no more than this waits, every packet enters.
+    ///
+    /// Who has no tokens is lent them. Not in the paper, where a flow without tokens is dropped from whatever waits; the
+    /// gateway sets it. See *Where we differ*.
+    #[parameter(unset = "none")]
     pub free_below: Option<Quantity<Amount>>,
-    /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_flows: Option<u32>,
 }
 
 impl Part for Spec {
     any_scheduler!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
-        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
     }
 
     fn classes(&self) -> ClassSupport {
@@ -191,7 +183,7 @@ impl Part for Spec {
     }
 
     fn default_flows(&mut self, flows: u32) {
-        self.max_flows.get_or_insert(flows);
+        self.supply.max_flows.get_or_insert(flows);
     }
 
     fn default_free_below(&mut self, amount: Quantity<Amount>) {
@@ -227,7 +219,8 @@ pub enum Share {
     Classes,
 }
 
-/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1, as long as
+/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1, as long
+/// as
 /// there are several tokens for each unit of weight. With more flows than tokens shares drift from the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -273,29 +266,24 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let measure = self.measure.unwrap_or_default();
-        let supply = Supply { measure, alpha: self.alpha, max_flows: self.max_flows };
-        let (total, max_flows) = supply.check(NAME, &room, site)?;
-        let typed = profile::Typed {
-            lambda1: self.lambda1,
-            lambda2: self.lambda2,
-            max_probability: self.max_probability,
-        };
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
         let (weights, heaviest) = self.checked_weights()?;
         Ok(Config {
             limit: room.limit,
             measure,
-            share_between: self.share_between.unwrap_or_default(),
+            share_between: given.share_between,
             weights,
             heaviest,
-            choice: self.choice.unwrap_or_default(),
+            choice: given.choice,
             total,
-            profile: typed.check(NAME)?,
-            beta_rule: self.beta_rule.unwrap_or_default(),
-            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
-            idle_refill: self.idle_refill.unwrap_or(true),
+            profile: self.knees.check(NAME)?,
+            beta_rule: given.beta_rule,
+            beta_max: given.beta_max,
+            idle_refill: given.idle_refill,
             free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
             max_flows,
         })
@@ -368,7 +356,8 @@ impl Faba {
         }
     }
 
-    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all buckets + pool + queue = T, exactly.
+    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all buckets + pool + queue =
+    /// T, exactly.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};

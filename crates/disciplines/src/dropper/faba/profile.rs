@@ -1,7 +1,8 @@
 //! FABA's profile: the probability of a drop as a function of how full a bucket is.
 
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use fairwire_core::{Cause, Rng, Verdict};
+use fairwire_parameters::parameters;
 
 /// The profile of gentle RED, upside down: a full bucket is never dropped from, an empty one always.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,24 +15,31 @@ pub struct Profile {
     pub max_probability: f64,
 }
 
-/// A [`Profile`] as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Typed {
+/// The parameters of a [`Profile`].
+#[parameters(checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Knees {
+    /// No drops while a bucket is at least this full, as a part of its height.
+    #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
+    /// At this fill the probability is `max_probability`, from 0 to `lambda1`.
+    #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
+    /// The probability of a drop at `lambda2`.
+    #[parameter(default = 0.02, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub max_probability: Option<f64>,
 }
 
-impl Typed {
-    /// The profile of `discipline`, with the paper's values (section 5) for what was not typed.
-    pub fn check(self, discipline: &'static str) -> Result<Profile, BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let lambda1 = parameter("lambda1").zero_or_more(self.lambda1.unwrap_or(0.5), 1.0)?;
+impl Knees {
+    /// The profile of `discipline`.
+    pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
+        let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
         // A lambda1 below a quarter is a wish for a lambda2 not above it, not a mistake.
-        let lambda2 =
-            parameter("lambda2").zero_or_more(self.lambda2.unwrap_or(0.25f64.min(lambda1)), lambda1)?;
-        let max_probability =
-            parameter("max_probability").zero_or_more(self.max_probability.unwrap_or(0.02), 1.0)?;
+        let lambda2 = self.lambda2.unwrap_or(0.25f64.min(lambda1));
+        if !(0.0..=lambda1).contains(&lambda2) {
+            let allowed = format_args!("a number from 0 to lambda1, which is {lambda1}");
+            return Err(Parameter { discipline, name: "lambda2" }.refuse(lambda2, allowed));
+        }
         Ok(Profile { lambda1, lambda2, max_probability })
     }
 }
@@ -40,7 +48,8 @@ impl Typed {
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
-    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4, figure 3). The paper leaves the
+    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4, figure 3). The paper leaves
+    /// the
     /// knees undefined; the function is continuous where `lambda1 > lambda2`, so each branch includes its lower end.
     ///
     /// ```
@@ -69,7 +78,8 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass whose bucket holds `tokens`, above zero, of a `height`? Where the answer is no it may be just at
+    /// Is a packet sure to pass whose bucket holds `tokens`, above zero, of a `height`? Where the answer is no it may be just
+    /// at
     /// the knee, and [`probability`](Self::probability) tells. It spares a division for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
@@ -83,7 +93,8 @@ impl Profile {
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where that is neither sure to pass
+    /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where that is neither sure to
+    /// pass
     /// nor sure not to.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {

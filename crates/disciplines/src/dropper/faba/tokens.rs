@@ -2,10 +2,11 @@
 //!
 //! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a byte in byte mode.
 
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::{Room, Site};
 use crate::spec::Measure;
 use fairwire_core::{Buffer, Packet};
+use fairwire_parameters::parameters;
 
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
@@ -16,9 +17,6 @@ const MOST_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// Buckets and their index for more flows than this would take over half a gigabyte.
 pub(crate) const MOST_FLOWS: u32 = 1 << 24;
-/// So many moves take about a tenth of a millisecond, in one departure.
-pub(crate) const MOST_MOVES: u32 = 4096;
-
 /// The parts of the invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
@@ -57,36 +55,51 @@ impl Measure {
     }
 }
 
-/// T and the bound on flows, as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Supply {
-    pub measure: Measure,
+/// T, and the bound on flows.
+#[parameters(checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Supply {
+    /// Tokens per packet or byte of buffer: T = alpha B.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1000.0,
+        unit = "tokens per packet or byte of buffer",
+        source = "Section 5; figure 5 sweeps 1 to 1.5."
+    )]
     pub alpha: Option<f64>,
+    /// At most so many flows have buckets.
+    #[parameter(
+        unset = "4096 or 4 T in packets, whichever is more",
+        min = 1,
+        max = 16_777_216,
+        unit = "flows",
+        source = "Not in the paper."
+    )]
     pub max_flows: Option<u32>,
 }
 
 impl Supply {
     /// T = alpha B in units of 2^-20 token, and the most flows that may have buckets.
-    pub fn check(
-        self,
+    pub(crate) fn check(
+        &self,
         discipline: &'static str,
+        measure: Measure,
         room: &Room,
         site: &Site<'_>,
     ) -> Result<(i64, u32), BadParameter> {
-        let parameter = |name| Parameter { discipline, name };
-        let alpha = parameter("alpha").above_zero(self.alpha.unwrap_or(1.0), 1000.0)?;
-        let room_for = match self.measure {
+        let Checked { alpha, max_flows } = self.checked().of(discipline)?;
+        let room_for = match measure {
             Measure::Packets => room.packets,
             Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
         };
         if alpha * room_for > MOST_TOKENS {
             let allowed = format!("at most {MOST_TOKENS} tokens, where there are `alpha` per packet or byte");
-            return Err(parameter("buffer").refuse(room.amount, allowed));
+            return Err(Parameter { discipline, name: "buffer" }.refuse(room.amount, allowed));
         }
         let total = ((alpha * room_for * TOKEN as f64) as i64).max(1);
         let four_times = (4.0 * alpha * room.packets).clamp(4096.0, f64::from(MOST_FLOWS)) as u32;
-        let max_flows = parameter("max_flows").count(self.max_flows.unwrap_or(four_times), MOST_FLOWS)?;
-        Ok((total, max_flows))
+        Ok((total, max_flows.unwrap_or(four_times)))
     }
 }
 

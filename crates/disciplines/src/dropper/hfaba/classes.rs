@@ -9,7 +9,8 @@ use crate::class_tree::ClassTree;
 use crate::dropper::faba::below;
 use fairwire_core::Rng;
 
-/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are exact: 2^20 classes of weight 10^6
+/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are exact: 2^20 classes of weight
+/// 10^6
 /// stay below 2^63, and twice that below 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
@@ -232,7 +233,8 @@ impl Classes {
         }
     }
 
-    /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are. O(groups).
+    /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are.
+    /// O(groups).
     pub fn reweigh(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -246,7 +248,8 @@ impl Classes {
         }
     }
 
-    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by side, so that those in between make
+    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by side, so that those in
+    /// between make
     /// way by one place, each by moving one member from one end to the other.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
@@ -273,7 +276,8 @@ impl Classes {
         self.classes[class].group = to as u32;
     }
 
-    /// The group for `bits` among the children of `parent`, for one that leaves the group `from`: the one that has these, or `from` itself
+    /// The group for `bits` among the children of `parent`, for one that leaves the group `from`: the one that has these, or
+    /// `from` itself
     /// where nobody else is in it, or an empty one, or one more.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
@@ -494,7 +498,8 @@ mod tests {
         }
     }
 
-    /// Groups side by side within their parent's room, each class in the group of its weight, and each active one drawn at as many places
+    /// Groups side by side within their parent's room, each class in the group of its weight, and each active one drawn at as
+    /// many places
     /// of the line as it has weight.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];

@@ -10,23 +10,6 @@
 //! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its siblings first, before
 //! it reaches the rest: all that with one first-come-first-served queue.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): in packet mode a buffer in bytes counts as so many typical packets.
-//! - `ecn` (choice; `drop`): whether an early signal marks ECN-capable packets; a flow without tokens is always dropped.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `class` (list; none): the classes: `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent`
-//!   is the id of the class above (without one it is under the root). A flow has the weight 1 in its class, and is
-//!   under the root where its class is not listed. Section 6.3.
-//! - `cap` (choice; true): whether what a class and all below it hold above the height of the class goes up a level at its next
-//!   turn, rather than when its last flow is at rest. Section 6.3 speaks of "the overflow of tokens from this subtree".
-//! - `measure` (choice; `packets`): whether a token is worth a packet or a byte. Section 4.2, "Operating in byte mode".
-//! - `alpha` (tokens per packet or byte of buffer; 1): T = alpha B. Section 5.
-//! - `lambda1`, `lambda2` (1; 1/2 and 1/4): the knees of the profile, as parts of the height. Section 5.
-//! - `max_probability` (1; 0.02): the probability at `lambda2`. Section 5.
-//! - `beta_max` (1; 16): at most so many walks down the tree per departure, and so many moves at each class on the way. Not in
-//!   the paper.
-//! - `max_flows` (flows; 4096 or 4 T in packets, whichever is more): at most so many buckets. Not in the paper.
-//!
 //! # State and cost
 //! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
 //! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
@@ -83,9 +66,9 @@ mod leaves;
 
 use crate::catalogue::{About, Family};
 use crate::class_tree::{Branch, ClassTree};
-use crate::dropper::faba::tokens::{MOST_MOVES, Supply, steps};
-use crate::dropper::faba::{Balance, Profile, TOKEN, profile};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::dropper::faba::tokens::{Supply, steps};
+use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
@@ -97,6 +80,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
     Verdict, Weight,
 };
+use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,45 +98,50 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "hfaba";
 
-/// What was typed for `hfaba`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `hfaba`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What a token is worth: a packet or a byte. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Let a class and all below it hold no more than its height; the rest goes up a level. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Let a class and all below it hold no more than its height; the rest goes up a level.
+    ///
+    /// Whether what a class and all below it hold above the height of the class goes up a level at its next turn, rather than
+    /// when its last flow is at rest.
+    #[parameter(
+        default = true,
+        source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
+    )]
     pub cap: Option<bool>,
-    /// Tokens per packet or byte of buffer, above 0 and at most 1000. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// No drops while a bucket is at least this full, from 0 to 1. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda1: Option<f64>,
-    /// At this fill the probability is `max_probability`, from 0 to `lambda1`. Default: 0.25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lambda2: Option<f64>,
-    /// The probability of a drop at `lambda2`, from 0 to 1. Default: 0.02.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_probability: Option<f64>,
-    /// At most so many walks down the tree per departure, and moves at each class on the way, from 1 to 4096. Default: 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
+    /// At most so many walks down the tree per departure, and moves at each class on the way.
+    #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
-    /// At most so many flows have buckets, from 1 to 16777216. Default: 4096, or four times the tokens if that is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_flows: Option<u32>,
-    /// The classes, at most 8 levels of them. Default: none, so that all flows are under the root.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The classes, at most 8 levels of them.
+    ///
+    /// `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent` is the id of the class above
+    /// (without one it is under the root). A flow has the weight 1 in its class, and is under the root where its class is not
+    /// listed.
+    #[parameter(unset = "none", unit = "list", source = "Section 6.3.")]
     pub class: Option<Vec<Class>>,
 }
 
@@ -160,7 +149,7 @@ impl Part for Spec {
     any_scheduler!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
-        memory::count(self.max_flows, memory::flows(packets)) * memory::BUCKET
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
     }
 
     fn classes(&self) -> ClassSupport {
@@ -176,7 +165,7 @@ impl Part for Spec {
     }
 
     fn default_flows(&mut self, flows: u32) {
-        self.max_flows.get_or_insert(flows);
+        self.supply.max_flows.get_or_insert(flows);
     }
 
     fn marks_on_a_link(&self) -> bool {
@@ -224,24 +213,19 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let measure = self.measure.unwrap_or_default();
-        let supply = Supply { measure, alpha: self.alpha, max_flows: self.max_flows };
-        let (total, max_flows) = supply.check(NAME, &room, site)?;
-        let typed = profile::Typed {
-            lambda1: self.lambda1,
-            lambda2: self.lambda2,
-            max_probability: self.max_probability,
-        };
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
         let (tree, weights) = self.checked_classes()?;
         Ok(Config {
             limit: room.limit,
             measure,
             total,
-            profile: typed.check(NAME)?,
-            cap: self.cap.unwrap_or(true),
-            beta_max: parameter("beta_max").count(self.beta_max.unwrap_or(16), MOST_MOVES)?,
+            profile: self.knees.check(NAME)?,
+            cap: given.cap,
+            beta_max: given.beta_max,
             max_flows,
             tree,
             weights,
@@ -416,7 +400,8 @@ impl Hfaba {
         }
     }
 
-    /// Deals the pool of a class out, in so many moves of `quantum` at most. Gives the class that was drawn last, if it was one.
+    /// Deals the pool of a class out, in so many moves of `quantum` at most. Gives the class that was drawn last, if it was
+    /// one.
     #[inline]
     fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
@@ -446,7 +431,8 @@ impl Hfaba {
         last
     }
 
-    /// What a class and all below it have above its `height` goes back up a level, as far as it is in the pool of the class. Asked
+    /// What a class and all below it have above its `height` goes back up a level, as far as it is in the pool of the class.
+    /// Asked
     /// after the pool was dealt out, so that full buckets have had the token that sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {

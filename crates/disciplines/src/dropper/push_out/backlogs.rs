@@ -13,7 +13,8 @@ use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Rng, Weight};
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights. A queue stands under the number of its weight, and after a change of that under the one before, until
+    /// The different weights. A queue stands under the number of its weight, and after a change of that under the one before,
+    /// until
     /// its next packet comes or goes.
     numbers: Numbers,
     order: Order,
@@ -70,7 +71,8 @@ impl Backlogs {
         }
     }
 
-    /// Gives `class` another weight, and tells the one that it had. O(w log n) with w different weights, of which there are 256 at
+    /// Gives `class` another weight, and tells the one that it had. O(w log n) with w different weights, of which there are
+    /// 256 at
     /// most.
     pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         let Order::Ranking(ranking) = &self.order else { return Err(NotReweighed::NoWeights) };

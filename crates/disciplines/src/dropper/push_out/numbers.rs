@@ -52,7 +52,8 @@ impl Numbers {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number. O(different
+    /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number.
+    /// O(different
     /// weights).
     pub fn reweigh(
         &mut self,

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverloadRule {
-    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more than `clamp_limit` packets go
+    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more than `clamp_limit`
+    /// packets go
     /// for each arrival.
     #[default]
     Clamp,

@@ -11,28 +11,6 @@
 //! fluid model all sessions come to equal rates. On a real link the measured rate is nearly always beyond the pole of the law,
 //! so that the rule for overload decides nearly everything; see below.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets. With `mark` a p above 1 marks the newest unmarked.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether rates count packets or bytes (in typical packets); with bytes the probability is
-//!   also scaled by packet length. The paper does not say.
-//! - `alpha` (packets per second squared, or packets per round-trip time squared; 1): by how much a session's rate grows:
-//!   section 5.2.
-//! - `alpha_units` (choice; `literal`): the unit of `alpha`; see [`AlphaUnits`]. The paper's counts of drops fit `literal`.
-//! - `reference_rtt` (time; 100 ms): the round-trip time that `per-rtt` refers to. Not in the paper.
-//! - `beta` (1; 0.5): the part of its rate that a session keeps after a loss: section 5.2.
-//! - `gamma` (1; 0.01): the part of the capacity that is left unused: section 5.2.
-//! - `steepness` (1; 1): c, how fast the wanted use grows with the number of sessions: section 5.2.
-//! - `smoothing` (1; 0.5): a, the part of the old rate that each measurement keeps: section 5.2.
-//! - `estimator` (choice; `slope-plus-capacity`): how the rate is measured; see [`Estimator`].
-//! - `window` (time; 100 ms): the length of a window of the estimator `window`. Not in the paper.
-//! - `overload_rule` (choice; `clamp`): what is done where the rate reaches the virtual capacity; see [`OverloadRule`].
-//! - `epsilon` (1; 1e-9): how near to the virtual capacity a clamped rate counts. Not in the paper; in
-//!   ns-2 this value came near the drops of its table 1 (138 of 131); here it makes 32 or 101, by how that table is read.
-//! - `clamp_limit` (packets; 0.5): the most that go for each arrival under the rule `clamp`, at any rate. Not in the paper;
-//!   ours, so that at least every second arrival passes on a slow link: see below.
-//!
 //! # State and cost
 //! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that
 //! marks, at most 64 waiting packets are looked at per arrival.
@@ -70,7 +48,7 @@ pub use law::{Law, OverloadRule};
 pub use rate::{Estimator, Meter, Seen};
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -79,6 +57,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
+use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,57 +73,87 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "rqm";
 
-/// What was typed for `rqm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `rqm`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    ///
+    /// With `mark` a p above 1 marks the newest unmarked.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What rates count. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What rates count.
+    ///
+    /// Whether rates count packets or bytes (in typical packets); with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
-    /// By how much a session's rate grows, above 0 and at most 1e12. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// By how much a session's rate grows.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1e12,
+        unit = "packets per second squared, or packets per round-trip time squared",
+        source = "Section 5.2."
+    )]
     pub alpha: Option<f64>,
-    /// The unit of `alpha`. Default: `literal`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The unit of `alpha`.
+    ///
+    /// See `AlphaUnits`.
+    #[parameter(default = AlphaUnits::Literal, source = "The paper's counts of drops fit `literal`.")]
     pub alpha_units: Option<AlphaUnits>,
-    /// The round-trip time that `per-rtt` refers to, above zero. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The round-trip time that `per-rtt` refers to.
+    #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
     pub reference_rtt: Option<Quantity<Duration>>,
-    /// The part of its rate that a session keeps after a loss, from 0 to 0.999. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The part of its rate that a session keeps after a loss.
+    #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub beta: Option<f64>,
-    /// The part of the capacity that is left unused, from 0 to 0.999. Default: 0.01.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The part of the capacity that is left unused.
+    #[parameter(default = 0.01, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub gamma: Option<f64>,
-    /// How fast the wanted use grows with the number of sessions, above 0 and at most 1000. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How fast the wanted use grows with the number of sessions.
+    #[parameter(default = 1.0, above = 0.0, max = 1000.0, unit = "1", source = "Section 5.2.")]
     pub steepness: Option<f64>,
-    /// The part of the old rate that each measurement keeps, from 0 to 0.999. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The part of the old rate that each measurement keeps.
+    #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub smoothing: Option<f64>,
-    /// How the rate is measured. Default: `slope-plus-capacity`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How the rate is measured.
+    ///
+    /// See `Estimator`.
+    #[parameter(default = Estimator::SlopePlusCapacity)]
     pub estimator: Option<Estimator>,
-    /// The length of a window of the estimator `window`, above zero. Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The length of a window of the estimator `window`.
+    #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
     pub window: Option<Quantity<Duration>>,
-    /// What is done where the rate reaches the virtual capacity. Default: `clamp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is done where the rate reaches the virtual capacity.
+    ///
+    /// See `OverloadRule`.
+    #[parameter(default = OverloadRule::Clamp)]
     pub overload_rule: Option<OverloadRule>,
-    /// How near to the virtual capacity a clamped rate counts, above 0 and at most 0.5. Default: 1e-9.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How near to the virtual capacity a clamped rate counts.
+    #[parameter(
+        default = 1e-9,
+        above = 0.0,
+        max = 0.5,
+        unit = "1",
+        source = "Not in the paper; in ns-2 this value came near the drops of its table 1 (138 of 131); here it makes 32 or 101, by how that table is read."
+    )]
     pub epsilon: Option<f64>,
-    /// The most packets that go for each arrival under `clamp`, above 0 and at most 1e6. Default: 0.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The most packets that go for each arrival under `clamp`.
+    ///
+    /// The most that go for each arrival under the rule `clamp`, at any rate.
+    #[parameter(
+        default = 0.5,
+        above = 0.0,
+        max = 1e6,
+        unit = "packets",
+        source = "Not in the paper; ours, so that at least every second arrival passes on a slow link: see below."
+    )]
     pub clamp_limit: Option<f64>,
 }
 
@@ -186,21 +195,20 @@ pub struct Config {
     pub marks: bool,
 }
 
-const TENTH: Duration = Duration::from_ms(100);
-
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
         let capacity = site.rate.packets_per_second(site.packet_bytes);
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
+            measure: given.measure,
             law: self.law(capacity)?,
-            estimator: self.estimator.unwrap_or_default(),
-            smoothing: parameter("smoothing").zero_or_more(self.smoothing.unwrap_or(0.5), 0.999)?,
-            window: parameter("window").some_time(self.window.map_or(TENTH, |typed| typed.0))?,
+            estimator: given.estimator,
+            smoothing: given.smoothing,
+            window: given.window,
             capacity,
             packet_bytes: site.packet_bytes,
             marks: self.ecn == Some(EcnChoice::Mark),
@@ -208,22 +216,22 @@ impl Spec {
     }
 
     fn law(&self, capacity: f64) -> Result<Law, BadParameter> {
-        let alpha = parameter("alpha").above_zero(self.alpha.unwrap_or(1.0), 1e12)?;
-        let beta = parameter("beta").zero_or_more(self.beta.unwrap_or(0.5), 0.999)?;
-        let gamma = parameter("gamma").zero_or_more(self.gamma.unwrap_or(0.01), 0.999)?;
-        let rtt = self.reference_rtt.map_or(TENTH, |typed| typed.0);
-        let rtt = parameter("reference_rtt").some_time(rtt)?.secs();
-        let alpha = match self.alpha_units.unwrap_or_default() {
+        let given = self.checked().of(NAME)?;
+        let alpha = given.alpha;
+        let beta = given.beta;
+        let gamma = given.gamma;
+        let rtt = given.reference_rtt.secs();
+        let alpha = match given.alpha_units {
             AlphaUnits::Literal => alpha,
             AlphaUnits::PerRtt => alpha / (rtt * rtt),
         };
         Ok(Law {
             virtual_capacity: (1.0 - gamma) * capacity,
-            steepness: parameter("steepness").above_zero(self.steepness.unwrap_or(1.0), 1000.0)?,
+            steepness: given.steepness,
             gain: alpha / (1.0 - beta),
-            overload_rule: self.overload_rule.unwrap_or_default(),
-            epsilon: parameter("epsilon").above_zero(self.epsilon.unwrap_or(1e-9), 0.5)?,
-            clamp_limit: parameter("clamp_limit").above_zero(self.clamp_limit.unwrap_or(0.5), 1e6)?,
+            overload_rule: given.overload_rule,
+            epsilon: given.epsilon,
+            clamp_limit: given.clamp_limit,
         })
     }
 
@@ -234,10 +242,6 @@ impl Spec {
         let service = Service::check(&self.scheduler, NAME, site)?;
         Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rqm))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// How many waiting packets are looked at per arrival for one without a mark.

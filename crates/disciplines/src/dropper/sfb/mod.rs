@@ -10,27 +10,6 @@
 //! bins tell many flows apart. From time to time the hash changes, so that nobody stays with bad company, and a second
 //! set of bins is warmed up before it takes over, so that nobody gets away.
 //!
-//! # Parameters (unit, default, source)
-//! - `buffer` (amount; the site's): how much may wait.
-//! - `ecn` (choice; `drop`): whether a signal marks ECN-capable packets.
-//! - `scheduler` (choice; `fcfs`): which packet leaves next.
-//! - `measure` (choice; `packets`): whether bins count packets or bytes; with bytes the probability is also scaled by packet
-//!   length. The paper uses packets.
-//! - `levels`, `bins` (count; 8 and 16): so many levels of so many bins: Linux. The paper has 2 and 23.
-//! - `bin_size` (amount; 1.5 times the buffer / `bins`): a bin's probability rises above this backlog: the paper's
-//!   simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets.
-//! - `bin_limit` (amount; 1.25 times `bin_size`): above this, in all bins of its flow, an arrival is dropped: Linux, whose 25
-//!   packets are 1.25 times its size.
-//! - `increase` (1; 0.001): the step up: the Linux kernel's own. Its command `tc` sets 1/2000 in its place.
-//! - `decrease` (1; 1/6000): the step down: the Linux kernel's own. Its command `tc` sets 1/20000 in its place.
-//! - `penalty_rate` (packets per second; 10): what all flows at probability 1 may send together: Linux.
-//! - `penalty_burst` (packets; 20): how much of that may come at once: Linux.
-//! - `rehash_interval` (time; 600 s): the hash changes so often: Linux.
-//! - `warmup_time` (time; 60 s): for so long before, the second set of bins learns beside the first: Linux.
-//! - `mark_limit` (1; none): above this probability a packet is dropped even where it could be marked. The paper has no such
-//!   limit: who ignores marks comes to probability 1, and so into the penalty box, which drops. Linux takes p in two parts above
-//!   0.5: of all arrivals 2 (p - 0.5) are dropped, and the rest of p is marked. That is not offered here.
-//!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
 //! one per `rehash_interval`: the arrival at which a warm-up begins counts all waiting packets under the new hash, O(n) for n
@@ -68,7 +47,7 @@ pub mod bins;
 pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
 
 use crate::catalogue::{About, Family};
-use crate::error::{BadParameter, BuildError, Parameter};
+use crate::error::{BadParameter, BuildError, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::{Room, Site};
@@ -77,8 +56,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -92,55 +70,77 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "sfb";
 
-/// What was typed for `sfb`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// Parameters of `sfb`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait. Default: the link's buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets. Default: `drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next. Default: `fcfs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
     pub scheduler: Option<Service>,
-    /// What bins count. Default: `packets`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What bins count.
+    ///
+    /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
-    /// How many levels, from 1 to 8. Default: 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many levels.
+    ///
+    /// So many levels of so many bins: Linux.
+    #[parameter(default = 8, min = 1, max = 8, unit = "count", source = "The paper has 2 and 23.")]
     pub levels: Option<u32>,
-    /// How many bins per level, from 1 to 256. Default: 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many bins per level.
+    ///
+    /// So many levels of so many bins: Linux.
+    #[parameter(default = 16, min = 1, max = 256, unit = "count", source = "The paper has 2 and 23.")]
     pub bins: Option<u32>,
-    /// A bin's probability rises above this backlog. Default: 1.5 times the buffer, shared by the bins.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A bin's probability rises above this backlog.
+    #[parameter(
+        unset = "1.5 times the buffer / `bins`",
+        source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
+    )]
     pub bin_size: Option<Quantity<Amount>>,
-    /// Above this backlog in all of its bins a flow's arrival is dropped. Default: 1.25 times `bin_size`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    #[parameter(
+        unset = "1.25 times `bin_size`",
+        source = "Linux, whose 25 packets are 1.25 times its size."
+    )]
     pub bin_limit: Option<Quantity<Amount>>,
-    /// The step up, from 0 to 1. Default: 0.001.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The step up.
+    ///
+    /// The Linux kernel's own. Its command `tc` sets 1/2000 in its place.
+    #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The step down, from 0 to 1. Default: 1/6000.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The step down.
+    ///
+    /// The Linux kernel's own. Its command `tc` sets 1/20000 in its place.
+    #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// What all flows at probability 1 may send together, in packets per second, from 0.001 to 1e9. Default: 10.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What all flows at probability 1 may send together, in packets per second.
+    #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
-    /// How many packets of them may come at once, from 1. Default: 20.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many packets of them may come at once.
+    #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
-    /// The hash changes so often, above zero. Default: 600 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The hash changes so often.
+    #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
     pub rehash_interval: Option<Quantity<Duration>>,
-    /// For so long before, the second set of bins learns beside the first; at most `rehash_interval`. Default: 60 s, or a tenth
-    /// of `rehash_interval` where that was typed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// For so long before, the second set of bins learns beside the first; at most `rehash_interval`.
+    #[parameter(
+        unset = "a tenth of `rehash_interval`",
+        source = "Linux, whose 60 s are a tenth of its 600 s."
+    )]
     pub warmup_time: Option<Quantity<Duration>>,
-    /// Drop rather than mark where the probability is above this, from 0 to 1. Default: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Drop rather than mark where the probability is above this.
+    ///
+    /// Above this probability a packet is dropped even where it could be marked. The paper has no such limit: who ignores
+    /// marks comes to probability 1, and so into the penalty box, which drops. Linux takes p in two parts above 0.5: of all
+    /// arrivals 2 (p - 0.5) are dropped, and the rest of p is marked. That is not offered here.
+    #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
 
@@ -180,35 +180,33 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         let room = site.room(NAME, self.buffer)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let levels = parameter("levels").count(self.levels.unwrap_or(8), MOST_LEVELS as u32)?;
-        let bins = parameter("bins").count(self.bins.unwrap_or(16), 256)?;
+        let levels = given.levels;
+        let bins = given.bins;
         let (bin_size, bin_limit) = self.sizes(bins, &room, site)?;
         let (rehash_interval, warmup_time) = self.times()?;
         Ok(Config {
             limit: room.limit,
-            measure: self.measure.unwrap_or_default(),
+            measure: given.measure,
             levels,
             bins,
-            steps: Steps {
-                bin_size,
-                increase: parameter("increase").zero_or_more(self.increase.unwrap_or(0.001), 1.0)?,
-                decrease: parameter("decrease").zero_or_more(self.decrease.unwrap_or(1.0 / 6000.0), 1.0)?,
-            },
+            steps: Steps { bin_size, increase: given.increase, decrease: given.decrease },
             bin_limit,
-            penalty_interval: self.penalty_interval()?,
-            penalty_burst: parameter("penalty_burst").count(self.penalty_burst.unwrap_or(20), u32::MAX)?,
+            penalty_interval: Duration::from_secs_f64(1.0 / given.penalty_rate),
+            penalty_burst: given.penalty_burst,
             rehash_interval,
             warmup_time,
-            mark_limit: self.mark_limit.map(|p| parameter("mark_limit").zero_or_more(p, 1.0)).transpose()?,
+            mark_limit: given.mark_limit,
             packet_bytes: site.packet_bytes,
         })
     }
 
     /// The size of a bin and its limit, in whole packets or bytes.
     fn sizes(&self, bins: u32, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
-        let counted = |amount: Amount| match self.measure.unwrap_or_default() {
+        let given = self.checked().of(NAME)?;
+        let counted = |amount: Amount| match given.measure {
             Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
             Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
         };
@@ -224,17 +222,8 @@ impl Spec {
         Ok((size as u64, limit as u64))
     }
 
-    fn penalty_interval(&self) -> Result<Duration, BadParameter> {
-        let rate = self.penalty_rate.unwrap_or(10.0);
-        if !(0.001..=1e9).contains(&rate) {
-            return Err(parameter("penalty_rate").refuse(rate, "a number from 0.001 to 1e9"));
-        }
-        Ok(Duration::from_secs_f64(1.0 / rate))
-    }
-
     fn times(&self) -> Result<(Duration, Duration), BadParameter> {
-        let rehash = self.rehash_interval.map_or(Duration::from_secs(600), |typed| typed.0);
-        let rehash = parameter("rehash_interval").some_time(rehash)?;
+        let rehash = self.checked().of(NAME)?.rehash_interval;
         let warmup = self.warmup_time.map_or(Duration::from_ns(rehash.ns() / 10), |typed| typed.0);
         if warmup > rehash {
             let allowed = format!("at most rehash_interval, which is {rehash}");

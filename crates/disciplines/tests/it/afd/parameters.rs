@@ -3,69 +3,58 @@
 use super::site;
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
-use fairwire_disciplines::dropper::afd::{exact, ft, nft, sb};
-use fairwire_disciplines::spec::{ClassNumber, Measure, Weights};
-use fairwire_disciplines::{Parameters, build};
+use fairwire_disciplines::dropper::afd::{Shared, ft, nft, sb};
+use fairwire_disciplines::spec::Measure;
+use fairwire_disciplines::{Parameters, build, catalogue};
 
 #[test]
 fn what_is_not_allowed_is_told() {
     let site = site(Amount::Packets(40));
-    let amount = |packets| Some(Amount::Packets(packets).into());
-    let zero = Some(Duration::ZERO.into());
-    let weights = Some(Weights([(ClassNumber(1), 0.0)].into()));
-    for (refused, message) in [
+    for (name, given, message) in [
+        ("afd-sb", "samples = 0", "`samples` of `afd-sb` is 0; allowed: a whole number from 1 to 1048576"),
+        ("afd-sb", "sampling = 1.5", "`sampling` of `afd-sb` is 1.5; allowed: a number above 0, at most 1"),
+        ("afd-ft", "set_size = 65", "`set_size` of `afd-ft` is 65; allowed: a whole number from 1 to 64"),
         (
-            sb::Spec { samples: Some(0), ..sb::Spec::default() }.check(&site).err(),
-            "`samples` of `afd-sb` is 0; allowed: a whole number from 1 to 1048576",
-        ),
-        (
-            sb::Spec { sampling: Some(1.5), ..sb::Spec::default() }.check(&site).err(),
-            "`sampling` of `afd-sb` is 1.5; allowed: a number above 0, at most 1",
-        ),
-        (
-            ft::Spec { set_size: Some(65), ..ft::Spec::default() }.check(&site).err(),
-            "`set_size` of `afd-ft` is 65; allowed: a whole number from 1 to 64",
-        ),
-        (
-            ft::Spec { beta: Some(1.5), ..ft::Spec::default() }.check(&site).err(),
+            "afd-ft",
+            "beta = 1.5",
             "`beta` of `afd-ft` is 1.5; allowed: a number from alpha, which is 1.7, to 1001",
         ),
+        ("afd-nft", "reuse = 0.0", "`reuse` of `afd-nft` is 0; allowed: a number above 0, at most 1"),
         (
-            nft::Spec { reuse: Some(0.0), ..nft::Spec::default() }.check(&site).err(),
-            "`reuse` of `afd-nft` is 0; allowed: a number above 0, at most 1",
-        ),
-        (
-            nft::Spec { q_target: amount(41), ..nft::Spec::default() }.check(&site).err(),
+            "afd-nft",
+            "q_target = '41 packets'",
             "`q_target` of `afd-nft` is 41 packets; allowed: at most the buffer, which is 40 packets",
         ),
         (
-            nft::Spec { weights, ..nft::Spec::default() }.check(&site).err(),
+            "afd-nft",
+            "weights = { 1 = 0.0 }",
             "`weights` of `afd-nft` is 0 for class 1; allowed: weights from 0.000001 to 1000000",
         ),
         (
-            nft::Spec { interval: zero, ..nft::Spec::default() }.check(&site).err(),
-            "`interval` of `afd-nft` is 0 ns; allowed: from 1 us to 1 min",
+            "afd-nft",
+            "interval = '0 s'",
+            "`interval` of `afd-nft` is 0 ns; allowed: a time from 1 us to 1 min",
+        ),
+        ("afd-sb", "mark_limit = -0.1", "`mark_limit` of `afd-sb` is -0.1; allowed: a number from 0 to 1"),
+        (
+            "afd-exact",
+            "age_period = '0 s'",
+            "`age_period` of `afd-exact` is 0 ns; allowed: a time from 1 us to 1 min",
         ),
         (
-            sb::Spec { mark_limit: Some(-0.1), ..sb::Spec::default() }.check(&site).err(),
-            "`mark_limit` of `afd-sb` is -0.1; allowed: a number from 0 to 1",
-        ),
-        (
-            exact::Spec { age_period: zero, ..exact::Spec::default() }.check(&site).err(),
-            "`age_period` of `afd-exact` is 0 ns; allowed: from 1 us to 1 min",
-        ),
-        (
-            exact::Spec { elephant_threshold: Some(Amount::Bytes(5 << 30).into()), ..exact::Spec::default() }
-                .check(&site)
-                .err(),
+            "afd-exact",
+            "elephant_threshold = '5 GiB'",
             "`elephant_threshold` of `afd-exact` is 5 GiB; allowed: what counts as at most 4294967295 packets or bytes",
         ),
         (
-            exact::Spec { max_flows: Some(0), ..exact::Spec::default() }.check(&site).err(),
+            "afd-exact",
+            "max_flows = 0",
             "`max_flows` of `afd-exact` is 0; allowed: a whole number from 1 to 16777216",
         ),
     ] {
-        assert_eq!(refused.map(|bad| bad.to_string()).as_deref(), Some(message));
+        let given = toml::from_str(&format!("[{name}]\n{given}")).expect("of the right type");
+        let refused = catalogue::check(name, &given, &site).expect_err("not allowed");
+        assert_eq!(refused.to_string(), message);
     }
 }
 
@@ -86,7 +75,7 @@ fn defaults_follow_the_buffer_and_the_measure() {
     let nft = nft::Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
     assert_eq!((nft.sampling.probability, nft.set_size, nft.reuse), (0.2, 5, 0.06));
     // A gain that is typed moves the other along.
-    let typed = ft::Spec { alpha: Some(0.5), ..ft::Spec::default() };
+    let typed = ft::Spec { shared: Shared { alpha: Some(0.5), ..Shared::default() }, ..ft::Spec::default() };
     assert_eq!(typed.check(&site(Amount::Packets(40))).expect("allowed").common.control.beta, 0.6);
 }
 

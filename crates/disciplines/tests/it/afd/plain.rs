@@ -8,7 +8,7 @@ use fairwire_core::{
 };
 use fairwire_disciplines::dropper::afd::nft::FlowSet;
 use fairwire_disciplines::dropper::afd::sb::ShadowBuffer;
-use fairwire_disciplines::dropper::afd::{Afd, Meter, Record, Sampled, nft};
+use fairwire_disciplines::dropper::afd::{Afd, Meter, Record, Sampled, Samples, Shared, nft};
 use fairwire_disciplines::spec::{ClassNumber, Measure, Weights};
 use std::collections::VecDeque;
 
@@ -179,14 +179,17 @@ fn config(measure: Measure) -> nft::Config {
     let weights = Weights([(ClassNumber(WEIGHTED), 2.5)].into());
     let spec = nft::Spec {
         measure: Some(measure),
-        weights: Some(weights),
-        alpha: Some(ALPHA),
-        beta: Some(BETA),
-        interval: Some(Duration::from_us(6250).into()),
-        mark_limit: Some(1.0),
-        samples: Some(60),
         set_size: Some(3),
         reuse: Some(0.2),
+        shared: Shared {
+            weights: Some(weights),
+            alpha: Some(ALPHA),
+            beta: Some(BETA),
+            interval: Some(Duration::from_us(6250).into()),
+            mark_limit: Some(1.0),
+            ..Shared::default()
+        },
+        samples: Samples { samples: Some(60), ..Samples::default() },
         ..nft::Spec::default()
     };
     spec.check(&site(Amount::Packets(60))).expect("allowed")

@@ -108,7 +108,7 @@ fn the_bulky_queues_of_each_host_are_those_that_wait() {
 
 #[test]
 fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
-    let spec = fq_pie::Spec { max_burst: None, ..fq_pie::Spec::default() };
+    let spec = fq_pie::Spec::default();
     let mut fq = spec.build(&site(2000)).expect("the defaults are allowed");
     let mut log = Log::default();
     for ms in 0..8000u64 {

@@ -45,7 +45,7 @@ fn a_bad_parameter_is_refused_by_its_own_name() {
         ("dualpi2", "classic_share = 0", "classic_share"),
         ("dualpi2", "classic_share = 1.1", "classic_share"),
         ("dualpi2", "rtt_max = '0 ms'", "rtt_max"),
-        ("dualpi2", "ramp = '1 ns'", "ramp"),
+        ("dualpi2", "ramp = '2 h'", "ramp"),
     ] {
         let (found, message) = refused(name, typed);
         assert_eq!(found, parameter, "{name}: {typed}");

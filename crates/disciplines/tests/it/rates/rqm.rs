@@ -408,7 +408,7 @@ fn what_is_not_allowed_is_told() {
         ),
         (
             Spec { alpha: Some(-1.0), ..Spec::default() },
-            "`alpha` of `rqm` is -1; allowed: a number above 0, at most 1000000000000",
+            "`alpha` of `rqm` is -1; allowed: a number above 0, at most 1e12",
         ),
         (
             Spec { window: Some(Duration::ZERO.into()), ..Spec::default() },

@@ -7,7 +7,9 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Signals, Time,
     Verdict, Victim,
 };
-use fairwire_disciplines::dropper::faba::{BetaRule, Choice, Config, Faba, Share, Spec, TOKEN};
+use fairwire_disciplines::dropper::faba::{
+    BetaRule, Choice, Config, Faba, Knees, Share, Spec, Supply, TOKEN,
+};
 use fairwire_disciplines::spec::{ClassNumber, Measure, Quantity, Weights};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -133,7 +135,7 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
         fn marked(&mut self, _: &Packet, _: Cause) {}
     }
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
-    let spec = Spec { alpha: Some(0.5), ..Spec::default() };
+    let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&config(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
     let mut causes = Causes::default();
     for _ in 0..6 {
@@ -145,7 +147,7 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
 
 #[test]
 fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
-    let spec = Spec { alpha: Some(4.0), ..Spec::default() };
+    let spec = Spec { supply: Supply { alpha: Some(4.0), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&config(&spec, Amount::Packets(2)), 1);
     for flow in 0..3 {
         queue.enqueue(packet(flow), Time::ZERO, &mut Ignore);
@@ -193,8 +195,7 @@ fn specs() -> impl Strategy<Value = Spec> {
                 choice: Some(choice),
                 share_between: Some(share_between),
                 beta_max: Some(beta_max),
-                alpha: Some(alpha),
-                max_flows: Some(max_flows),
+                supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                 ..Spec::default()
             }
         },
@@ -422,9 +423,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             for (beta_max, max_flows) in [(16, 4096), (3, 4096), (1000, 4096), (16, 20)] {
                 let spec = Spec {
                     beta_rule: Some(beta_rule),
-                    alpha: Some(alpha),
                     beta_max: Some(beta_max),
-                    max_flows: Some(max_flows),
+                    supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..Spec::default()
                 };
                 for (total, fate) in met.iter_mut().zip(compare(&spec, seed)) {
@@ -451,8 +451,7 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
                             weights: weights.clone(),
                             choice: Some(choice),
                             beta_rule: Some(beta_rule),
-                            alpha: Some(1.3),
-                            max_flows: Some(100),
+                            supply: Supply { alpha: Some(1.3), max_flows: Some(100) },
                             ..Spec::default()
                         };
                         let fates = compare(&spec, 1);
@@ -573,16 +572,16 @@ fn the_greedy_flow_gets_what_the_others_leave() {
 fn what_is_not_allowed_is_told() {
     for (spec, message) in [
         (
-            Spec { alpha: Some(0.0), ..Spec::default() },
+            Spec { supply: Supply { alpha: Some(0.0), ..Supply::default() }, ..Spec::default() },
             "`alpha` of `faba` is 0; allowed: a number above 0, at most 1000",
         ),
         (
-            Spec { alpha: Some(f64::NAN), ..Spec::default() },
+            Spec { supply: Supply { alpha: Some(f64::NAN), ..Supply::default() }, ..Spec::default() },
             "`alpha` of `faba` is NaN; allowed: a number above 0, at most 1000",
         ),
         (
-            Spec { lambda2: Some(0.6), ..Spec::default() },
-            "`lambda2` of `faba` is 0.6; allowed: a number from 0 to 0.5",
+            Spec { knees: Knees { lambda2: Some(0.6), ..Knees::default() }, ..Spec::default() },
+            "`lambda2` of `faba` is 0.6; allowed: a number from 0 to lambda1, which is 0.5",
         ),
         (
             Spec { beta_max: Some(0), ..Spec::default() },
@@ -593,7 +592,7 @@ fn what_is_not_allowed_is_told() {
             "`weights` of `faba` is 0 for class 7; allowed: weights from 0.000001 to 1000000",
         ),
         (
-            Spec { max_flows: Some(20_000_000), ..Spec::default() },
+            Spec { supply: Supply { max_flows: Some(20_000_000), ..Supply::default() }, ..Spec::default() },
             "`max_flows` of `faba` is 20000000; allowed: a whole number from 1 to 16777216",
         ),
     ] {

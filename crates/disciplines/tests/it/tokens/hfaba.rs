@@ -4,7 +4,7 @@ use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packe
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Queue, Rng, Seed, Time};
-use fairwire_disciplines::dropper::faba::TOKEN;
+use fairwire_disciplines::dropper::faba::{Supply, TOKEN};
 use fairwire_disciplines::dropper::hfaba::{Class, Config, Hfaba, Spec};
 use fairwire_disciplines::spec::Measure;
 use proptest::prelude::*;
@@ -66,8 +66,7 @@ fn specs() -> impl Strategy<Value = Spec> {
                 measure: Some(measure),
                 cap: Some(cap),
                 beta_max: Some(beta_max),
-                alpha: Some(alpha),
-                max_flows: Some(max_flows),
+                supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                 ..tree(&classes)
             }
         },
@@ -392,10 +391,9 @@ fn it_decides_as_the_pseudo_code_does() {
             {
                 let spec = Spec {
                     measure: Some(measure),
-                    alpha: Some(alpha),
                     beta_max: Some(beta_max),
-                    max_flows: Some(max_flows),
                     cap: Some(cap),
+                    supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..tree.clone()
                 };
                 for (total, fate) in met.iter_mut().zip(compare(&spec, 1)) {

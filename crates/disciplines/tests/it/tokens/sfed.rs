@@ -5,7 +5,7 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
 use fairwire_disciplines::build;
-use fairwire_disciplines::dropper::faba::TOKEN;
+use fairwire_disciplines::dropper::faba::{Knees, Supply, TOKEN};
 use fairwire_disciplines::dropper::sfed::{Config, Sfed, Spec};
 use fairwire_disciplines::spec::Measure;
 use proptest::prelude::*;
@@ -55,8 +55,7 @@ fn specs() -> impl Strategy<Value = Spec> {
     (measures, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)]).prop_map(
         |(measure, alpha, max_flows)| Spec {
             measure: Some(measure),
-            alpha: Some(alpha),
-            max_flows: Some(max_flows),
+            supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
             ..Spec::default()
         },
     )
@@ -217,8 +216,7 @@ fn it_decides_as_the_pseudo_code_does() {
             for max_flows in [4096, 20, 1] {
                 let spec = Spec {
                     measure: Some(measure),
-                    alpha: Some(alpha),
-                    max_flows: Some(max_flows),
+                    supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..Spec::default()
                 };
                 for (total, fate) in met.iter_mut().zip(compare(&spec, seed)) {
@@ -277,7 +275,7 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
 
 #[test]
 fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
-    let spec = Spec { alpha: Some(0.5), ..Spec::default() };
+    let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(config(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
     let mut last = Last::default();
     let mut marked = 0;
@@ -301,19 +299,19 @@ fn what_is_not_allowed_is_told() {
     let site = site(Amount::Packets(100));
     for (spec, message) in [
         (
-            Spec { alpha: Some(-1.0), ..Spec::default() },
+            Spec { supply: Supply { alpha: Some(-1.0), ..Supply::default() }, ..Spec::default() },
             "`alpha` of `sfed` is -1; allowed: a number above 0, at most 1000",
         ),
         (
-            Spec { lambda1: Some(1.5), ..Spec::default() },
+            Spec { knees: Knees { lambda1: Some(1.5), ..Knees::default() }, ..Spec::default() },
             "`lambda1` of `sfed` is 1.5; allowed: a number from 0 to 1",
         ),
         (
-            Spec { max_probability: Some(2.0), ..Spec::default() },
+            Spec { knees: Knees { max_probability: Some(2.0), ..Knees::default() }, ..Spec::default() },
             "`max_probability` of `sfed` is 2; allowed: a number from 0 to 1",
         ),
         (
-            Spec { max_flows: Some(0), ..Spec::default() },
+            Spec { supply: Supply { max_flows: Some(0), ..Supply::default() }, ..Spec::default() },
             "`max_flows` of `sfed` is 0; allowed: a whole number from 1 to 16777216",
         ),
     ] {

@@ -1,0 +1,216 @@
+//! What stands in the source: a struct, and on each field its text and its `#[parameter(…)]`.
+
+use proc_macro2::TokenStream;
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Error, Expr, ExprLit, Field, Fields, GenericArgument, Ident, ItemStruct, Lit, Meta,
+    MetaNameValue, PathArguments, Result, Token, Type,
+};
+
+/// A struct of parameters.
+pub struct Declaration {
+    /// The struct as it will be, without the attributes that only this macro knows.
+    pub item: ItemStruct,
+    /// The name of the struct of checked values, if it was asked for.
+    pub checked: Option<Ident>,
+    /// Is it a part of other structs only, which flatten it?
+    pub is_group: bool,
+    /// The fields, in their order.
+    pub members: Vec<Member>,
+}
+
+/// A field of the struct.
+pub enum Member {
+    /// A parameter.
+    Parameter(Box<Parameter>),
+    /// A struct of parameters that stand among the others: `#[parameter(flatten)]`.
+    Group(Ident, Box<Type>),
+}
+
+/// One parameter.
+pub struct Parameter {
+    /// The field.
+    pub ident: Ident,
+    /// The type inside of the `Option`.
+    pub inner: Type,
+    /// The type inside of the `Quantity`, if it is one.
+    pub quantity: Option<Type>,
+    /// The first paragraph of its documentation.
+    pub text: String,
+    /// The other paragraphs.
+    pub notes: String,
+    /// What `#[parameter(…)]` says.
+    pub terms: Terms,
+}
+
+/// What `#[parameter(…)]` says.
+#[derive(Default)]
+pub struct Terms {
+    /// The value where none is given.
+    pub default: Option<Expr>,
+    /// What holds where none is given, in words: it hangs on other things.
+    pub unset: Option<String>,
+    /// The unit, where the type does not tell it.
+    pub unit: Option<String>,
+    /// All values are above this.
+    pub above: Option<Expr>,
+    /// The least value.
+    pub min: Option<Expr>,
+    /// The greatest value.
+    pub max: Option<Expr>,
+    /// Where it is from.
+    pub source: Option<String>,
+}
+
+impl Terms {
+    /// Does it say anything of the value?
+    pub fn is_bound(&self) -> bool {
+        [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
+    }
+}
+
+impl Declaration {
+    /// Reads `#[parameters(checked = Name)] struct …`.
+    pub fn read(arguments: TokenStream, mut item: ItemStruct) -> Result<Declaration> {
+        let (mut checked, mut is_group) = (None, false);
+        for argument in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments)? {
+            match &argument {
+                Meta::NameValue(pair) if pair.path.is_ident("checked") => checked = Some(ident(&pair.value)?),
+                Meta::Path(path) if path.is_ident("group") => is_group = true,
+                other => return Err(Error::new_spanned(other, "allowed: `checked = Name`, `group`")),
+            }
+        }
+        let Fields::Named(fields) = &mut item.fields else {
+            return Err(Error::new_spanned(&item.ident, "parameters are a struct with named fields"));
+        };
+        let members = fields.named.iter_mut().map(Member::read).collect::<Result<_>>()?;
+        Ok(Declaration { item, checked, is_group, members })
+    }
+
+    /// The parameters, in their order, without those of groups.
+    pub fn parameters(&self) -> impl Iterator<Item = &Parameter> {
+        self.members.iter().filter_map(|member| match member {
+            Member::Parameter(parameter) => Some(&**parameter),
+            Member::Group(..) => None,
+        })
+    }
+}
+
+impl Member {
+    /// Reads a field, and takes `#[parameter(…)]` from it.
+    fn read(field: &mut Field) -> Result<Member> {
+        let is_flat = |attribute: &Attribute| {
+            let list = attribute.meta.require_list().ok().filter(|list| list.path.is_ident("parameter"));
+            list.is_some_and(|list| list.tokens.to_string() == "flatten")
+        };
+        if let Some(at) = field.attrs.iter().position(is_flat) {
+            field.attrs.remove(at);
+            return Ok(Member::Group(field.ident.clone().expect("named"), Box::new(field.ty.clone())));
+        }
+        Parameter::read(field).map(|parameter| Member::Parameter(Box::new(parameter)))
+    }
+}
+
+impl Parameter {
+    fn read(field: &mut Field) -> Result<Parameter> {
+        let mut terms = Terms::default();
+        let mut kept = Vec::new();
+        for attribute in field.attrs.drain(..) {
+            if attribute.path().is_ident("parameter") {
+                terms.read(attribute.meta.require_list()?.tokens.clone())?;
+            } else {
+                kept.push(attribute);
+            }
+        }
+        field.attrs = kept;
+        let ident = field.ident.clone().expect("named");
+        let inner = inside("Option", &field.ty)
+            .ok_or_else(|| Error::new_spanned(&field.ty, "a parameter is an `Option`"))?;
+        let doc = documentation(&field.attrs);
+        let (text, notes) = doc.split_once("\n\n").unwrap_or((&doc, ""));
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (text, notes) = (words(text), words(notes));
+        if text.is_empty() {
+            return Err(Error::new_spanned(&ident, "a parameter has a text"));
+        }
+        if terms.default.is_none() == terms.unset.is_none() {
+            return Err(Error::new_spanned(
+                &ident,
+                "either `default = value` or `unset = \"what holds then\"`",
+            ));
+        }
+        let quantity = inside("Quantity", &inner);
+        Ok(Parameter { ident, inner, quantity, text, notes, terms })
+    }
+
+    /// The name, as it is typed.
+    pub fn name(&self) -> String {
+        self.ident.to_string().trim_start_matches("r#").into()
+    }
+}
+
+impl Terms {
+    fn read(&mut self, tokens: TokenStream) -> Result<()> {
+        for MetaNameValue { path, value, .. } in pairs(tokens)? {
+            let name = path.require_ident()?.to_string();
+            match name.as_str() {
+                "default" => self.default = Some(value),
+                "above" => self.above = Some(value),
+                "min" => self.min = Some(value),
+                "max" => self.max = Some(value),
+                "unset" => self.unset = Some(string(&value)?),
+                "unit" => self.unit = Some(string(&value)?),
+                "source" => self.source = Some(string(&value)?),
+                _ => {
+                    let allowed = "allowed: `default`, `unset`, `unit`, `above`, `min`, `max`, `source`";
+                    return Err(Error::new_spanned(path, allowed));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pairs(tokens: TokenStream) -> Result<Punctuated<MetaNameValue, Token![,]>> {
+    Punctuated::parse_terminated.parse2(tokens)
+}
+
+fn ident(value: &Expr) -> Result<Ident> {
+    match value {
+        Expr::Path(path) => path.path.require_ident().cloned(),
+        other => Err(Error::new_spanned(other, "a name")),
+    }
+}
+
+/// The text of a string literal.
+pub fn string(value: &Expr) -> Result<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),
+        other => Err(Error::new_spanned(other, "a text in quotes")),
+    }
+}
+
+/// `T` of `outer<T>`.
+fn inside(outer: &str, of: &Type) -> Option<Type> {
+    let Type::Path(path) = of else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == outer)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) => Some(inner.clone()),
+        _ => None,
+    }
+}
+
+fn documentation(attributes: &[Attribute]) -> String {
+    let mut lines = Vec::new();
+    for attribute in attributes {
+        if let Meta::NameValue(MetaNameValue { path, value, .. }) = &attribute.meta
+            && path.is_ident("doc")
+            && let Ok(line) = string(value)
+        {
+            lines.push(line.trim().to_owned());
+        }
+    }
+    lines.join("\n")
+}

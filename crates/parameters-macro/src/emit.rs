@@ -1,0 +1,324 @@
+//! What the attribute makes of a declaration.
+
+use crate::declaration::{Declaration, Member, Parameter, Terms, string};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Expr, ExprLit, Fields, Lit, parse_quote};
+
+/// The struct with documented fields, and what it can do.
+pub fn all(declaration: &Declaration) -> TokenStream {
+    let mut item = declaration.item.clone();
+    if let Fields::Named(fields) = &mut item.fields {
+        for (field, member) in fields.named.iter_mut().zip(&declaration.members) {
+            if let Member::Parameter(parameter) = member {
+                let doc = parameter.documentation();
+                field.attrs.push(parse_quote!(#[doc = ""]));
+                field.attrs.push(parse_quote!(#[doc = #doc]));
+            }
+        }
+    }
+    let serde = (!declaration.is_group).then(|| serde(declaration));
+    let (declared, checked) = (declared(declaration), checked(declaration));
+    quote! { #item #declared #serde #checked }
+}
+
+/// What is known of each parameter, and the way to the parameters by number.
+fn declared(declaration: &Declaration) -> TokenStream {
+    let ident = &declaration.item.ident;
+    let parts = declaration.members.iter().map(Member::fields);
+    let slots = declaration.members.iter().map(Member::slot);
+    let writers = declaration.members.iter().map(Member::writer);
+    quote! {
+        impl ::fairwire_parameters::Declared for #ident {
+            const FIELDS: &'static [::fairwire_parameters::Field] = {
+                const PARTS: &[&[::fairwire_parameters::Field]] = &[#(#parts),*];
+                &::fairwire_parameters::joined::<{ ::fairwire_parameters::total(PARTS) }>(PARTS)
+            };
+            const NAMES: &'static [&'static str] = {
+                const FIELDS: &[::fairwire_parameters::Field] =
+                    <#ident as ::fairwire_parameters::Declared>::FIELDS;
+                &::fairwire_parameters::names::<{ FIELDS.len() }>(FIELDS)
+            };
+
+            fn slot<'de, A: ::fairwire_parameters::serde::de::MapAccess<'de>>(
+                &mut self,
+                mut at: usize,
+            ) -> &mut dyn ::fairwire_parameters::Slot<'de, A> {
+                #(#slots)*
+                unreachable!("there are as many slots as names; {at} are too many")
+            }
+
+            fn write<S: ::fairwire_parameters::serde::ser::SerializeMap>(
+                &self,
+                map: &mut S,
+            ) -> ::core::result::Result<(), S::Error> {
+                #(#writers)*
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Member {
+    fn fields(&self) -> TokenStream {
+        match self {
+            Member::Parameter(parameter) => {
+                let field = parameter.field();
+                quote!(&[#field])
+            }
+            Member::Group(_, ty) => quote!(<#ty as ::fairwire_parameters::Declared>::FIELDS),
+        }
+    }
+
+    fn slot(&self) -> TokenStream {
+        match self {
+            Member::Parameter(parameter) => {
+                let ident = &parameter.ident;
+                quote! {
+                    if at == 0 {
+                        return &mut self.#ident;
+                    }
+                    at -= 1;
+                }
+            }
+            Member::Group(ident, ty) => quote! {
+                let count = <#ty as ::fairwire_parameters::Declared>::NAMES.len();
+                if at < count {
+                    return ::fairwire_parameters::Declared::slot(&mut self.#ident, at);
+                }
+                at -= count;
+            },
+        }
+    }
+
+    fn writer(&self) -> TokenStream {
+        match self {
+            Member::Parameter(parameter) => {
+                let (ident, name) = (&parameter.ident, parameter.name());
+                quote!(::fairwire_parameters::write(map, #name, &self.#ident)?;)
+            }
+            Member::Group(ident, _) => quote!(::fairwire_parameters::Declared::write(&self.#ident, map)?;),
+        }
+    }
+}
+
+fn serde(declaration: &Declaration) -> TokenStream {
+    let ident = &declaration.item.ident;
+    quote! {
+        impl<'de> ::fairwire_parameters::serde::Deserialize<'de> for #ident {
+            fn deserialize<D: ::fairwire_parameters::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                ::fairwire_parameters::deserialize(deserializer)
+            }
+        }
+
+        impl ::fairwire_parameters::serde::Serialize for #ident {
+            fn serialize<S: ::fairwire_parameters::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                ::fairwire_parameters::serialize(self, serializer)
+            }
+        }
+
+        impl ::fairwire_parameters::schemars::JsonSchema for #ident {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                NAME.into()
+            }
+
+            fn json_schema(
+                generator: &mut ::fairwire_parameters::schemars::SchemaGenerator,
+            ) -> ::fairwire_parameters::schemars::Schema {
+                ::fairwire_parameters::schema(NAME, <Self as ::fairwire_parameters::Declared>::FIELDS, generator)
+            }
+        }
+
+    }
+}
+
+/// The struct of checked values, and how it is made.
+fn checked(declaration: &Declaration) -> Option<TokenStream> {
+    let (ident, checked) = (&declaration.item.ident, declaration.checked.as_ref()?);
+    let bound: Vec<_> = declaration.parameters().filter(|parameter| parameter.terms.is_bound()).collect();
+    let idents: Vec<_> = bound.iter().map(|parameter| &parameter.ident).collect();
+    let docs = bound.iter().map(|parameter| &parameter.text);
+    let types = bound.iter().map(|parameter| parameter.checked_type());
+    let values = bound.iter().map(|parameter| parameter.check());
+    let doc =
+        format!("The values of a [`{ident}`] that were given or are the defaults, all within their bounds.");
+    Some(quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug, PartialEq)]
+        pub(crate) struct #checked {
+            #(#[doc = #docs] pub #idents: #types,)*
+        }
+
+        impl #ident {
+            /// Checks every value against its bounds, and gives the default for each that was not given.
+            pub(crate) fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
+                Ok(#checked { #(#idents: #values,)* })
+            }
+        }
+    })
+}
+
+impl Parameter {
+    /// The line of documentation that follows the text: unit, default, bounds, source.
+    fn documentation(&self) -> String {
+        let mut doc = format!("Default: {}.", self.default_text());
+        if let Some(unit) = &self.terms.unit {
+            doc = format!("Unit: {unit}. {doc}");
+        }
+        let range = self.terms.range();
+        if !range.is_empty() {
+            doc += &format!(" Allowed: {range}.");
+        }
+        if let Some(source) = &self.terms.source {
+            doc += &format!(" Source: {source}");
+        }
+        doc
+    }
+
+    fn field(&self) -> TokenStream {
+        let (name, text, notes, inner) = (self.name(), &self.text, &self.notes, &self.inner);
+        let (default, range) = (self.default_text(), self.terms.range());
+        let source = self.terms.source.as_deref().unwrap_or_default();
+        let unit = match &self.terms.unit {
+            Some(unit) => quote!(#unit),
+            None => {
+                let unit = self.unit_of_type();
+                quote!(#unit)
+            }
+        };
+        let number = |bound: &Option<Expr>| match bound {
+            Some(Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. })) => {
+                quote!(Some((#bound) as f64))
+            }
+            _ => quote!(None),
+        };
+        let (above, min, max) = (number(&self.terms.above), number(&self.terms.min), number(&self.terms.max));
+        quote! {
+            ::fairwire_parameters::Field {
+                name: #name,
+                text: #text,
+                notes: #notes,
+                unit: #unit,
+                default: #default,
+                range: #range,
+                source: #source,
+                above: #above,
+                min: #min,
+                max: #max,
+                schema: ::fairwire_parameters::schema_of::<#inner>,
+            }
+        }
+    }
+
+    /// What the type alone says of the unit.
+    fn unit_of_type(&self) -> &'static str {
+        let last = self.quantity.as_ref().unwrap_or(&self.inner).to_token_stream().to_string();
+        match last.as_str() {
+            "Duration" => "time",
+            "Amount" => "amount",
+            "Size" => "bytes",
+            "Rate" => "rate",
+            "bool" => "true or false",
+            _ => "choice",
+        }
+    }
+
+    fn default_text(&self) -> String {
+        match (&self.terms.default, &self.terms.unset) {
+            (Some(Expr::Path(path)), _) => {
+                format!(
+                    "`{}`",
+                    kebab(&path.path.segments.last().expect("a path has an end").ident.to_string())
+                )
+            }
+            (Some(value), _) => shown(value),
+            (None, unset) => unset.clone().unwrap_or_default(),
+        }
+    }
+
+    fn checked_type(&self) -> TokenStream {
+        let plain = self.quantity.as_ref().unwrap_or(&self.inner);
+        if self.terms.default.is_some() { quote!(#plain) } else { quote!(Option<#plain>) }
+    }
+
+    /// The checked value of this field of `self`.
+    fn check(&self) -> TokenStream {
+        let (ident, name) = (&self.ident, self.name());
+        let plain = self.quantity.as_ref().unwrap_or(&self.inner);
+        let literal = |value: &Expr| match string(value) {
+            Ok(text) => quote!(::fairwire_parameters::literal::<#plain>(#text)),
+            Err(_) => quote!(#value),
+        };
+        let given = match self.quantity {
+            Some(_) => quote!(self.#ident.map(|quantity| quantity.0)),
+            None => quote!(self.#ident),
+        };
+        let Terms { above, min, max, .. } = &self.terms;
+        let is_bound = [above, min, max].iter().any(|bound| bound.is_some());
+        let bound = |bound: &Option<Expr>| match bound.as_ref().map(literal) {
+            Some(value) => quote!(Some(#value)),
+            None => quote!(None),
+        };
+        let (above, min, max) = (bound(above), bound(min), bound(max));
+        let range = self.terms.range();
+        let bounds = quote! {
+            ::fairwire_parameters::Bounds { above: #above, min: #min, max: #max, range: #range }
+        };
+        match (&self.terms.default, is_bound) {
+            (Some(default), true) => {
+                let default = literal(default);
+                quote!(#bounds.check(#name, #given.unwrap_or(#default))?)
+            }
+            (Some(default), false) => {
+                let default = literal(default);
+                quote!(#given.unwrap_or(#default))
+            }
+            (None, _) => quote!(#given.map(|value| #bounds.check(#name, value)).transpose()?),
+        }
+    }
+}
+
+impl Terms {
+    /// What is allowed, in words; empty where the type alone says it.
+    fn range(&self) -> String {
+        let [above, min, max] = [&self.above, &self.min, &self.max].map(|bound| bound.as_ref().map(shown));
+        match (above, min, max) {
+            (Some(above), _, Some(max)) => format!("above {above}, at most {max}"),
+            (Some(above), _, None) => format!("above {above}"),
+            (None, Some(min), Some(max)) => format!("from {min} to {max}"),
+            (None, Some(min), None) => format!("at least {min}"),
+            (None, None, Some(max)) => format!("at most {max}"),
+            (None, None, None) => String::new(),
+        }
+    }
+}
+
+/// A value as people write it.
+fn shown(value: &Expr) -> String {
+    if let Expr::Binary(fraction) = value {
+        return format!("{}/{}", shown(&fraction.left), shown(&fraction.right));
+    }
+    let text = string(value).unwrap_or_else(|_| value.to_token_stream().to_string());
+    if text.starts_with("0 ") {
+        return "zero".into(); // without its unit
+    }
+    let text = text.replace('_', "");
+    text.strip_suffix(".0").unwrap_or(&text).into()
+}
+
+/// `LeastRecentlyUsed` as `least-recently-used`.
+fn kebab(name: &str) -> String {
+    let mut text = String::new();
+    for (at, letter) in name.char_indices() {
+        if letter.is_uppercase() && at > 0 {
+            text.push('-');
+        }
+        text.extend(letter.to_lowercase());
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! Bounds of values, and what is told of a value outside of them.
+
+use core::fmt::{self, Debug, Display};
+use core::str::FromStr;
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Rate};
+
+/// A value that can have bounds.
+pub trait Bounded: Copy + PartialOrd + Display {
+    /// Such a value, with its article.
+    const KIND: &'static str;
+}
+
+impl Bounded for f64 {
+    const KIND: &'static str = "a number";
+}
+
+impl Bounded for u32 {
+    const KIND: &'static str = "a whole number";
+}
+
+impl Bounded for Duration {
+    const KIND: &'static str = "a time";
+}
+
+impl Bounded for Size {
+    const KIND: &'static str = "a size";
+}
+
+impl Bounded for Rate {
+    const KIND: &'static str = "a rate";
+}
+
+/// The bounds of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<T> {
+    /// Values are above this.
+    pub above: Option<T>,
+    /// The least value.
+    pub min: Option<T>,
+    /// The greatest value.
+    pub max: Option<T>,
+    /// All of them in words, with their units as declared.
+    pub range: &'static str,
+}
+
+impl<T: Bounded> Bounds<T> {
+    /// `value`, if it is within the bounds. Not-a-number is refused like everything else.
+    pub fn check(&self, name: &'static str, value: T) -> Result<T, OutOfRange> {
+        let is_above = self.above.is_none_or(|above| value > above);
+        let is_enough = self.min.is_none_or(|min| value >= min);
+        let is_at_most = self.max.is_none_or(|max| value <= max);
+        if is_above && is_enough && is_at_most {
+            return Ok(value);
+        }
+        let of = if self.range.starts_with("at ") { " of" } else { "" };
+        let allowed = format!("{}{of} {}", T::KIND, self.range);
+        Err(OutOfRange { name, given: value.to_string(), allowed })
+    }
+}
+
+/// A value outside of the bounds of its parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The parameter.
+    pub name: &'static str,
+    /// What was given.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl std::error::Error for OutOfRange {}
+
+impl Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {}; allowed: {}", self.name, self.given, self.allowed)
+    }
+}
+
+/// A default or a bound that stands in a declaration as text.
+///
+/// # Panics
+///
+/// If the text is wrong, which is a fault of the declaration.
+pub fn literal<T: FromStr<Err: Debug>>(text: &str) -> T {
+    text.parse().unwrap_or_else(|error| panic!("the declaration has a wrong value {text:?}: {error:?}"))
+}

@@ -1,0 +1,104 @@
+//! Parameters that are declared once: read, checked and described from one place.
+//!
+//! A struct of optional fields is the declaration. The first paragraph above a field says what it is; more paragraphs are
+//! notes. `#[parameter(…)]` says the rest:
+//!
+//! - `default = value`, or `unset = "what holds where none is given"` where that hangs on other things;
+//! - `above`, `min`, `max`: bounds;
+//! - `unit`, for numbers: `"Hz"`, or `"1"` where there is none;
+//! - `source`: paper, section, equation; RFC.
+//!
+//! A field with `#[parameter(flatten)]` is another such struct, whose parameters stand among the others; one that is nothing but that
+//! is declared with `#[parameters(group)]`.
+//!
+//! A value is a number, a text with a unit (a [`Quantity`]), a word (an enum), or a table.
+//!
+//! ```
+//! use fairwire_core::Duration;
+//! use fairwire_parameters::{Declared as _, Quantity, parameters};
+//!
+//! const NAME: &str = "controller";
+//!
+//! #[parameters(checked = Checked)]
+//! #[derive(Debug, Default)]
+//! struct Spec {
+//!     /// The delay to hold.
+//!     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+//!     target: Option<Quantity<Duration>>,
+//!     /// What an update adds per second of delay above the target.
+//!     #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz")]
+//!     alpha: Option<f64>,
+//! }
+//!
+//! let given: Spec = toml::from_str("alpha = 0.5")?;
+//! let checked = given.checked()?;
+//! assert_eq!((checked.alpha, checked.target), (0.5, Duration::from_ms(15)));
+//!
+//! let wrong: Spec = toml::from_str("alpha = 2000.0")?;
+//! assert_eq!(wrong.checked().unwrap_err().allowed, "a number from 0 to 1000");
+//! assert_eq!(Spec::FIELDS[0].default, "15 ms");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! From the declaration follow the reader of any format that serde knows, with the place of each fault; the writer, which leaves
+//! out what was not given; the JSON schema; and the [`Field`]s, of which reference pages are made. The code for tables is generic
+//! over the format alone and not over the struct: forty structs cost little more to compile than one.
+#![forbid(unsafe_code)]
+
+mod bounds;
+mod quantity;
+mod table;
+
+pub use bounds::{Bounded, Bounds, OutOfRange, literal};
+pub use fairwire_parameters_macro::parameters;
+pub use quantity::{Quantity, Written};
+pub use table::{Slot, deserialize, joined, names, schema, schema_of, serialize, total, write};
+
+#[doc(hidden)]
+pub use {schemars, serde};
+
+use schemars::{Schema, SchemaGenerator};
+use serde::de::MapAccess;
+use serde::ser::SerializeMap;
+
+/// What is declared of one parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub text: &'static str,
+    /// More of it; empty where there is nothing to add.
+    pub notes: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What holds where none is given.
+    pub default: &'static str,
+    /// What is allowed, in words; empty where the unit says it.
+    pub range: &'static str,
+    /// Where it is from; empty where nobody else has it.
+    pub source: &'static str,
+    /// Numbers are above this.
+    pub above: Option<f64>,
+    /// The least number.
+    pub min: Option<f64>,
+    /// The greatest number.
+    pub max: Option<f64>,
+    /// The schema of its values.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A struct of declared parameters. Implemented by [`parameters`].
+pub trait Declared: Default {
+    /// The parameters, in their order.
+    const FIELDS: &'static [Field];
+
+    /// Their names.
+    const NAMES: &'static [&'static str];
+
+    /// The place for the value of the parameter with this number.
+    fn slot<'de, A: MapAccess<'de>>(&mut self, at: usize) -> &mut dyn Slot<'de, A>;
+
+    /// Writes what was given.
+    fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
+}

@@ -1,0 +1,96 @@
+//! What follows from a declaration.
+
+use fairwire_core::Duration;
+use fairwire_parameters::{Declared as _, Quantity, parameters};
+
+const NAME: &str = "both";
+
+#[parameters(checked = CheckedPart, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Part {
+    /// A part.
+    ///
+    /// More of it.
+    #[parameter(default = 0.25, above = 0.0, max = 1.0, unit = "1", source = "RFC 1.")]
+    part: Option<f64>,
+    /// A count.
+    #[parameter(unset = "as many as there are", min = 1, max = 9, unit = "flows")]
+    count: Option<u32>,
+}
+
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Both {
+    /// A time.
+    #[parameter(default = "5 ms", min = "1 us")]
+    time: Option<Quantity<Duration>>,
+    #[parameter(flatten)]
+    part: Part,
+    /// Whether it is so.
+    #[parameter(default = true)]
+    last: Option<bool>,
+}
+
+fn read(text: &str) -> Result<Both, toml::de::Error> {
+    toml::from_str(text)
+}
+
+#[test]
+fn parameters_of_a_group_stand_among_the_others() {
+    assert_eq!(Both::NAMES, ["time", "part", "count", "last"]);
+    let both = read("last = false\npart = 0.5\ntime = '1 ms'").unwrap();
+    assert_eq!((both.part.part, both.last), (Some(0.5), Some(false)));
+    assert_eq!(serde_json::to_string(&both).unwrap(), r#"{"time":"1 ms","part":0.5,"last":false}"#);
+}
+
+#[test]
+fn what_is_not_given_has_its_default_or_stays_open() {
+    let given = Both::default();
+    assert_eq!(given.checked().unwrap(), Checked { time: Duration::from_ms(5), last: true });
+    assert_eq!(given.part.checked().unwrap(), CheckedPart { part: 0.25, count: None });
+}
+
+#[test]
+fn a_value_outside_of_its_bounds_is_told_what_is_allowed() {
+    for (text, allowed) in [
+        ("part = 0.0", "a number above 0, at most 1"),
+        ("part = nan", "a number above 0, at most 1"),
+        ("count = 10", "a whole number from 1 to 9"),
+    ] {
+        assert_eq!(read(text).unwrap().part.checked().unwrap_err().allowed, allowed, "{text}");
+    }
+    let early = read("time = '1 ns'").unwrap().checked().unwrap_err();
+    assert_eq!((early.name, &*early.given, &*early.allowed), ("time", "1 ns", "a time of at least 1 us"));
+}
+
+#[test]
+fn a_fault_has_its_place() {
+    for (text, line, message) in [
+        (
+            "last = true\nparts = 1",
+            "line 2",
+            "unknown field `parts`, expected one of `time`, `part`, `count`, `last`",
+        ),
+        ("\n\npart = 'x'", "line 3", "invalid type: string \"x\", expected f64"),
+        ("time = 5", "line 1", "expected a string such as \"5 ms\""),
+    ] {
+        let told = read(text).unwrap_err().to_string();
+        assert!(told.contains(line) && told.contains(message), "{told}");
+    }
+    let twice = serde_json::from_str::<Both>(r#"{"last": true, "last": true}"#).unwrap_err().to_string();
+    assert!(twice.contains("duplicate field `last`"), "{twice}");
+}
+
+#[test]
+fn the_schema_and_the_fields_say_what_was_declared() {
+    let schema = schemars::schema_for!(Both).to_value();
+    let part = &schema["properties"]["part"];
+    assert_eq!(part["description"], "A part (above 0, at most 1). Default: 0.25.");
+    assert_eq!((&part["exclusiveMinimum"], &part["maximum"]), (&0.0.into(), &1.0.into()));
+    let field = Both::FIELDS[1];
+    assert_eq!(
+        (field.unit, field.default, field.source, field.notes),
+        ("1", "0.25", "RFC 1.", "More of it.")
+    );
+    assert_eq!((Both::FIELDS[0].unit, Both::FIELDS[3].unit), ("time", "true or false"));
+}
