@@ -1,18 +1,21 @@
 //! The catalogue: every discipline there is, once.
 
+use crate::compose::nested::Placed;
 use crate::error::{BadParameter, BuildError, Parameter};
-use crate::page::{BadDocumentation, Page};
+use crate::page::{self, BadDocumentation, Page};
+use crate::parameters::{AnySpec, DisciplineSpec, Parameters, SpecType};
 use crate::part::Part;
 use crate::scheduler::Kind;
 use crate::site::Site;
 use crate::spec::EcnChoice;
+use core::any::Any;
 use core::fmt;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::MapAccess;
+use serde::ser::SerializeMap;
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// One discipline.
 #[derive(Clone, Copy, Debug)]
@@ -37,19 +40,30 @@ pub struct Entry {
     pub key: &'static str,
     /// The scheduler in its name: of `drr+faba` it is `drr`.
     scheduler: Option<Kind>,
-    build: Builder,
-    check: Checker,
-    own_buffer: fn(&Parameters) -> Option<Amount>,
-    part: fn(&Parameters) -> Option<&dyn Part>,
-    part_mut: fn(&mut Parameters) -> &mut dyn Part,
-    page: fn() -> Result<Page, BadDocumentation>,
-    inherit_ecn: fn(&mut Parameters, EcnChoice),
+    pub(crate) spec: SpecType,
 }
 
 impl Entry {
+    /// The entry of a discipline.
+    const fn of<S: DisciplineSpec>() -> Self {
+        Entry {
+            name: S::NAME,
+            aliases: S::ALIASES,
+            family: S::ABOUT.family,
+            summary: S::ABOUT.summary,
+            state: S::ABOUT.state,
+            cost: S::ABOUT.cost,
+            marks: S::ABOUT.marks,
+            source: S::ABOUT.source,
+            key: S::NAME,
+            scheduler: None,
+            spec: SpecType::of::<S>(),
+        }
+    }
+
     /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
-        (self.page)()
+        (self.spec.page)()
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -60,8 +74,7 @@ impl Entry {
     fn is_combination(&self, name: &str) -> bool {
         self.name == name
             || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
-                let is_dropper =
-                    ENTRIES.iter().any(|entry| entry.key == self.key && entry.is_called(dropper));
+                let is_dropper = all().iter().any(|entry| entry.key == self.key && entry.is_called(dropper));
                 let is_scheduler = |kind: Kind| kind.name() == scheduler || kind.alias() == Some(scheduler);
                 is_dropper && self.scheduler.is_some_and(is_scheduler)
             })
@@ -70,7 +83,7 @@ impl Entry {
     /// The parameters with the scheduler of its name.
     fn served<'a>(&self, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
         let Some(kind) = self.scheduler else { return Ok(Cow::Borrowed(parameters)) };
-        let typed = (self.part)(parameters).and_then(|part| part.scheduler());
+        let typed = parameters.find(self.key).and_then(|spec| spec.part().scheduler());
         if let Some(other) = typed.filter(|service| service.name != kind) {
             let parameter = Parameter { discipline: self.key, name: "scheduler" };
             let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), self.name);
@@ -84,7 +97,7 @@ impl Entry {
     /// Puts the scheduler of its name into the parameters.
     fn serve(&self, parameters: &mut Parameters) {
         if let Some(kind) = self.scheduler
-            && let Some(service) = (self.part_mut)(parameters).scheduler_mut()
+            && let Some(service) = parameters.entry(self.key).part_mut().scheduler_mut()
         {
             service.get_or_insert_default().name = kind;
         }
@@ -138,119 +151,184 @@ impl fmt::Display for Family {
     }
 }
 
-type Builder = fn(&Parameters, &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
-type Checker = fn(&Parameters, &Site<'_>) -> Result<(), BuildError>;
-
-/// Lists each discipline once: its key in [`Parameters`], its name, its aliases, and the module with its `ABOUT` and its
-/// `Spec`. `Parameters`, the entries and the builders all follow from this list.
+/// Lists each discipline of this crate once: its name, its aliases, and the module with its `ABOUT` and its `Spec`, inside of which there
+/// may be others.
 macro_rules! catalogue {
-    ($($key:ident: $name:literal ($($alias:literal),*) => $($module:ident)::+;)+) => {
-        /// What was typed for each discipline, under its name: in TOML, `[discipline.red]` with `gentle = true`.
-        ///
-        /// What is left out has its documented default. Unknown keys are refused.
-        ///
-        /// ```
-        /// use fairwire_disciplines::Parameters;
-        ///
-        /// let typed: Parameters = toml::from_str("[red]\ngentle = false")?;
-        /// assert_eq!(typed.red.unwrap().gentle, Some(false));
-        /// assert!(toml::from_str::<Parameters>("[red]\ngentel = false").is_err());
-        /// # Ok::<(), toml::de::Error>(())
-        /// ```
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct Parameters {
-            $(
-                #[doc = concat!("Parameters of `", $name, "`.")]
-                #[serde(rename = $name, default, skip_serializing_if = "Option::is_none")]
-                pub $key: Option<$($module)::+::Spec>,
-            )+
+    ($($name:literal ($($alias:literal),*) => $($module:ident)::+ $($inside:ident)?;)+) => {
+        $(
+            impl DisciplineSpec for $($module)::+::Spec {
+                const NAME: &'static str = $name;
+                const ALIASES: &'static [&'static str] = &[$($alias),*];
+                const ABOUT: About = $($module)::+::ABOUT;
+
+                fn documentation() -> &'static str {
+                    page::documentation(concat!($("::", stringify!($module)),+))
+                }
+
+                fn buffer(&self) -> Option<Amount> {
+                    self.buffer.map(|buffer| buffer.0)
+                }
+
+                fn ecn_mut(&mut self) -> &mut Option<EcnChoice> {
+                    &mut self.ecn
+                }
+
+                $(fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
+                    self.$inside(site)
+                })?
+
+                fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+                    Ok($($module)::+::Spec::check(self, site).map(drop)?)
+                }
+
+                fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+                    $($module)::+::Spec::build(self, site)
+                }
+            }
+        )+
+
+        const BUILT_IN: &[Entry] = &[$(Entry::of::<$($module)::+::Spec>()),+];
+
+        /// Reads the parameters of the entry at this place, if it is one of this crate's. By their types and not by way of
+        /// [`SpecType::read`], so that a fault has its place in the text.
+        pub(crate) fn read_built_in<'de, A: MapAccess<'de>>(
+            place: usize,
+            table: &mut A,
+        ) -> Result<Option<Box<dyn AnySpec>>, A::Error> {
+            let mut at = 0..;
+            $(if at.next() == Some(place) {
+                return Ok(Some(Box::new(table.next_value::<$($module)::+::Spec>()?)));
+            })+
+            Ok(None)
         }
 
-        impl Parameters {
-            /// The disciplines for which something was typed.
-            pub fn typed(&self) -> impl Iterator<Item = &'static str> {
-                [$((self.$key.is_some(), $name)),+].into_iter().filter_map(|(is_typed, name)| is_typed.then_some(name))
-            }
+        /// Writes the parameters of the entry at this place, if it is one of this crate's, in the order of their declaration.
+        pub(crate) fn write_built_in<M: SerializeMap>(
+            place: usize,
+            name: &str,
+            spec: &dyn Any,
+            map: &mut M,
+        ) -> Result<bool, M::Error> {
+            let mut at = 0..;
+            $(if at.next() == Some(place) {
+                let spec = spec.downcast_ref::<$($module)::+::Spec>().expect("a place has one type");
+                return map.serialize_entry(name, spec).map(|()| true);
+            })+
+            Ok(false)
         }
-
-        const ENTRIES: &[Entry] = &[$({
-            let about = $($module)::+::ABOUT;
-            Entry {
-                name: $name,
-                aliases: &[$($alias),*],
-                family: about.family,
-                summary: about.summary,
-                state: about.state,
-                cost: about.cost,
-                marks: about.marks,
-                source: about.source,
-                key: $name,
-                scheduler: None,
-                build: |parameters, site| match &parameters.$key {
-                    Some(spec) => spec.build(site),
-                    None => $($module)::+::Spec::default().build(site),
-                },
-                check: |parameters, site| match &parameters.$key {
-                    Some(spec) => Ok(spec.check(site).map(drop)?),
-                    None => Ok($($module)::+::Spec::default().check(site).map(drop)?),
-                },
-                own_buffer: |parameters| Some(parameters.$key.as_ref()?.buffer?.0),
-                part: |parameters| parameters.$key.as_ref().map(|spec| spec as &dyn Part),
-                part_mut: |parameters| parameters.$key.get_or_insert_default(),
-                page: || Page::of::<$($module)::+::Spec>($name, concat!($("::", stringify!($module)),+)),
-                inherit_ecn: |parameters, ecn| {
-                    parameters.$key.get_or_insert_default().ecn.get_or_insert(ecn);
-                },
-            }
-        }),+];
     };
 }
 
 catalogue! {
-    tail_drop: "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
-    drop_front: "drop-front" () => crate::dropper::drop_front;
-    red: "red" () => crate::dropper::red;
-    rio: "rio" () => crate::dropper::rio;
-    rem: "rem" () => crate::dropper::rem;
-    blue: "blue" () => crate::dropper::blue;
-    avq: "avq" () => crate::dropper::avq;
-    rqm: "rqm" () => crate::dropper::rqm;
-    codel: "codel" () => crate::dropper::codel;
-    pie: "pie" () => crate::dropper::pie;
-    cobalt: "cobalt" () => crate::dropper::cobalt;
-    dual_pi2: "dualpi2" () => crate::compose::dual_pi2;
-    sfed: "sfed" () => crate::dropper::sfed;
-    faba: "faba" () => crate::dropper::faba;
-    hfaba: "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
-    afd_sb: "afd-sb" () => crate::dropper::afd::sb;
-    afd_ft: "afd-ft" () => crate::dropper::afd::ft;
-    afd_nft: "afd-nft" () => crate::dropper::afd::nft;
-    afd_exact: "afd-exact" ("etrap") => crate::dropper::afd::exact;
-    fred: "fred" () => crate::dropper::fred;
-    choke: "choke" () => crate::dropper::choke;
-    sfb: "sfb" () => crate::dropper::sfb;
-    lqd: "lqd" () => crate::dropper::lqd;
-    lqd_binned: "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
-    alqd: "alqd" () => crate::dropper::alqd;
-    rnd: "rnd" () => crate::dropper::rnd;
-    drr: "drr" () => crate::scheduler::drr;
-    sfq_start: "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
-    scfq: "scfq" () => crate::scheduler::scfq;
-    fbfq: "fbfq" () => crate::scheduler::fbfq;
-    wf2q_plus: "wf2q+" () => crate::scheduler::wf2q_plus;
-    fq_codel: "fq-codel" () => crate::compose::fq_codel;
-    fq_pie: "fq-pie" () => crate::compose::fq_pie;
-    cake_like: "cake-like" () => crate::compose::cake_like;
-    conditioner: "conditioner" () => crate::compose::conditioner;
-    shaper: "shaper" () => crate::compose::shaper;
-    prio: "prio" () => crate::compose::prio;
-    classful: "classful" () => crate::compose::classful;
+    "tail-drop" ("drop-tail", "fifo") => crate::dropper::tail_drop;
+    "drop-front" () => crate::dropper::drop_front;
+    "red" () => crate::dropper::red;
+    "rio" () => crate::dropper::rio;
+    "rem" () => crate::dropper::rem;
+    "blue" () => crate::dropper::blue;
+    "avq" () => crate::dropper::avq;
+    "rqm" () => crate::dropper::rqm;
+    "codel" () => crate::dropper::codel;
+    "pie" () => crate::dropper::pie;
+    "cobalt" () => crate::dropper::cobalt;
+    "dualpi2" () => crate::compose::dual_pi2;
+    "sfed" () => crate::dropper::sfed;
+    "faba" () => crate::dropper::faba;
+    "hfaba" ("hierarchical-faba") => crate::dropper::hfaba;
+    "afd-sb" () => crate::dropper::afd::sb;
+    "afd-ft" () => crate::dropper::afd::ft;
+    "afd-nft" () => crate::dropper::afd::nft;
+    "afd-exact" ("etrap") => crate::dropper::afd::exact;
+    "fred" () => crate::dropper::fred;
+    "choke" () => crate::dropper::choke;
+    "sfb" () => crate::dropper::sfb;
+    "lqd" () => crate::dropper::lqd;
+    "lqd-binned" ("bin-lqd") => crate::dropper::lqd_binned;
+    "alqd" () => crate::dropper::alqd;
+    "rnd" () => crate::dropper::rnd;
+    "drr" () => crate::scheduler::drr;
+    "sfq-start" ("start-time-fair-queueing") => crate::scheduler::sfq;
+    "scfq" () => crate::scheduler::scfq;
+    "fbfq" () => crate::scheduler::fbfq;
+    "wf2q+" () => crate::scheduler::wf2q_plus;
+    "fq-codel" () => crate::compose::fq_codel;
+    "fq-pie" () => crate::compose::fq_pie;
+    "cake-like" () => crate::compose::cake_like;
+    "conditioner" () => crate::compose::conditioner placed;
+    "shaper" () => crate::compose::shaper placed;
+    "prio" () => crate::compose::prio placed;
+    "classful" () => crate::compose::classful placed;
+}
+
+static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// All entries. Made at the first call of whatever looks for one.
+static ALL: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
+    let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(&*registered).copied().collect()
+});
+
+static NAMES: LazyLock<Box<[&'static str]>> =
+    LazyLock::new(|| all().iter().map(|entry| entry.name).collect());
+
+/// Adds a discipline of another crate: from here on it has its name in scenarios, gateway files and on the command line, its table of
+/// parameters, its schema, and, where it takes any scheduler, its combinations. Call it before anything else, since what was looked for in
+/// the catalogue once stays as it is.
+///
+/// # Errors
+///
+/// Where the name is taken, or the catalogue was used already.
+pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if LazyLock::get(&ALL).is_some() {
+        return Err(NotRegistered::TooLate { name: S::NAME });
+    }
+    let names = || [S::NAME].into_iter().chain(S::ALIASES.iter().copied());
+    let mut others = BUILT_IN.iter().chain(&*registered);
+    if let Some(taken) = names().find(|name| others.clone().any(|entry| entry.is_called(name))) {
+        let by = others.find(|entry| entry.is_called(taken)).map_or("", |entry| entry.name);
+        return Err(NotRegistered::Taken { name: taken, by });
+    }
+    if let Some(name) = names().find(|name| !is_name(name)) {
+        return Err(NotRegistered::NoName { name });
+    }
+    registered.push(Entry::of::<S>());
+    Ok(())
+}
+
+/// Can it be typed as a name, and told from a combination?
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// A discipline that was not added to the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRegistered {
+    /// Another has the name.
+    #[error("the name `{name}` is taken by the discipline `{by}`; allowed: a name that nobody has")]
+    Taken {
+        /// The name or alias.
+        name: &'static str,
+        /// Who has it.
+        by: &'static str,
+    },
+    /// The catalogue was used before.
+    #[error("the discipline `{name}` is registered after the catalogue was used; register it first of all")]
+    TooLate {
+        /// Its name.
+        name: &'static str,
+    },
+    /// It cannot be typed.
+    #[error("`{name}` is not the name of a discipline; allowed: a to z, 0 to 9 and -")]
+    NoName {
+        /// What was given.
+        name: &'static str,
+    },
 }
 
 /// Every scheduler with every dropper that can be served by any: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
-    let takes_any = |entry: &&Entry| (entry.part_mut)(&mut Parameters::default()).scheduler_mut().is_some();
+    let takes_any = |entry: &&Entry| (entry.spec.default)().part_mut().scheduler_mut().is_some();
     let with = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
             name: format!("{}+{}", kind.name(), entry.name).leak(),
@@ -259,7 +337,7 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
             ..*entry
         })
     };
-    ENTRIES.iter().filter(takes_any).flat_map(with).collect()
+    all().iter().filter(takes_any).flat_map(with).collect()
 });
 
 /// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and
@@ -278,7 +356,7 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
         Some(kind) => {
             combined().iter().filter(|entry| entry.scheduler == Some(kind)).map(|entry| entry.name).collect()
         }
-        None => ENTRIES
+        None => all()
             .iter()
             .flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()))
             .collect(),
@@ -287,7 +365,17 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
 
 /// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
-    ENTRIES
+    &ALL
+}
+
+/// The names of [`all`], in the same order.
+pub(crate) fn names() -> &'static [&'static str] {
+    &NAMES
+}
+
+/// The place in [`all`] of the entry with this name.
+pub(crate) fn place(name: &str) -> Option<usize> {
+    names().iter().position(|&other| other == name)
 }
 
 /// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+` between them.
@@ -302,7 +390,7 @@ pub fn all() -> &'static [Entry] {
 /// # Ok::<(), fairwire_disciplines::UnknownDiscipline>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
-    let single = ENTRIES.iter().find(|entry| entry.is_called(name));
+    let single = all().iter().find(|entry| entry.is_called(name));
     let found = single.or_else(|| {
         let both = name.contains('+').then(|| combined().iter());
         both.into_iter().flatten().find(|entry| entry.is_combination(name))
@@ -317,23 +405,29 @@ pub fn build(
     site: &Site<'_>,
 ) -> Result<Box<dyn Discipline>, BuildError> {
     let entry = find(name)?;
-    (entry.build)(entry.served(parameters)?.as_ref(), site)
+    match entry.served(parameters)?.find(entry.key) {
+        Some(spec) => spec.build(site),
+        None => (entry.spec.default)().build(site),
+    }
 }
 
 /// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
 pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
     let entry = find(name)?;
-    (entry.check)(entry.served(parameters)?.as_ref(), site)
+    match entry.served(parameters)?.find(entry.key) {
+        Some(spec) => spec.check(site),
+        None => (entry.spec.default)().check(site),
+    }
 }
 
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
-    Ok((find(name)?.own_buffer)(parameters))
+    Ok(parameters.find(find(name)?.key).and_then(AnySpec::buffer))
 }
 
 /// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
-    (find(name)?.inherit_ecn)(parameters, ecn);
+    parameters.entry(find(name)?.key).ecn_mut().get_or_insert(ecn);
     Ok(())
 }
 
@@ -345,8 +439,8 @@ pub fn with_part<R>(
 ) -> Result<R, UnknownDiscipline> {
     let entry = find(name)?;
     let is_typed = entry.scheduler.is_none();
-    Ok(match (entry.part)(parameters).filter(|_| is_typed) {
-        Some(part) => answer(part),
+    Ok(match parameters.find(entry.key).filter(|_| is_typed) {
+        Some(spec) => answer(spec.part()),
         None => answer(part_mut(name, &mut parameters.clone())?),
     })
 }
@@ -358,7 +452,7 @@ pub fn part_mut<'a>(
 ) -> Result<&'a mut dyn Part, UnknownDiscipline> {
     let entry = find(name)?;
     entry.serve(parameters);
-    Ok((entry.part_mut)(parameters))
+    Ok(parameters.entry(entry.key).part_mut())
 }
 
 /// No discipline has the name given.
@@ -379,7 +473,7 @@ impl fmt::Display for UnknownDiscipline {
             write!(f, "{question} ")?;
         }
         write!(f, "allowed: ")?;
-        for entry in ENTRIES {
+        for entry in all() {
             write!(f, "`{}`", entry.name)?;
             if !entry.aliases.is_empty() {
                 write!(f, " (or `{}`)", entry.aliases.join("`, `"))?;

@@ -57,7 +57,8 @@ fn place(within: &str) -> String {
 }
 
 /// Says whose parameter was out of range.
-pub(crate) trait Of<T> {
+pub trait Of<T> {
+    /// The same, with the error as that of `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
 }
 
@@ -70,13 +71,16 @@ impl<T> Of<T> for Result<T, OutOfRange> {
 }
 
 /// Names a parameter while it is being checked.
-#[derive(Clone, Copy)]
-pub(crate) struct Parameter {
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The discipline's name in the catalogue.
     pub discipline: &'static str,
+    /// The parameter's name, as typed.
     pub name: &'static str,
 }
 
 impl Parameter {
+    /// The error of what was given for it, and what is allowed.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,

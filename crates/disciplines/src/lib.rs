@@ -35,11 +35,13 @@ pub mod error;
 pub mod marker;
 mod memory;
 pub mod page;
+pub mod parameters;
 pub mod part;
 pub mod scheduler;
 pub mod site;
 pub mod spec;
 
-pub use catalogue::{Parameters, UnknownDiscipline, build};
+pub use catalogue::{UnknownDiscipline, build};
 pub use error::{BadParameter, BuildError};
+pub use parameters::{DisciplineSpec, Parameters};
 pub use site::Site;

@@ -3,6 +3,7 @@
 //! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that the code's own
 //! documentation does not say.
 
+use crate::catalogue::About;
 use fairwire_parameters::{Declared, Field};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -65,14 +66,31 @@ pub struct BadDocumentation {
     fault: String,
 }
 
+/// The documentation of a module of this crate, such as `::crate::dropper::red`.
+pub(crate) fn documentation(module: &str) -> &'static str {
+    let module = module.trim_start_matches(':');
+    DOCS.iter().find(|(path, _)| *path == module).map_or("", |(_, doc)| doc)
+}
+
 impl Page {
-    /// The page of `name`, documented in `module` and with parameters of type `S`.
-    pub(crate) fn of<S: Declared>(name: &'static str, module: &str) -> Result<Page, BadDocumentation> {
-        let bad = |fault: String| BadDocumentation { name, fault };
-        let module = module.trim_start_matches(':');
-        let doc = DOCS.iter().find(|(path, _)| *path == module).map(|(_, doc)| *doc);
-        let doc = doc.ok_or_else(|| bad(format!("was looked for in `{module}`, which is not there")))?;
-        Page::read(name, doc, S::FIELDS).map_err(bad)
+    /// The page of `name`, with this documentation and parameters of type `S`.
+    pub(crate) fn of<S: Declared>(name: &'static str, documentation: &str) -> Result<Page, BadDocumentation> {
+        Page::read(name, documentation, S::FIELDS).map_err(|fault| BadDocumentation { name, fault })
+    }
+
+    /// The page of `name`, of which nothing is known but what the catalogue says.
+    pub(crate) fn without_documentation<S: Declared>(name: &'static str, about: &About) -> Page {
+        Page {
+            name,
+            title: about.summary.into(),
+            what: String::new(),
+            why: String::new(),
+            parameters: S::FIELDS.iter().map(ParameterPage::of).collect(),
+            state_and_cost: format!("{}; {}", about.state, about.cost),
+            source: about.source.into(),
+            where_we_differ: String::new(),
+            example: String::new(),
+        }
     }
 
     fn read(name: &'static str, doc: &str, fields: &[Field]) -> Result<Page, String> {
@@ -100,6 +118,9 @@ impl Page {
             self.name, self.title
         );
         let mut section = |heading: &str, body: &str| {
+            if body.is_empty() {
+                return;
+            }
             write!(text, "\n## {heading}\n\n{body}\n").expect("writing to a string succeeds");
         };
         section("What it does", &self.what);
@@ -108,7 +129,9 @@ impl Page {
         section("State and cost", &self.state_and_cost);
         section("Source", &self.source);
         section("Where we differ", &self.where_we_differ);
-        section("Example", &format!("```toml\n{}\n```", self.example));
+        if !self.example.is_empty() {
+            section("Example", &format!("```toml\n{}\n```", self.example));
+        }
         text
     }
 

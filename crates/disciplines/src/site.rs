@@ -26,8 +26,10 @@ pub(crate) const MOST_SLOTS: u32 = 1 << 24;
 
 /// The buffer of one discipline at one site: checked, as a limit and in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Room {
+pub struct Room {
+    /// As given.
     pub amount: Amount,
+    /// As a limit.
     pub limit: Limit,
     /// The limit in typical packets; not whole where the limit is in bytes or time.
     pub packets: f64,
@@ -35,12 +37,12 @@ pub(crate) struct Room {
 
 impl Site<'_> {
     /// The random stream of the discipline called `name` at this site.
-    pub(crate) fn rng(&self, name: &str) -> Rng {
+    pub fn rng(&self, name: &str) -> Rng {
         self.seed.stream(&format!("{}/{name}", self.stream))
     }
 
     /// The buffer that `discipline` gets: `own` if its parameters give one, else the site's.
-    pub(crate) fn room(
+    pub fn room(
         &self,
         discipline: &'static str,
         own: Option<Quantity<Amount>>,

@@ -52,7 +52,7 @@ mod table;
 pub use bounds::{Bounded, Bounds, OutOfRange, literal};
 pub use fairwire_parameters_macro::parameters;
 pub use quantity::{Quantity, Written};
-pub use table::{Slot, deserialize, joined, names, schema, schema_of, serialize, total, write};
+pub use table::{OneOf, Slot, deserialize, joined, names, schema, schema_of, serialize, total, write};
 
 #[doc(hidden)]
 pub use {schemars, serde};

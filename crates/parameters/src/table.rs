@@ -93,8 +93,8 @@ impl<'de, S: Declared> Visitor<'de> for Table<S> {
     }
 }
 
-/// Reads one of these names as its number.
-struct OneOf(&'static [&'static str]);
+/// Reads one of these names, as a key, as its number.
+pub struct OneOf(pub &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for OneOf {
     type Value = usize;

@@ -96,6 +96,9 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
 fn text(page: &Page, columns: usize) -> String {
     let mut text = format!("{}\n\n{}\n", page.name, indented(&page.title, columns, ""));
     let mut section = |heading: &str, body: &str| {
+        if body.is_empty() {
+            return;
+        }
         write!(text, "\n{}\n\n{body}\n", heading.to_uppercase()).expect("writing to a string succeeds");
     };
     let prose = |markdown: &str| prose(markdown, columns);

@@ -31,9 +31,10 @@
 //! ```
 
 use super::nested::{Nested, check_slots, name_or};
-use crate::catalogue::{About, Family, Parameters};
+use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::marker::{self, MarkerParameters};
+use crate::parameters::Parameters;
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};

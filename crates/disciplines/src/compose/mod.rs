@@ -6,7 +6,7 @@ pub mod conditioner;
 pub mod dual_pi2;
 pub mod fq_codel;
 pub mod fq_pie;
-mod nested;
+pub mod nested;
 pub mod per_flow;
 pub mod prio;
 pub mod shaper;

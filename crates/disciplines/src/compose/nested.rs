@@ -1,8 +1,9 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
-use crate::catalogue::{self, Parameters};
+use crate::catalogue;
 use crate::error::{BadParameter, BuildError, Parameter};
 use crate::memory::SLOT;
+use crate::parameters::Parameters;
 use crate::site::{MOST_SLOTS, Site};
 use crate::spec::EcnChoice;
 use core::fmt::Display;
@@ -15,7 +16,7 @@ pub const MOST_NESTED: usize = 8;
 
 /// A discipline inside another: `discipline = "codel"` and `parameters = { codel = { target = "5 ms" } }`.
 #[derive(Clone, Copy)]
-pub(crate) struct Nested<'a> {
+pub struct Nested<'a> {
     /// Its name.
     pub name: &'a str,
     /// What was typed for it.
@@ -27,6 +28,9 @@ pub(crate) struct Nested<'a> {
     /// Its place in the list of that name, from 0, if that is a list.
     pub place: Option<usize>,
 }
+
+/// A discipline inside of another, and where it works.
+pub type Placed<'a> = (Nested<'a>, Site<'a>);
 
 impl Nested<'_> {
     /// Checks it at `site`.
@@ -138,19 +142,11 @@ pub(crate) fn check_slots(
     Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
 }
 
-/// The disciplines that were typed directly inside of `nested`, and where they work.
-fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
-    let Some(parameters) = nested.parameters else {
-        return Vec::new();
-    };
-    match catalogue::find(nested.name).map(|entry| entry.name) {
-        Ok("conditioner") => parameters.conditioner.as_ref().map(|spec| spec.placed(site)),
-        Ok("shaper") => parameters.shaper.as_ref().map(|spec| spec.placed(site)),
-        Ok("prio") => parameters.prio.as_ref().map(|spec| spec.placed(site)),
-        Ok("classful") => parameters.classful.as_ref().map(|spec| spec.placed(site)),
-        _ => None,
-    }
-    .unwrap_or_default()
+/// The disciplines that were given directly inside of `nested`, and where they work.
+fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<Placed<'a>> {
+    let given = nested.parameters.zip(catalogue::find(nested.name).ok());
+    let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));
+    spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
 /// The part of a buffer that each of `children` gets which have none of their own: an equal one, with room for one typical

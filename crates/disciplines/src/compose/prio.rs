@@ -29,8 +29,9 @@
 //! ```
 
 use super::nested::{Nested, check_slots, name_or, part_of};
-use crate::catalogue::{About, Family, Parameters};
+use crate::catalogue::{About, Family};
 use crate::error::{BadParameter, BuildError, Of as _, Parameter};
+use crate::parameters::Parameters;
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, MOST_CLASSES, Quantity};

@@ -31,8 +31,9 @@
 //! ```
 
 use super::nested::{Nested, check_slots, name_or};
-use crate::catalogue::{About, Family, Parameters};
+use crate::catalogue::{About, Family};
 use crate::error::{BuildError, Parameter};
+use crate::parameters::Parameters;
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};

@@ -13,7 +13,7 @@ pub mod tsw2cm;
 pub mod tsw3cm;
 
 use crate::error::BadParameter;
-use crate::page::{BadDocumentation, Page};
+use crate::page::{self, BadDocumentation, Page};
 use crate::site::Site;
 use crate::spec::Quantity;
 use core::fmt;
@@ -102,7 +102,7 @@ macro_rules! markers {
                     Some(spec) => spec.check(site).map(drop),
                     None => $module::Spec::default().check(site).map(drop),
                 },
-                page: || Page::of::<$module::Spec>($name, concat!("crate::marker::", stringify!($module))),
+                page: || Page::of::<$module::Spec>($name, page::documentation(concat!("crate::marker::", stringify!($module)))),
             }
         }),+];
     };

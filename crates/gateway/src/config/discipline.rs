@@ -179,7 +179,7 @@ impl Making<'_> {
         part.default_free_below(Quantity(free_below(&self.site())));
         match self.shaping.sharing {
             ClassSupport::Tree => {
-                let spec = parameters.hfaba.get_or_insert_default();
+                let spec = parameters.get_mut::<hfaba::Spec>();
                 let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
                     id,
                     weight: Some(class.weight),
@@ -233,7 +233,7 @@ impl Making<'_> {
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
     fn leaves(&self) -> Result<(classful::Config, Leaves), BuildError> {
         let site = self.site();
-        let typed = self.shaping.parameters.classful.clone().unwrap_or_default();
+        let typed = self.shaping.parameters.get::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
         let class = |(id, class): (u32, &crate::class_book::Class)| {
             let bounds = class.bounds[self.way as usize];
@@ -394,8 +394,8 @@ fn free_below(site: &Site<'_>) -> Amount {
 fn leaf_parameters(names: &[&str], typed: &Parameters, leaves: usize) -> Parameters {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let mut parameters = typed.clone();
-    parameters.classful = None;
-    parameters.hfaba = None;
+    parameters.remove::<classful::Spec>();
+    parameters.remove::<hfaba::Spec>();
     for name in names {
         as_on_a_link(name, &mut parameters);
         let part = part_of(name, &mut parameters);

@@ -1,5 +1,6 @@
 //! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right spelling.
 
+use fairwire_disciplines::dropper::{faba, red};
 use fairwire_document::Problem;
 use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, Spec, load, parse};
 use std::path::Path;
@@ -228,8 +229,11 @@ fn a_set_value_reaches_its_place_with_or_without_quotes() {
     assert_eq!(spec(&["flow.0.count = 20"]).flow[0].count, 20);
     assert_eq!(spec(&["flow.tcp.tcp.window=30"]).flow[0].tcp.as_ref().unwrap().window, Some(30));
     assert_eq!(labels(&spec(&["disciplines=[\"faba\"]"])), ["faba"]);
-    assert_eq!(spec(&["discipline.red.gentle=false"]).discipline.red.unwrap().gentle, Some(false));
-    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.faba.is_some()); // a table that was not there
+    assert_eq!(
+        spec(&["discipline.red.gentle=false"]).discipline.get::<red::Spec>().unwrap().gentle,
+        Some(false)
+    );
+    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.get::<faba::Spec>().is_some()); // a table that was not there
     assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one holds
 }
 

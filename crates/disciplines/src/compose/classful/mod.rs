@@ -48,9 +48,10 @@ pub use tree::{Classful, Contents, Inner, Maker, Pool};
 
 use super::nested::{Nested, check_slots, name_or, part_of};
 use super::shaper::burst_time;
-use crate::catalogue::{About, Family, Parameters};
+use crate::catalogue::{About, Family};
 use crate::class_tree::{Branch, ClassTree};
 use crate::error::{BadParameter, BuildError, Parameter};
+use crate::parameters::Parameters;
 use crate::part::{ClassSupport, Part};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
