@@ -178,7 +178,8 @@ macro_rules! catalogue {
                 })?
 
                 fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-                    Ok($($module)::+::Spec::check(self, site).map(drop)?)
+                    $($module)::+::Spec::check(self, site)?;
+                    Ok(())
                 }
 
                 fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {

@@ -170,7 +170,7 @@ impl Debug for SpecType {
 /// use fairwire_disciplines::{Parameters, dropper::red};
 ///
 /// let given: Parameters = toml::from_str("[red]\ngentle = false")?;
-/// assert_eq!(given.get::<red::Spec>().unwrap().gentle, Some(false));
+/// assert_eq!(given.spec::<red::Spec>().unwrap().gentle, Some(false));
 /// assert!(toml::from_str::<Parameters>("[red]\ngentel = false").is_err());
 /// # Ok::<(), toml::de::Error>(())
 /// ```
@@ -182,7 +182,7 @@ pub struct Parameters {
 
 impl Parameters {
     /// What is given for the discipline with these parameters.
-    pub fn get<S: DisciplineSpec>(&self) -> Option<&S> {
+    pub fn spec<S: DisciplineSpec>(&self) -> Option<&S> {
         self.find(S::NAME)?.as_any().downcast_ref()
     }
 
@@ -191,7 +191,7 @@ impl Parameters {
     /// # Panics
     ///
     /// If it does not stand in the catalogue.
-    pub fn get_mut<S: DisciplineSpec>(&mut self) -> &mut S {
+    pub fn spec_mut<S: DisciplineSpec>(&mut self) -> &mut S {
         self.entry(S::NAME).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
@@ -258,7 +258,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Parameters;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("tables of parameters under the names of disciplines")
+        f.write_str("struct of tables of parameters")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Parameters, A::Error> {

@@ -141,6 +141,6 @@ mod tests {
         assert_eq!(spec.class.len(), 2);
         assert_eq!(spec.class[1].matches.inside, ["10.3.0.0/16", "2001:db8:1:3::/64"]);
         assert_eq!(spec.download.and_then(|way| way.discipline).as_deref(), Some("hfaba"));
-        assert_eq!(spec.discipline.get::<hfaba::Spec>().and_then(|hfaba| hfaba.cap), Some(false));
+        assert_eq!(spec.discipline.spec::<hfaba::Spec>().and_then(|hfaba| hfaba.cap), Some(false));
     }
 }

@@ -77,7 +77,7 @@ impl<'de, S: Declared> Visitor<'de> for Table<S> {
     type Value = S;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of parameters")
+        f.write_str("struct of parameters")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<S, A::Error> {

@@ -77,6 +77,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "fairwire-field",
         &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-metrics", "fairwire-wire"],
     ),
+    ("own-discipline", &["fairwire", "fairwire-core", "fairwire-disciplines", "fairwire-parameters"]),
     ("xtask", &[]),
 ];
 

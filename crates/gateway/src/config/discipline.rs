@@ -179,7 +179,7 @@ impl Making<'_> {
         part.default_free_below(Quantity(free_below(&self.site())));
         match self.shaping.sharing {
             ClassSupport::Tree => {
-                let spec = parameters.get_mut::<hfaba::Spec>();
+                let spec = parameters.spec_mut::<hfaba::Spec>();
                 let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
                     id,
                     weight: Some(class.weight),
@@ -233,7 +233,7 @@ impl Making<'_> {
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
     fn leaves(&self) -> Result<(classful::Config, Leaves), BuildError> {
         let site = self.site();
-        let typed = self.shaping.parameters.get::<classful::Spec>().cloned().unwrap_or_default();
+        let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
         let class = |(id, class): (u32, &crate::class_book::Class)| {
             let bounds = class.bounds[self.way as usize];

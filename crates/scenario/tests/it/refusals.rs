@@ -230,10 +230,10 @@ fn a_set_value_reaches_its_place_with_or_without_quotes() {
     assert_eq!(spec(&["flow.tcp.tcp.window=30"]).flow[0].tcp.as_ref().unwrap().window, Some(30));
     assert_eq!(labels(&spec(&["disciplines=[\"faba\"]"])), ["faba"]);
     assert_eq!(
-        spec(&["discipline.red.gentle=false"]).discipline.get::<red::Spec>().unwrap().gentle,
+        spec(&["discipline.red.gentle=false"]).discipline.spec::<red::Spec>().unwrap().gentle,
         Some(false)
     );
-    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.get::<faba::Spec>().is_some()); // a table that was not there
+    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.spec::<faba::Spec>().is_some()); // a table that was not there
     assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one holds
 }
 

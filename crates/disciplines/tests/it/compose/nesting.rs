@@ -2,6 +2,7 @@
 
 use super::{Classified, Counts, discipline, packet, refusal, site};
 use fairwire_core::{Cause, Discipline, Ecn, Ignore, Packet, Probe, Time, Unit};
+use fairwire_disciplines::compose::shaper;
 use fairwire_disciplines::{BuildError, Parameters, catalogue};
 use fairwire_testing::{Driver, Operation, Shape, operations};
 use proptest::prelude::*;
@@ -31,7 +32,7 @@ fn at_most_eight_stand_inside_each_other() {
     let mut deep: Parameters = toml::from_str(&shapers(1)).expect("well-formed");
     for _ in 0..2000 {
         let mut outer = Parameters::default();
-        let shaper = outer.shaper.get_or_insert_default();
+        let shaper = outer.spec_mut::<shaper::Spec>();
         shaper.discipline = Some("shaper".into());
         shaper.parameters = Some(Box::new(deep));
         deep = outer;

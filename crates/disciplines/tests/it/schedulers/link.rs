@@ -3,6 +3,7 @@
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Rate, Seed, Server, Signals};
 use fairwire_core::{Time, Transmitter, Victim};
+use fairwire_disciplines::dropper::red;
 use fairwire_disciplines::scheduler::Service;
 use fairwire_disciplines::scheduler::any::{Kind, Terms};
 use fairwire_disciplines::{Parameters, Site, build};
@@ -36,7 +37,7 @@ pub fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
 /// A service as typed: its kind and its terms.
 pub fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: Parameters = toml::from_str(&format!("[red]\nscheduler = {service}")).expect("well-formed");
-    let service: Option<Service> = typed.red.expect("typed").scheduler;
+    let service: Option<Service> = typed.spec::<red::Spec>().expect("typed").scheduler.clone();
     let site = site(packets);
     let checked = Service::check(&service, "red", &site).expect("allowed");
     (checked.kind, checked.terms(site.buffer.limit(site.rate)))
