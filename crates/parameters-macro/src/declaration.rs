@@ -5,7 +5,7 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Error, Expr, ExprLit, Field, Fields, GenericArgument, Ident, ItemStruct, Lit, Meta,
-    MetaNameValue, PathArguments, Result, Token, Type,
+    MetaNameValue, PathArguments, Result, Token, Type, parse_quote,
 };
 
 /// A struct of parameters.
@@ -14,6 +14,8 @@ pub struct Declaration {
     pub item: ItemStruct,
     /// The name of the struct of checked values, if it was asked for.
     pub checked: Option<Ident>,
+    /// What has the parameters: the constant `NAME` where it is not said.
+    pub name: Expr,
     /// Is it a part of other structs only, which flatten it?
     pub is_group: bool,
     /// The fields, in their order.
@@ -73,19 +75,23 @@ impl Terms {
 impl Declaration {
     /// Reads `#[parameters(checked = Name)] struct …`.
     pub fn read(arguments: TokenStream, mut item: ItemStruct) -> Result<Declaration> {
-        let (mut checked, mut is_group) = (None, false);
+        let (mut checked, mut is_group, mut name) = (None, false, parse_quote!(NAME));
         for argument in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments)? {
             match &argument {
                 Meta::NameValue(pair) if pair.path.is_ident("checked") => checked = Some(ident(&pair.value)?),
+                Meta::NameValue(pair) if pair.path.is_ident("name") => name = pair.value.clone(),
                 Meta::Path(path) if path.is_ident("group") => is_group = true,
-                other => return Err(Error::new_spanned(other, "allowed: `checked = Name`, `group`")),
+                other => {
+                    let allowed = "allowed: `name = \"name\"`, `checked = Name`, `group`";
+                    return Err(Error::new_spanned(other, allowed));
+                }
             }
         }
         let Fields::Named(fields) = &mut item.fields else {
             return Err(Error::new_spanned(&item.ident, "parameters are a struct with named fields"));
         };
         let members = fields.named.iter_mut().map(Member::read).collect::<Result<_>>()?;
-        Ok(Declaration { item, checked, is_group, members })
+        Ok(Declaration { item, checked, name, is_group, members })
     }
 
     /// The parameters, in their order, without those of groups.

@@ -103,7 +103,7 @@ impl Member {
 }
 
 fn serde(declaration: &Declaration) -> TokenStream {
-    let ident = &declaration.item.ident;
+    let (ident, name) = (&declaration.item.ident, &declaration.name);
     quote! {
         impl<'de> ::fairwire_parameters::serde::Deserialize<'de> for #ident {
             fn deserialize<D: ::fairwire_parameters::serde::Deserializer<'de>>(
@@ -124,13 +124,13 @@ fn serde(declaration: &Declaration) -> TokenStream {
 
         impl ::fairwire_parameters::schemars::JsonSchema for #ident {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                NAME.into()
+                #name.into()
             }
 
             fn json_schema(
                 generator: &mut ::fairwire_parameters::schemars::SchemaGenerator,
             ) -> ::fairwire_parameters::schemars::Schema {
-                ::fairwire_parameters::schema(NAME, <Self as ::fairwire_parameters::Declared>::FIELDS, generator)
+                ::fairwire_parameters::schema(#name, <Self as ::fairwire_parameters::Declared>::FIELDS, generator)
             }
         }
 

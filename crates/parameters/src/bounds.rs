@@ -19,6 +19,10 @@ impl Bounded for u32 {
     const KIND: &'static str = "a whole number";
 }
 
+impl Bounded for u8 {
+    const KIND: &'static str = "a whole number";
+}
+
 impl Bounded for Duration {
     const KIND: &'static str = "a time";
 }

@@ -11,6 +11,8 @@
 //! A field with `#[parameter(flatten)]` is another such struct, whose parameters stand among the others; one that is nothing but that
 //! is declared with `#[parameters(group)]`.
 //!
+//! The constant `NAME` says whose parameters they are, or `#[parameters(name = "…")]`.
+//!
 //! A value is a number, a text with a unit (a [`Quantity`]), a word (an enum), or a table.
 //!
 //! ```

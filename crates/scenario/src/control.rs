@@ -1,7 +1,7 @@
-//! A congestion controller as typed: its name, or a table of one name with its parameters.
+//! A congestion controller as given: its name, or a table of one name with its parameters.
 
 use fairwire_core::Duration;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_parameters::{OutOfRange, Quantity, parameters};
 use fairwire_tcp::congestion::{
     BbrParameters, BinomialParameters, ControlConfig, CubicParameters, DctcpParameters, FirstPhase,
     LedbatParameters, PragueParameters,
@@ -11,128 +11,67 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-const NAMES: &[&str] = &["reno", "binomial", "cubic", "dctcp", "prague", "ledbat", "bbr"];
+/// Lists each controller once: what it is, its name, and its parameters.
+macro_rules! controllers {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($spec:ident);)+) => {
+        const NAMES: &[&str] = &[$($name),+];
 
-/// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(rename = "ControlTable", rename_all = "lowercase")]
-pub enum ControlSpec {
+        /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
+        #[derive(Clone, Debug, PartialEq, JsonSchema)]
+        #[schemars(rename = "ControlTable", rename_all = "lowercase")]
+        pub enum ControlSpec {
+            $($(#[$doc])* $variant($spec)),+
+        }
+
+        impl ControlSpec {
+            /// As it stands in a scenario.
+            pub(crate) fn word(&self) -> &'static str {
+                match self {
+                    $(ControlSpec::$variant(_) => $name),+
+                }
+            }
+
+            /// The controller with its constants, if all are within their bounds.
+            pub(crate) fn config(&self) -> Result<ControlConfig, OutOfRange> {
+                match self {
+                    $(ControlSpec::$variant(spec) => spec.config()),+
+                }
+            }
+
+            /// The controller of this name, with its defaults.
+            fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(ControlSpec::$variant($spec::default())),)+
+                    _ => None,
+                }
+            }
+
+            /// Reads the parameters of the controller of this name.
+            fn read<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Self, A::Error> {
+                match name {
+                    $($name => Ok(ControlSpec::$variant(table.next_value()?)),)+
+                    _ => Err(de::Error::unknown_variant(name, NAMES)),
+                }
+            }
+        }
+    };
+}
+
+controllers! {
     /// Reno and NewReno (RFC 5681).
-    Reno(RenoSpec),
+    "reno" => Reno(RenoSpec);
     /// Generalised window control.
-    Binomial(BinomialSpec),
+    "binomial" => Binomial(BinomialSpec);
     /// CUBIC (RFC 9438).
-    Cubic(CubicSpec),
+    "cubic" => Cubic(CubicSpec);
     /// DCTCP (RFC 8257).
-    Dctcp(DctcpSpec),
+    "dctcp" => Dctcp(DctcpSpec);
     /// TCP Prague.
-    Prague(PragueSpec),
+    "prague" => Prague(PragueSpec);
     /// LEDBAT (RFC 6817).
-    Ledbat(LedbatSpec),
+    "ledbat" => Ledbat(LedbatSpec);
     /// BBR, version 1.
-    Bbr(BbrSpec),
-}
-
-/// Reno has no parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RenoSpec {}
-
-/// Parameters of generalised window control; the defaults are Reno.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BinomialSpec {
-    /// Segments gained per ACK, divided by `window^k`. Default: 1.
-    pub c1: Option<f64>,
-    /// Segments lost per loss, times `window^l`. Default: 0.5.
-    pub c2: Option<f64>,
-    /// Exponent of the increase, per ACK. Default: 1.
-    pub k: Option<f64>,
-    /// Exponent of the decrease. Default: 1.
-    pub l: Option<f64>,
-}
-
-/// Parameters of CUBIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CubicSpec {
-    /// C, segments per second cubed. Default: 0.4.
-    pub scale: Option<f64>,
-    /// What a sign of congestion leaves of the window. Default: 0.7.
-    pub beta: Option<f64>,
-    /// Does a flow that lost its last peak aim lower still? Default: yes.
-    pub fast_convergence: Option<bool>,
-    /// Does HyStart++ end the first slow start? Default: yes.
-    pub hystart: Option<bool>,
-    /// Does the estimate of Reno's window grow as fast as Reno's once it is back at the last peak (RFC 9438, section 4.3)? Default: no, as in
-    /// Linux.
-    pub reno_beyond_peak: Option<bool>,
-    /// Marks take the window no lower, segments. Default: 2.
-    pub lowest_window: Option<u32>,
-}
-
-/// Parameters of DCTCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DctcpSpec {
-    /// How much a round moves alpha. Default: 1/16.
-    pub gain: Option<f64>,
-    /// Alpha before the first round. Default: 1.
-    pub initial_alpha: Option<f64>,
-    /// Marks take the window no lower, segments. Default: 2.
-    pub lowest_window: Option<u32>,
-    /// Does the window stay as it is until what was in flight at a reduction is acknowledged? Default: yes, as in Linux.
-    pub pauses_after_mark: Option<bool>,
-}
-
-/// Parameters of Prague.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PragueSpec {
-    /// How much a round moves alpha. Default: 1/16.
-    pub gain: Option<f64>,
-    /// The round-trip time that shorter ones behave as; "0 s": each as its own. Default: "25 ms".
-    pub virtual_rtt: Option<Quantity<Duration>>,
-    /// For how many rounds a flow keeps its own round-trip time first. Default: 500.
-    pub independent_after: Option<u32>,
-    /// Marks take the window no lower, segments. Default: 2.
-    pub lowest_window: Option<u32>,
-}
-
-/// Parameters of LEDBAT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LedbatSpec {
-    /// The queueing delay to hold. Default: "100 ms".
-    pub target: Option<Quantity<Duration>>,
-    /// Growth at no queueing delay, segments per round trip. Default: 1.
-    pub gain: Option<f64>,
-    /// How far the window may be above what is in flight, segments. Default: 1.
-    pub allowed_increase: Option<u32>,
-    /// The window falls no lower but for a timeout, segments. Default: 2.
-    pub lowest_window: Option<u32>,
-}
-
-/// Parameters of BBR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BbrSpec {
-    /// In which of its eight phases the gain cycle begins, 0 to 7. Default: 2.
-    pub first_phase: Option<u8>,
-    /// By how much the pace stays below what the model says, from 0 to 0.5. Default: 0.01.
-    pub pacing_margin: Option<f64>,
-    /// Does the window leave room for ACKs that come in clumps? Default: yes.
-    pub allows_for_clumps: Option<bool>,
-    /// Is the window rounded up to an even number of segments, and two more while it probes, as in Linux? Default: false.
-    pub rounds_up: Option<bool>,
-}
-
-/// A parameter out of its range: its path below `control`, what was given, and the least and the most.
-pub(crate) struct OutOfRange {
-    pub(crate) path: &'static str,
-    pub(crate) given: f64,
-    pub(crate) least: f64,
-    pub(crate) most: f64,
+    "bbr" => Bbr(BbrSpec);
 }
 
 impl ControlSpec {
@@ -140,151 +79,188 @@ impl ControlSpec {
     pub(crate) fn is_of_today(&self) -> bool {
         !matches!(self, ControlSpec::Reno(_) | ControlSpec::Binomial(_))
     }
+}
 
-    /// As it stands in a scenario.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            ControlSpec::Reno(_) => "reno",
-            ControlSpec::Binomial(_) => "binomial",
-            ControlSpec::Cubic(_) => "cubic",
-            ControlSpec::Dctcp(_) => "dctcp",
-            ControlSpec::Prague(_) => "prague",
-            ControlSpec::Ledbat(_) => "ledbat",
-            ControlSpec::Bbr(_) => "bbr",
-        }
-    }
+/// Reno has no parameters.
+#[parameters(name = "reno")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RenoSpec {}
 
-    /// The controller with its constants.
-    pub(crate) fn config(&self) -> ControlConfig {
-        match *self {
-            ControlSpec::Reno(RenoSpec {}) => ControlConfig::Reno,
-            ControlSpec::Binomial(spec) => ControlConfig::Binomial(spec.parameters()),
-            ControlSpec::Cubic(spec) => ControlConfig::Cubic(spec.parameters()),
-            ControlSpec::Dctcp(spec) => ControlConfig::Dctcp(spec.parameters()),
-            ControlSpec::Prague(spec) => ControlConfig::Prague(spec.parameters()),
-            ControlSpec::Ledbat(spec) => ControlConfig::Ledbat(spec.parameters()),
-            ControlSpec::Bbr(spec) => ControlConfig::Bbr(spec.parameters()),
-        }
+impl RenoSpec {
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        Ok(ControlConfig::Reno)
     }
+}
 
-    /// The first parameter that is out of its range. `1e-9` stands where zero is excluded.
-    pub(crate) fn out_of_range(&self) -> Option<OutOfRange> {
-        const ABOVE_ZERO: f64 = 1e-9;
-        let checks: Vec<(&'static str, f64, f64, f64)> = match self.config() {
-            ControlConfig::Reno => Vec::new(),
-            ControlConfig::Binomial(p) => vec![
-                ("binomial.c1", p.c1, ABOVE_ZERO, 1e6),
-                ("binomial.c2", p.c2, ABOVE_ZERO, 1e6),
-                ("binomial.k", p.k, -1.0, 10.0),
-                ("binomial.l", p.l, 0.0, 10.0),
-            ],
-            ControlConfig::Cubic(p) => vec![
-                ("cubic.scale", p.scale, ABOVE_ZERO, 1e6),
-                ("cubic.beta", p.beta, 0.01, 0.99),
-                ("cubic.lowest_window", p.lowest_window.into(), 1.0, 1e6),
-            ],
-            ControlConfig::Dctcp(p) => vec![
-                ("dctcp.gain", p.gain, ABOVE_ZERO, 1.0),
-                ("dctcp.initial_alpha", p.initial_alpha, 0.0, 1.0),
-                ("dctcp.lowest_window", p.lowest_window.into(), 1.0, 1e6),
-            ],
-            ControlConfig::Prague(p) => vec![
-                ("prague.gain", p.gain, ABOVE_ZERO, 1.0),
-                ("prague.lowest_window", p.lowest_window.into(), 1.0, 1e6),
-            ],
-            ControlConfig::Ledbat(p) => vec![
-                ("ledbat.target", p.target.secs(), 1e-6, 3600.0),
-                ("ledbat.gain", p.gain, ABOVE_ZERO, 1e6),
-                ("ledbat.allowed_increase", p.allowed_increase.into(), 1.0, 1e6),
-                ("ledbat.lowest_window", p.lowest_window.into(), 1.0, 1e6),
-            ],
-            ControlConfig::Bbr(p) => {
-                let phase = match p.first_phase {
-                    FirstPhase::Fixed(phase) => phase,
-                    FirstPhase::Seeded(_) => 0, // not typed
-                };
-                vec![
-                    ("bbr.first_phase", phase.into(), 0.0, 7.0),
-                    ("bbr.pacing_margin", p.pacing_margin, 0.0, 0.5),
-                ]
-            }
-        };
-        let bad = checks.into_iter().find(|(_, given, least, most)| !(least..=most).contains(&given));
-        bad.map(|(path, given, least, most)| OutOfRange { path, given, least, most })
-    }
+/// Parameters of generalised window control; the defaults are Reno.
+#[parameters(name = "binomial", checked = Binomial)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BinomialSpec {
+    /// Segments gained per ACK, divided by `window^k`.
+    #[parameter(default = 1.0, above = 0.0, max = 1e6, unit = "segments")]
+    pub c1: Option<f64>,
+    /// Segments lost per loss, times `window^l`.
+    #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
+    pub c2: Option<f64>,
+    /// Exponent of the increase, per ACK.
+    #[parameter(default = 1.0, min = -1.0, max = 10.0, unit = "1")]
+    pub k: Option<f64>,
+    /// Exponent of the decrease.
+    #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "1")]
+    pub l: Option<f64>,
 }
 
 impl BinomialSpec {
-    fn parameters(self) -> BinomialParameters {
-        let base = BinomialParameters::default();
-        BinomialParameters {
-            c1: self.c1.unwrap_or(base.c1),
-            c2: self.c2.unwrap_or(base.c2),
-            k: self.k.unwrap_or(base.k),
-            l: self.l.unwrap_or(base.l),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Binomial { c1, c2, k, l } = self.checked()?;
+        Ok(ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }))
     }
+}
+
+/// Parameters of CUBIC.
+#[parameters(name = "cubic", checked = Cubic)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CubicSpec {
+    /// C.
+    #[parameter(
+        default = 0.4,
+        above = 0.0,
+        max = 1e6,
+        unit = "segments per second cubed",
+        source = "RFC 9438, section 5.1."
+    )]
+    pub scale: Option<f64>,
+    /// What a sign of congestion leaves of the window.
+    #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
+    pub beta: Option<f64>,
+    /// Whether a flow that lost its last peak aims lower still.
+    #[parameter(default = true, source = "RFC 9438, section 4.7.")]
+    pub fast_convergence: Option<bool>,
+    /// Whether HyStart++ ends the first slow start.
+    #[parameter(default = true, source = "RFC 9406.")]
+    pub hystart: Option<bool>,
+    /// Whether the estimate of Reno's window grows as fast as Reno's once it is back at the last peak.
+    #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
+    pub reno_beyond_peak: Option<bool>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
 }
 
 impl CubicSpec {
-    fn parameters(self) -> CubicParameters {
-        let base = CubicParameters::default();
-        CubicParameters {
-            scale: self.scale.unwrap_or(base.scale),
-            beta: self.beta.unwrap_or(base.beta),
-            fast_convergence: self.fast_convergence.unwrap_or(base.fast_convergence),
-            hystart: self.hystart.unwrap_or(base.hystart),
-            reno_beyond_peak: self.reno_beyond_peak.unwrap_or(base.reno_beyond_peak),
-            lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Cubic { scale, beta, fast_convergence, hystart, reno_beyond_peak, lowest_window } =
+            self.checked()?;
+        let cubic =
+            CubicParameters { scale, beta, fast_convergence, hystart, reno_beyond_peak, lowest_window };
+        Ok(ControlConfig::Cubic(cubic))
     }
+}
+
+/// Parameters of DCTCP.
+#[parameters(name = "dctcp", checked = Dctcp)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DctcpSpec {
+    /// How much a round moves alpha.
+    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
+    pub gain: Option<f64>,
+    /// Alpha before the first round.
+    #[parameter(default = 1.0, min = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
+    pub initial_alpha: Option<f64>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
+    /// Whether the window stays as it is until what was in flight at a reduction is acknowledged.
+    #[parameter(default = true, source = "Linux.")]
+    pub pauses_after_mark: Option<bool>,
 }
 
 impl DctcpSpec {
-    fn parameters(self) -> DctcpParameters {
-        let base = DctcpParameters::default();
-        DctcpParameters {
-            gain: self.gain.unwrap_or(base.gain),
-            initial_alpha: self.initial_alpha.unwrap_or(base.initial_alpha),
-            lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
-            pauses_after_mark: self.pauses_after_mark.unwrap_or(base.pauses_after_mark),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Dctcp { gain, initial_alpha, lowest_window, pauses_after_mark } = self.checked()?;
+        Ok(ControlConfig::Dctcp(DctcpParameters { gain, initial_alpha, lowest_window, pauses_after_mark }))
     }
+}
+
+/// Parameters of Prague.
+#[parameters(name = "prague", checked = Prague)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PragueSpec {
+    /// How much a round moves alpha.
+    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1")]
+    pub gain: Option<f64>,
+    /// The round-trip time that shorter ones behave as; "0 s": each as its own.
+    #[parameter(default = "25 ms")]
+    pub virtual_rtt: Option<Quantity<Duration>>,
+    /// For how many rounds a flow keeps its own round-trip time first.
+    #[parameter(default = 500, unit = "rounds")]
+    pub independent_after: Option<u32>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
 }
 
 impl PragueSpec {
-    fn parameters(self) -> PragueParameters {
-        let base = PragueParameters::default();
-        PragueParameters {
-            gain: self.gain.unwrap_or(base.gain),
-            virtual_rtt: self.virtual_rtt.map_or(base.virtual_rtt, |rtt| rtt.0),
-            independent_after: self.independent_after.unwrap_or(base.independent_after),
-            lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Prague { gain, virtual_rtt, independent_after, lowest_window } = self.checked()?;
+        Ok(ControlConfig::Prague(PragueParameters { gain, virtual_rtt, independent_after, lowest_window }))
     }
+}
+
+/// Parameters of LEDBAT.
+#[parameters(name = "ledbat", checked = Ledbat)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LedbatSpec {
+    /// The queueing delay to hold.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 6817, section 2.5.")]
+    pub target: Option<Quantity<Duration>>,
+    /// Growth at no queueing delay.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1e6,
+        unit = "segments per round trip",
+        source = "RFC 6817, section 2.5."
+    )]
+    pub gain: Option<f64>,
+    /// How far the window may be above what is in flight.
+    #[parameter(default = 1, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
+    pub allowed_increase: Option<u32>,
+    /// The window falls no lower but for a timeout.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
+    pub lowest_window: Option<u32>,
 }
 
 impl LedbatSpec {
-    fn parameters(self) -> LedbatParameters {
-        let base = LedbatParameters::default();
-        LedbatParameters {
-            target: self.target.map_or(base.target, |target| target.0),
-            gain: self.gain.unwrap_or(base.gain),
-            allowed_increase: self.allowed_increase.unwrap_or(base.allowed_increase),
-            lowest_window: self.lowest_window.unwrap_or(base.lowest_window),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Ledbat { target, gain, allowed_increase, lowest_window } = self.checked()?;
+        Ok(ControlConfig::Ledbat(LedbatParameters { target, gain, allowed_increase, lowest_window }))
     }
 }
 
+/// Parameters of BBR.
+#[parameters(name = "bbr", checked = Bbr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BbrSpec {
+    /// In which of its eight phases the gain cycle begins.
+    #[parameter(default = 2, min = 0, max = 7, unit = "phase")]
+    pub first_phase: Option<u8>,
+    /// By how much the pace stays below what the model says.
+    #[parameter(default = 0.01, min = 0.0, max = 0.5, unit = "1", source = "Linux.")]
+    pub pacing_margin: Option<f64>,
+    /// Whether the window leaves room for ACKs that come in clumps.
+    #[parameter(default = true)]
+    pub allows_for_clumps: Option<bool>,
+    /// Whether the window is rounded up to an even number of segments, and two more while it probes, as in Linux.
+    #[parameter(default = false)]
+    pub rounds_up: Option<bool>,
+}
+
 impl BbrSpec {
-    fn parameters(self) -> BbrParameters {
-        let base = BbrParameters::default();
-        BbrParameters {
-            first_phase: self.first_phase.map_or(base.first_phase, FirstPhase::Fixed),
-            pacing_margin: self.pacing_margin.unwrap_or(base.pacing_margin),
-            allows_for_clumps: self.allows_for_clumps.unwrap_or(base.allows_for_clumps),
-            rounds_up: self.rounds_up.unwrap_or(base.rounds_up),
-        }
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        let Bbr { first_phase, pacing_margin, allows_for_clumps, rounds_up } = self.checked()?;
+        let first_phase = FirstPhase::Fixed(first_phase);
+        Ok(ControlConfig::Bbr(BbrParameters { first_phase, pacing_margin, allows_for_clumps, rounds_up }))
     }
 }
 
@@ -304,32 +280,14 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<ControlSpec, E> {
-        Ok(match name {
-            "reno" => ControlSpec::Reno(RenoSpec::default()),
-            "binomial" => ControlSpec::Binomial(BinomialSpec::default()),
-            "cubic" => ControlSpec::Cubic(CubicSpec::default()),
-            "dctcp" => ControlSpec::Dctcp(DctcpSpec::default()),
-            "prague" => ControlSpec::Prague(PragueSpec::default()),
-            "ledbat" => ControlSpec::Ledbat(LedbatSpec::default()),
-            "bbr" => ControlSpec::Bbr(BbrSpec::default()),
-            _ => return Err(E::unknown_variant(name, NAMES)),
-        })
+        ControlSpec::named(name).ok_or_else(|| E::unknown_variant(name, NAMES))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ControlSpec, A::Error> {
         let Some(name) = map.next_key::<String>()? else {
             return Err(de::Error::invalid_length(0, &self));
         };
-        let control = match name.as_str() {
-            "reno" => ControlSpec::Reno(map.next_value()?),
-            "binomial" => ControlSpec::Binomial(map.next_value()?),
-            "cubic" => ControlSpec::Cubic(map.next_value()?),
-            "dctcp" => ControlSpec::Dctcp(map.next_value()?),
-            "prague" => ControlSpec::Prague(map.next_value()?),
-            "ledbat" => ControlSpec::Ledbat(map.next_value()?),
-            "bbr" => ControlSpec::Bbr(map.next_value()?),
-            _ => return Err(de::Error::unknown_variant(&name, NAMES)),
-        };
+        let control = ControlSpec::read(&name, &mut map)?;
         match map.next_key::<String>()? {
             None => Ok(control),
             Some(_) => Err(de::Error::invalid_length(2, &self)),
@@ -344,4 +302,20 @@ pub(crate) fn control_schema(generator: &mut SchemaGenerator) -> Schema {
         "description": "the name of a controller, or a table of one name with its parameters",
         "anyOf": [{ "enum": NAMES }, table, { "type": "null" }],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_controllers() {
+        let config = |name| ControlSpec::named(name).and_then(|control| control.config().ok());
+        assert_eq!(config("binomial"), Some(ControlConfig::Binomial(BinomialParameters::default())));
+        assert_eq!(config("cubic"), Some(ControlConfig::Cubic(CubicParameters::default())));
+        assert_eq!(config("dctcp"), Some(ControlConfig::Dctcp(DctcpParameters::default())));
+        assert_eq!(config("prague"), Some(ControlConfig::Prague(PragueParameters::default())));
+        assert_eq!(config("ledbat"), Some(ControlConfig::Ledbat(LedbatParameters::default())));
+        assert_eq!(config("bbr"), Some(ControlConfig::Bbr(BbrParameters::default())));
+    }
 }

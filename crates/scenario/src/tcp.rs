@@ -153,8 +153,8 @@ impl TcpSpec {
         self.profile.unwrap_or(if is_of_today { ProfileSpec::Modern } else { ProfileSpec::default() })
     }
 
-    /// The constants: the profile's, where nothing else is said. A size that is too large for its field is refused by the check,
-    /// so it may be cut here.
+    /// The constants: the profile's, where nothing else is said. What is out of its bounds is refused by the check, so
+    /// a size may be cut here, and a controller be the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -162,7 +162,8 @@ impl TcpSpec {
         let time = |given: Option<Quantity<Duration>>, default| given.map_or(default, |time| time.0);
         let profile = self.effective_profile();
         let base = Config::new(profile.profile(), bytes(self.segment, profile.usual_segment()));
-        let control = self.control.as_ref().map_or(base.control.clone(), ControlSpec::config);
+        let control = self.control.as_ref().and_then(|control| control.config().ok());
+        let control = control.unwrap_or(base.control.clone());
         Config {
             header_bytes: bytes(self.header, base.header_bytes),
             ack_bytes: bytes(self.ack.or(self.header), base.ack_bytes),

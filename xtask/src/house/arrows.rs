@@ -27,6 +27,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-disciplines",
             "fairwire-document",
             "fairwire-metrics",
+            "fairwire-parameters",
             "fairwire-sim",
             "fairwire-tcp",
             "fairwire-wire",

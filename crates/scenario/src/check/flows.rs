@@ -2,7 +2,6 @@
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::ScenarioError;
-use crate::control::ControlSpec;
 use crate::files::Files;
 use crate::source::{self, Sends};
 use crate::spec::{FlowSpec, SourceKind};
@@ -11,6 +10,7 @@ use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_disciplines::spec::{MOST_CLASSES, Quantity};
 use fairwire_document::Problem;
+use fairwire_parameters::OutOfRange;
 use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, Recovery};
 use std::ops::RangeInclusive;
@@ -111,9 +111,11 @@ impl Check<'_> {
             let timeout = delayed.timeout.map_or(tick, |timeout| timeout.0);
             self.within(&format!("{path}.timeout"), timeout, tick..=hour)?;
         }
-        let Some(bad) = tcp.control.as_ref().and_then(ControlSpec::out_of_range) else { return Ok(()) };
-        self.finite(&format!("{path}.control.{}", bad.path), Some(bad.given))?;
-        self.within(&format!("{path}.control.{}", bad.path), bad.given, bad.least..=bad.most)
+        let Some(control) = &tcp.control else { return Ok(()) };
+        control.config().map(drop).or_else(|OutOfRange { name, given, allowed }| {
+            let path = &format!("{path}.control.{}.{name}", control.word());
+            self.refuse(Refusal { path, given, why: "that makes no sense here".into(), allowed })
+        })
     }
 
     /// BBR needs to know what has arrived: its model of the network is made of that, and without it the window collapses at every loss.
