@@ -20,7 +20,7 @@ const BUFFERS: [Amount; 4] =
 ///
 /// # Panics
 /// When the discipline breaks its contract: the fuzzer's find.
-pub fn operations(bytes: &[u8]) {
+pub(super) fn operations(bytes: &[u8]) {
     let [which, how, rest @ ..] = bytes else { return };
     let entry = &catalogue::all()[usize::from(*which) % catalogue::all().len()];
     let ecn = if how & 4 == 0 { "drop" } else { "mark" };
@@ -57,7 +57,7 @@ fn operation(kind: u8, detail: u8) -> Operation {
 ///
 /// # Panics
 /// When it does not: the fuzzer's find.
-pub fn spec(bytes: &[u8]) {
+pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
     // Numbers of five digits and more may ask for gigabytes, which is no fault: those are checked, not built.

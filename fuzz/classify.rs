@@ -38,7 +38,7 @@ const FLOWS: [FlowKind; 9] = [
 ///
 /// # Panics
 /// When one has not: the fuzzer's find.
-pub fn classify(bytes: &[u8]) {
+pub(super) fn classify(bytes: &[u8]) {
     let claims = Arc::new(claims());
     for flows in FLOWS {
         for (link, way) in [

@@ -2,7 +2,7 @@
 
 mod studies;
 
-pub use studies::{CalibrateArgs, ReproduceArgs};
+pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
 use crate::command::describe::Look;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -119,7 +119,7 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Shares a network link fairly: simulated, and on real packets.
 #[derive(Debug, Parser)]
 #[command(name = "fairwire", version, long_version = LONG_VERSION.as_str(), after_help = EXAMPLES, arg_required_else_help = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Show no progress.
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -128,7 +128,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Simulate a scenario under each of its disciplines and seeds.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
@@ -209,14 +209,14 @@ pub enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum CacheCommand {
+pub(crate) enum CacheCommand {
     /// Remove all finished runs.
     #[command(after_help = CACHE_EXAMPLES)]
     Clean,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum GatewayCommand {
+pub(crate) enum GatewayCommand {
     /// Tell what a configuration would do, and whether this machine can do it; changes nothing.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -271,7 +271,7 @@ pub enum GatewayCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct TopArgs {
+pub(crate) struct TopArgs {
     /// The gateway's configuration, which tells where its socket is.
     #[arg(value_name = "CONFIG", required_unless_present = "socket")]
     pub config: Option<PathBuf>,
@@ -288,7 +288,7 @@ pub struct TopArgs {
 
 /// Which gateway is asked.
 #[derive(Debug, Args)]
-pub struct WhomArgs {
+pub(crate) struct WhomArgs {
     /// Its configuration; only `name` and `telemetry.socket` are read.
     pub config: PathBuf,
     /// Its socket, should it be another than the configuration says.
@@ -297,7 +297,7 @@ pub struct WhomArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StatusFormat {
+pub(crate) enum StatusFormat {
     /// For people.
     Table,
     /// For programs.
@@ -305,7 +305,7 @@ pub enum StatusFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The scenario file, in TOML.
     pub scenario: PathBuf,
     /// Compare this discipline instead of the scenario's; may be given again.
@@ -333,7 +333,7 @@ pub struct RunArgs {
 /// What is written beside the report.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Outputs")]
-pub struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Write time series of links and groups of flows: .csv or .ndjson.
     #[arg(long, value_name = "FILE")]
     pub series: Option<PathBuf>,
@@ -370,7 +370,7 @@ pub struct OutputArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people.
     Table,
     /// Everything, as in the schema that `fairwire schema results` prints.
@@ -380,7 +380,7 @@ pub enum Format {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum List {
+pub(crate) enum List {
     /// The queue disciplines.
     #[command(after_help = LIST_EXAMPLES)]
     Disciplines {
@@ -411,7 +411,7 @@ pub enum List {
 }
 
 #[derive(Debug, Args)]
-pub struct DescribeArgs {
+pub(crate) struct DescribeArgs {
     /// The name of a discipline or of a marker.
     pub name: Option<String>,
     /// How to print it.
@@ -423,14 +423,14 @@ pub struct DescribeArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum LabCommand {
+pub(crate) enum LabCommand {
     /// TCP flows of this kernel against one UDP flow, through a gateway that runs a discipline.
     #[command(after_help = SHARE_EXAMPLES)]
     Share(ShareArgs),
 }
 
 #[derive(Clone, Debug, Args)]
-pub struct ShareArgs {
+pub(crate) struct ShareArgs {
     /// Run this discipline; may be given again. Left out: tail-drop, then faba.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
@@ -473,7 +473,7 @@ pub struct ShareArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The configuration, in TOML.
     pub config: PathBuf,
     /// Leave out what asks this machine: interfaces, back end and rights.
@@ -485,7 +485,7 @@ pub struct CheckArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
+pub(crate) enum CheckFormat {
     /// For people; of the tree the first classes.
     Text,
     /// Everything, every class included.
@@ -493,14 +493,14 @@ pub enum CheckFormat {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum TraceCommand {
+pub(crate) enum TraceCommand {
     /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
     #[command(after_help = RATES_EXAMPLES)]
     Rates(RatesArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct RatesArgs {
+pub(crate) struct RatesArgs {
     /// The capture, pcap or pcapng.
     pub file: PathBuf,
     /// Rates are means over intervals of this length.
@@ -512,7 +512,7 @@ pub struct RatesArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaKind {
+pub(crate) enum SchemaKind {
     /// Scenario files.
     Scenario,
     /// What `--format json` prints.

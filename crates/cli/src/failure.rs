@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// How a command ended that did what it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// All done.
     Done,
     /// An expectation stated in the scenario failed.
@@ -22,7 +22,7 @@ pub enum Ending {
 
 impl Ending {
     /// The exit code. 130 is what shells use for "ended by SIGINT": 128 + 2.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Ending::Done => 0,
             Ending::ExpectationFailed => 3,
@@ -34,7 +34,7 @@ impl Ending {
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A scenario or an argument that changes one was refused.
     Scenario(ScenarioError),
     /// The user's: a bad argument, a place that cannot be written.
@@ -45,12 +45,12 @@ pub enum Failure {
 
 impl Failure {
     /// The user's fault: what was given and why it is refused, and what is allowed.
-    pub fn user(message: impl Display, help: impl Display) -> Self {
+    pub(crate) fn user(message: impl Display, help: impl Display) -> Self {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }
 
     /// Tells it on stderr and gives the exit code.
-    pub fn tell(self) -> ExitCode {
+    pub(crate) fn tell(self) -> ExitCode {
         let code = match self {
             Failure::Scenario(_) | Failure::User { .. } => 2,
             Failure::Ours(_) => 1,
@@ -69,7 +69,7 @@ impl From<ScenarioError> for Failure {
 }
 
 /// Sets how errors look: lines are not wrapped, so that a message can be searched for.
-pub fn install_style() {
+pub(crate) fn install_style() {
     let style = |_: &_| -> Box<dyn miette::ReportHandler> {
         Box::new(MietteHandlerOpts::new().wrap_lines(false).context_lines(1).build())
     };

@@ -8,7 +8,7 @@ use std::io;
 ///
 /// For a command that reads keys and has nothing to report at its end. SIGHUP alone does not do: a process of another session gets none, and
 /// crossterm 0.29, whose loop reads on at the end of file and at any error, never returns to find a flag raised.
-pub fn end_with_terminal() {
+pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone() {}
         std::process::exit(crate::failure::Ending::Interrupted.code().into());

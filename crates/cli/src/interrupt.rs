@@ -8,7 +8,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// The flag that Ctrl-C (or SIGTERM, or a closed terminal) raises.
 ///
 /// Where no handler can be set, Ctrl-C keeps its usual effect and the flag stays down.
-pub fn flag() -> &'static AtomicBool {
+pub(crate) fn flag() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let handler = || {
@@ -27,6 +27,6 @@ pub fn flag() -> &'static AtomicBool {
 }
 
 /// Has Ctrl-C been pressed?
-pub fn is_asked() -> bool {
+pub(crate) fn is_asked() -> bool {
     flag().load(Ordering::Relaxed)
 }

@@ -6,13 +6,13 @@
 //!
 //! Large pieces come from the kernel directly, each at the beginning of a huge page. One that grows is moved page by page, which is a
 //! change of tables: nothing is copied, and nothing cleared twice.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// The system's allocator, and the kernel for pieces of [`LARGE`] bytes and more.
 #[derive(Debug)]
-pub struct HugePages;
+pub(crate) struct HugePages;
 
 /// Smaller pieces are left alone: they fill no huge page.
 const LARGE: usize = HUGE;
@@ -27,7 +27,7 @@ fn is_large(layout: Layout) -> bool {
 }
 
 /// Gives the system back what is free among the small pieces. Takes milliseconds, in which others wait who want memory.
-pub fn give_back() {
+pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it touches free memory only, and holds the allocator's own locks.
     unsafe {

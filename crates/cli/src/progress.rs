@@ -14,7 +14,7 @@ const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
 /// The part of a whole command that is told of: what came before, and when the whole began.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub(crate) struct Part {
     begun: Instant,
     from: f64,
     to: f64,
@@ -23,24 +23,24 @@ pub struct Part {
 impl Part {
     /// All of a command that begins now.
     #[expect(clippy::disallowed_methods, reason = "the command line may read a clock: people wait")]
-    pub fn whole() -> Self {
+    pub(crate) fn whole() -> Self {
         Part { begun: Instant::now(), from: 0.0, to: 1.0 }
     }
 
     /// From the start to `fraction` of the whole.
-    pub fn until(self, fraction: f64) -> Self {
+    pub(crate) fn until(self, fraction: f64) -> Self {
         Part { to: fraction, ..self }
     }
 
     /// The rest of the whole, which will take `rest`: what was done until now counts with the time that it took.
-    pub fn rest(self, rest: Duration) -> Self {
+    pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
     }
 }
 
 /// How far a command has come.
-pub enum Progress {
+pub(crate) enum Progress {
     Bar(ProgressBar, Part),
     Lines { what: String, lines: u64, told: AtomicU64 },
     Quiet,
@@ -49,7 +49,7 @@ pub enum Progress {
 impl Progress {
     /// Starts to show the progress of `what`, which is `part` of the command: where there is no terminal, in so many `lines` after
     /// the first.
-    pub fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
+    pub(crate) fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
         } else if let Some(columns) = columns_of_stderr() {
@@ -63,14 +63,14 @@ impl Progress {
     }
 
     /// What is done now.
-    pub fn say(&self, what: &str) {
+    pub(crate) fn say(&self, what: &str) {
         if let Progress::Bar(bar, _) = self {
             bar.set_message(cut(what, columns_of_stderr().unwrap_or(0)));
         }
     }
 
     /// `fraction` of it, 0 to 1, is done.
-    pub fn reach(&self, fraction: f64) {
+    pub(crate) fn reach(&self, fraction: f64) {
         match self {
             Progress::Bar(bar, part) => {
                 let whole = part.from + (part.to - part.from) * fraction;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// be lost for it: `eprintln!` would panic.
 ///
 /// On a terminal a line ends between words. What has lines already is told as it is.
-pub fn tell(line: fmt::Arguments<'_>) {
+pub(crate) fn tell(line: fmt::Arguments<'_>) {
     let mut line = line.to_string();
     if let Some(columns) = columns_of_stderr().filter(|_| !line.contains('\n')) {
         line = wrapped(&line, columns, "  ");

@@ -1,6 +1,6 @@
 //! How wide what is printed may be, and whether it has colours.
 
-pub use ratatui::crossterm::style::Color;
+pub(crate) use ratatui::crossterm::style::Color;
 use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -11,14 +11,14 @@ const ELSEWHERE: usize = 160;
 const LEAST: usize = 20;
 
 /// The columns of stdout: those of the terminal; elsewhere what `COLUMNS` says, or 160.
-pub fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let terminal = if std::io::stdout().is_terminal() { size() } else { None };
     terminal.or_else(said).filter(|columns| *columns > 0).unwrap_or(ELSEWHERE)
 }
 
 /// The columns of stderr, where that is a terminal.
-pub fn columns_of_stderr() -> Option<usize> {
+pub(crate) fn columns_of_stderr() -> Option<usize> {
     if std::io::stderr().is_terminal() { size() } else { None }
 }
 
@@ -30,27 +30,27 @@ fn size() -> Option<usize> {
 }
 
 /// Does stdout take colours? Not where it is no terminal, nor where NO_COLOR is set (no-color.org).
-pub fn has_colour() -> bool {
+pub(crate) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A heading.
-pub fn bold(text: &str) -> String {
+pub(crate) fn bold(text: &str) -> String {
     if has_colour() { text.bold().to_string() } else { text.into() }
 }
 
 /// `text` in `colour`.
-pub fn coloured(text: &str, colour: Color) -> String {
+pub(crate) fn coloured(text: &str, colour: Color) -> String {
     if has_colour() { text.with(colour).to_string() } else { text.into() }
 }
 
 /// `text` in lines of at most so many columns, none of which ends within a word; each after the first stands behind `indent`.
-pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).subsequent_indent(indent))
 }
 
 /// The same, the first line behind `indent` as well.
-pub fn indented(text: &str, columns: usize, indent: &str) -> String {
+pub(crate) fn indented(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).initial_indent(indent).subsequent_indent(indent))
 }
 

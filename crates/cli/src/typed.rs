@@ -1,13 +1,13 @@
 //! The command as it was typed, for results to tell how they came about.
 
 /// The whole command line, as a shell would take it again.
-pub fn command() -> String {
+pub(crate) fn command() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("fairwire".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// `word` as it is where no shell would see more in it, otherwise in quotes.
-pub fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.into();

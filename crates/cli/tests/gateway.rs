@@ -2,7 +2,7 @@
 //!
 //! Everything runs in namespaces that end with this test: `ip` makes the hosts, this process stays where it is.
 
-#![allow(clippy::disallowed_methods)] // real processes take real time
+#![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use fairwire_gateway::io::Port;
 use fairwire_gateway::io::af_packet::AfPacket;

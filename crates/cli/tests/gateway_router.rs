@@ -1,7 +1,7 @@
 //! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of them network namespaces: the recipe of
 //! docs/gateway/router.md with the configuration docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
 
-#![allow(clippy::disallowed_methods)] // real processes take real time
+#![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use fairwire_gateway::io::router::{Failing, Passage};
 use fairwire_gateway::lab::nat::masquerade;

@@ -143,7 +143,7 @@ pub(crate) struct SpecType {
 }
 
 impl SpecType {
-    pub const fn of<S: DisciplineSpec>() -> Self {
+    pub(crate) const fn of<S: DisciplineSpec>() -> Self {
         SpecType {
             default: || Box::new(S::default()),
             read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),

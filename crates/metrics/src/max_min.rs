@@ -80,7 +80,7 @@ pub(crate) mod oracle {
 
     /// A node of a tree of classes: a flow, or a class of nodes.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct Node {
+    pub(crate) struct Node {
         /// Its weight against its siblings, finite and above zero.
         pub weight: f64,
         /// What stands here.
@@ -89,7 +89,7 @@ pub(crate) mod oracle {
 
     /// What stands at a node of a tree of classes.
     #[derive(Clone, Debug, PartialEq)]
-    pub enum Kind {
+    pub(crate) enum Kind {
         /// A flow.
         Flow {
             /// The most that it can use; [`f64::INFINITY`] for one that takes what it gets.
@@ -101,22 +101,22 @@ pub(crate) mod oracle {
 
     impl Node {
         /// A flow of weight 1 that can use at most `demand`.
-        pub const fn flow(demand: f64) -> Self {
+        pub(crate) const fn flow(demand: f64) -> Self {
             Node { weight: 1.0, kind: Kind::Flow { demand } }
         }
 
         /// A class of weight 1.
-        pub const fn class(members: Vec<Node>) -> Self {
+        pub(crate) const fn class(members: Vec<Node>) -> Self {
             Node { weight: 1.0, kind: Kind::Class(members) }
         }
 
         /// The same node with `weight`.
-        pub fn weighing(self, weight: f64) -> Self {
+        pub(crate) fn weighing(self, weight: f64) -> Self {
             Node { weight, ..self }
         }
 
         /// The most that it can use: of a class, what its members can use together.
-        pub fn demand(&self) -> f64 {
+        pub(crate) fn demand(&self) -> f64 {
             match &self.kind {
                 Kind::Flow { demand } => *demand,
                 Kind::Class(members) => members.iter().map(Node::demand).sum(),
@@ -130,7 +130,7 @@ pub(crate) mod oracle {
     ///
     /// # Panics
     /// As [`max_min`] does.
-    pub fn hierarchical(root: &Node, capacity: f64) -> Vec<f64> {
+    pub(crate) fn hierarchical(root: &Node, capacity: f64) -> Vec<f64> {
         let mut shares = Vec::new();
         let granted = max_min(&[Claim { demand: root.demand(), weight: root.weight }], capacity);
         pour(root, granted[0], &mut shares);

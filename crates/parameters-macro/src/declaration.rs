@@ -9,7 +9,7 @@ use syn::{
 };
 
 /// A struct of parameters.
-pub struct Declaration {
+pub(crate) struct Declaration {
     /// The struct as it will be, without the attributes that only this macro knows.
     pub item: ItemStruct,
     /// The name of the struct of checked values, if it was asked for.
@@ -23,7 +23,7 @@ pub struct Declaration {
 }
 
 /// A field of the struct.
-pub enum Member {
+pub(crate) enum Member {
     /// A parameter.
     Parameter(Box<Parameter>),
     /// A struct of parameters that stand among the others: `#[parameter(flatten)]`.
@@ -31,7 +31,7 @@ pub enum Member {
 }
 
 /// One parameter.
-pub struct Parameter {
+pub(crate) struct Parameter {
     /// The field.
     pub ident: Ident,
     /// The type inside of the `Option`.
@@ -48,7 +48,7 @@ pub struct Parameter {
 
 /// What `#[parameter(…)]` says.
 #[derive(Default)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// The value where none is given.
     pub default: Option<Expr>,
     /// What holds where none is given, in words: it hangs on other things.
@@ -67,14 +67,14 @@ pub struct Terms {
 
 impl Terms {
     /// Does it say anything of the value?
-    pub fn is_bound(&self) -> bool {
+    pub(crate) fn is_bound(&self) -> bool {
         [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
     }
 }
 
 impl Declaration {
     /// Reads `#[parameters(checked = Name)] struct …`.
-    pub fn read(arguments: TokenStream, mut item: ItemStruct) -> Result<Declaration> {
+    pub(crate) fn read(arguments: TokenStream, mut item: ItemStruct) -> Result<Declaration> {
         let (mut checked, mut is_group, mut name) = (None, false, parse_quote!(NAME));
         for argument in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments)? {
             match &argument {
@@ -95,7 +95,7 @@ impl Declaration {
     }
 
     /// The parameters, in their order, without those of groups.
-    pub fn parameters(&self) -> impl Iterator<Item = &Parameter> {
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.members.iter().filter_map(|member| match member {
             Member::Parameter(parameter) => Some(&**parameter),
             Member::Group(..) => None,
@@ -151,7 +151,7 @@ impl Parameter {
     }
 
     /// The name, as it is typed.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.ident.to_string().trim_start_matches("r#").into()
     }
 }
@@ -190,7 +190,7 @@ fn ident(value: &Expr) -> Result<Ident> {
 }
 
 /// The text of a string literal.
-pub fn string(value: &Expr) -> Result<String> {
+pub(crate) fn string(value: &Expr) -> Result<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),
         other => Err(Error::new_spanned(other, "a text in quotes")),

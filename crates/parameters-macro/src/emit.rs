@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Fields, Lit, parse_quote};
 
 /// The struct with documented fields, and what it can do.
-pub fn all(declaration: &Declaration) -> TokenStream {
+pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     let mut item = declaration.item.clone();
     if let Fields::Named(fields) = &mut item.fields {
         for (field, member) in fields.named.iter_mut().zip(&declaration.members) {

@@ -2,7 +2,7 @@
 //!
 //! A plain load would do, and did: but the processor completes its instructions in order, so behind a load that misses everything waits
 //! sooner or later. A prefetch is complete at once.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::ops::Range;
 

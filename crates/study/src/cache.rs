@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 /// What one run left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The record.
     pub run: RunRecord,
     /// What was sampled.
@@ -240,7 +240,7 @@ fn evict(folder: &Path, most: u64, now: SystemTime) -> u64 {
 }
 
 /// The name of a result: a hash of all that it depends on.
-pub fn key(parts: &[&str]) -> String {
+pub(crate) fn key(parts: &[&str]) -> String {
     let mut all = Sha256::new();
     for part in parts {
         all.update(part.len().to_le_bytes());
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::disallowed_methods)] // what is half written has the true time
+    #[allow(clippy::disallowed_methods, reason = "what is half written has the true time")]
     fn commands_that_share_a_folder_do_not_disturb_each_other() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {

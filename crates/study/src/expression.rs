@@ -38,7 +38,7 @@ pub struct Over {
 
 /// A number for a series over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named as they are written
+#[allow(missing_docs, reason = "named as they are written")]
 pub enum Fold {
     Mean,
     Least,
@@ -51,7 +51,7 @@ pub enum Fold {
 
 /// A function of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named as they are written
+#[allow(missing_docs, reason = "named as they are written")]
 pub enum Function {
     Abs,
     Sqrt,
@@ -62,7 +62,7 @@ pub enum Function {
 
 /// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named as they are written
+#[allow(missing_docs, reason = "named as they are written")]
 pub enum Operator {
     Plus,
     Minus,

@@ -91,19 +91,19 @@ const OF_ONE_GROUP: [&str; 12] = [
 ];
 
 /// The measures of one run.
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     run: &'a RunRecord,
     summary: BTreeMap<String, f64>,
 }
 
 impl<'a> Facts<'a> {
     /// Those of `run`.
-    pub fn of(run: &'a RunRecord) -> Self {
+    pub(crate) fn of(run: &'a RunRecord) -> Self {
         Facts { run, summary: summary::measures(run) }
     }
 
     /// The measure `name`, where the run has it.
-    pub fn value(&self, name: &str) -> Option<f64> {
+    pub(crate) fn value(&self, name: &str) -> Option<f64> {
         if let Some(value) = self.summary.get(name) {
             return Some(*value);
         }
@@ -128,7 +128,7 @@ impl<'a> Facts<'a> {
 }
 
 /// Can runs of `scenario` have the measure `name`? Otherwise why not.
-pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
+pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
     let is_group = |name: &str| groups.contains(&name);
@@ -180,7 +180,7 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
 }
 
 /// Is there a flow of this name in `scenario`, such as `tcp.3`?
-pub fn is_flow(name: &str, scenario: &Scenario) -> bool {
+pub(crate) fn is_flow(name: &str, scenario: &Scenario) -> bool {
     let Some((group, number)) = name.rsplit_once('.') else { return false };
     let count = scenario.spec().flow.iter().find(|flow| flow.group == group).map_or(0, |flow| flow.count);
     number.parse::<u32>().is_ok_and(|number| (1..=count).contains(&number))

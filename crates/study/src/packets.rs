@@ -6,7 +6,7 @@ use fairwire_scenario::{Content, PacketEvent, View, What};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Of a group: `delay_mean_s.tcp`.
-pub const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 10] = [
     "delay_mean_s",
     "delay_p50_s",
     "delay_p99_s",
@@ -20,12 +20,12 @@ pub const NAMES: [&str; 10] = [
 ];
 
 /// Is `name` one of these measures?
-pub fn is_one(name: &str) -> bool {
+pub(crate) fn is_one(name: &str) -> bool {
     name.split_once('.').is_some_and(|(what, _)| NAMES.contains(&what))
 }
 
 /// Follows packets.
-pub struct Packets {
+pub(crate) struct Packets {
     /// The end of the warm-up.
     from: Time,
     flows: Vec<Flow>,
@@ -61,12 +61,12 @@ const MOST_SEGMENTS: usize = 1 << 16;
 
 impl Packets {
     /// From `from` on, the end of the warm-up.
-    pub fn new(from: Time) -> Self {
+    pub(crate) fn new(from: Time) -> Self {
         Packets { from, flows: Vec::new(), groups: Vec::new(), waiting: BTreeMap::new() }
     }
 
     /// Knows the flows.
-    pub fn start(&mut self, view: &View<'_>) {
+    pub(crate) fn start(&mut self, view: &View<'_>) {
         for flow in view.flows() {
             if self.groups.last().is_none_or(|group| group.name != flow.group) {
                 self.groups.push(Group::new(flow.group));
@@ -76,7 +76,7 @@ impl Packets {
     }
 
     /// Something happened to a packet.
-    pub fn packet(&mut self, event: &PacketEvent) {
+    pub(crate) fn packet(&mut self, event: &PacketEvent) {
         let Some(flow) = self.flows.get_mut(event.flow as usize) else { return };
         let seq = match event.content {
             Content::Data { seq, .. } => Some(seq),
@@ -111,7 +111,7 @@ impl Packets {
     }
 
     /// What was measured.
-    pub fn into_measures(self) -> BTreeMap<String, f64> {
+    pub(crate) fn into_measures(self) -> BTreeMap<String, f64> {
         self.groups.iter().flat_map(Group::measures).collect()
     }
 }

@@ -400,7 +400,7 @@ fn position(names: &mut Vec<String>, name: String) -> usize {
 }
 
 /// Is the point meant by one of `at`, or is none named?
-pub fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
+pub(crate) fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
     at.is_empty()
         || at.iter().any(|at| match at {
             At::X(at) => sweep::is_near(x, *at),

@@ -32,12 +32,12 @@ impl Point {
 }
 
 /// Are two places on the axis the same, but for how they were reckoned?
-pub fn is_near(a: f64, b: f64) -> bool {
+pub(crate) fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
 /// All points of `vary`, or the key that is wrong and why.
-pub fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
+pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
     // Where nothing varies there is one point, and it needs no name.
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
     let ways = [!vary.points.is_empty(), !vary.values.is_empty(), vary.from.is_some()];
@@ -96,7 +96,7 @@ fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, S
 }
 
 /// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces stay.
-pub fn filled(text: &str, x: f64) -> Result<String, String> {
+pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{x") {
@@ -119,7 +119,7 @@ pub fn filled(text: &str, x: f64) -> Result<String, String> {
 }
 
 /// What `depth` leaves of `points`. Those that claims name in `asked` stay.
-pub fn thinned(points: Vec<Point>, quick: &QuickSpec, asked: &[At], depth: Depth) -> Vec<Point> {
+pub(crate) fn thinned(points: Vec<Point>, quick: &QuickSpec, asked: &[At], depth: Depth) -> Vec<Point> {
     if depth == Depth::Full {
         return points;
     }

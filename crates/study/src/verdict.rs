@@ -14,7 +14,7 @@ use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
 /// The numbers of an exhibit, to be asked.
-pub struct Table<'a> {
+pub(crate) struct Table<'a> {
     /// All of them.
     pub numbers: &'a [Number],
     /// What is printed.
@@ -79,7 +79,7 @@ impl Finding {
 }
 
 /// Holds the claims of `plan` against `table`.
-pub fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
+pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
@@ -487,7 +487,7 @@ fn range(min: Option<f64>, max: Option<f64>) -> String {
 }
 
 /// Names in claims are those that the exhibit has.
-pub fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
+pub(crate) fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
     for (number, claim) in plan.spec().claim.iter().enumerate() {
         check_claim(claim, plan)
             .map_err(|why| plan.study.refuse(plan.at, &format!("claim.{number}.id"), why))?;

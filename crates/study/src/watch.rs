@@ -175,7 +175,7 @@ fn name(row: &Row<'_>) -> String {
 }
 
 /// Can runs of `scenario` have the series `name`? Otherwise why not. Which gauges there are depends on the discipline: none is refused.
-pub fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
+pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
     let aggregates: Vec<&str> =

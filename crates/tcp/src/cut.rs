@@ -36,35 +36,35 @@ pub(crate) struct Told {
 
 impl Cut {
     /// The window falls from `before` to `target` segments; `highest` was never sent.
-    pub fn begin(&mut self, before: f64, target: f64, highest: u64) {
+    pub(crate) fn begin(&mut self, before: f64, target: f64, highest: u64) {
         let segments = |window: f64| (window as u32).max(1);
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
     }
 
     /// Ends it.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         *self = Cut::default();
     }
 
     /// Is a cut under way?
     #[inline]
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.until != 0
     }
 
     /// Is a cut under way that everything below `acked` ends?
-    pub fn until(&self) -> Option<u64> {
+    pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
 
     /// How many segments may be in flight, with a window of `window` segments.
     #[inline]
-    pub fn room(&self, window: f64) -> u64 {
+    pub(crate) fn room(&self, window: f64) -> u64 {
         if self.is_on() { self.room } else { window as u64 }
     }
 
     /// Takes in an acknowledgement: RFC 6937, section 3.
-    pub fn step(&mut self, told: Told) {
+    pub(crate) fn step(&mut self, told: Told) {
         if !self.is_on() || told.newly == 0 {
             return;
         }
@@ -84,7 +84,7 @@ impl Cut {
 
     /// A segment was sent.
     #[inline]
-    pub fn sent(&mut self) {
+    pub(crate) fn sent(&mut self) {
         self.sent += u32::from(self.is_on());
     }
 }

@@ -1,5 +1,5 @@
 //! An allocator that counts.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

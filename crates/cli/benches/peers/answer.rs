@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What was counted over a whole run: nothing is left out as a warm-up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Packets that left the bottleneck.
     pub packets_out: u64,
     /// Packets dropped there.
@@ -20,7 +20,7 @@ pub struct Answer {
 
 /// How a simulator answers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// fairwire's JSON report.
     Json,
     /// Lines such as `link packets_out 188205`: our scripts and programs for others.
@@ -29,7 +29,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Its name on the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Dialect::Json => "json",
             Dialect::Lines => "lines",
@@ -37,7 +37,7 @@ impl Dialect {
     }
 
     /// Reads an answer.
-    pub fn read(self, said: &str) -> Result<Answer, Failure> {
+    pub(crate) fn read(self, said: &str) -> Result<Answer, Failure> {
         match self {
             Dialect::Json => from_json(said),
             Dialect::Lines => from_lines(said),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// One size of the dumbbell.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// What it is called.
     pub name: &'static str,
     /// TCP flows.
@@ -30,7 +30,7 @@ pub struct Case {
 
 /// What ns-3 simulates: less time, since it is slow, and pairs of hosts that share the flows, which is its faster layout.
 #[derive(Clone, Copy, Debug)]
-pub struct InNs3 {
+pub(crate) struct InNs3 {
     /// Pairs of hosts; 0 for one for each flow.
     pub hosts: u32,
     /// Simulated milliseconds.
@@ -63,7 +63,7 @@ const THOUSAND: Case = Case {
 
 /// Those that are compared. Buffers are one bandwidth-delay product, but for the nine flows, which have that of
 /// `scenarios/selfish-flow.toml`.
-pub const COMPARED: [Case; 4] = [
+pub(crate) const COMPARED: [Case; 4] = [
     NINE,
     Case { name: "nine-lean", has_access: false, in_ns3: None, ..NINE },
     THOUSAND,
@@ -80,7 +80,7 @@ pub const COMPARED: [Case; 4] = [
 
 /// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link; and a thousand on that link. The
 /// million run for as long as ten thousand do: in half a second each sends ten packets, and what is made once for each is a third.
-pub const LADDER: [Case; 7] = [
+pub(crate) const LADDER: [Case; 7] = [
     ours(10, 10, 312, 400_000),
     ours(100, 100, 781, 40_000),
     ours(1000, 1000, 7812, 10_000),
@@ -91,7 +91,7 @@ pub const LADDER: [Case; 7] = [
 ];
 
 /// A hundred thousand flows that do not get to send.
-pub const SET_UP: Case = Case { starts_ms: 1, lasts_ms: 2, ..ours(100_000, 100_000, 781_250, 0) };
+pub(crate) const SET_UP: Case = Case { starts_ms: 1, lasts_ms: 2, ..ours(100_000, 100_000, 781_250, 0) };
 
 const fn ours(tcp: u32, mbps: u32, buffer: u32, lasts_ms: u32) -> Case {
     Case {
@@ -109,14 +109,14 @@ const fn ours(tcp: u32, mbps: u32, buffer: u32, lasts_ms: u32) -> Case {
 
 impl Case {
     /// TCP and UDP flows.
-    pub fn flows(&self) -> u32 {
+    pub(crate) fn flows(&self) -> u32 {
         self.tcp + self.cbr
     }
 }
 
 /// One simulator.
 #[derive(Clone, Debug)]
-pub enum Contestant {
+pub(crate) enum Contestant {
     /// Ours, built with this benchmark.
     Fairwire,
     /// ns-2 with our script.
@@ -127,7 +127,7 @@ pub enum Contestant {
 
 impl Contestant {
     /// Its name in tables and records.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Contestant::Fairwire => "fairwire",
             Contestant::Ns2 => "ns-2",
@@ -136,7 +136,7 @@ impl Contestant {
     }
 
     /// Simulates `case` once; none where it cannot.
-    pub fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
+    pub(crate) fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
         Ok(Some(match (self, case.in_ns3) {
             (Contestant::Fairwire, _) => measured(&fairwire(case, root), Dialect::Json)?,
             (Contestant::Ns2, _) => measured(&ns2(case, root), Dialect::Lines)?,
@@ -210,14 +210,14 @@ fn seconds(ms: u32) -> String {
 }
 
 /// Is there a program `ns` on the path?
-pub fn has_ns2() -> bool {
+pub(crate) fn has_ns2() -> bool {
     // With nothing to read, ns-2 ends at once.
     let started = Command::new("ns").stdin(Stdio::null()).stdout(Stdio::null()).status();
     started.is_ok_and(|status| status.success())
 }
 
 /// Our program for ns-3, compiled against the one installed; none where there is none, or no compiler.
-pub fn compiled_ns3(root: &Path) -> Option<PathBuf> {
+pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
     let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];
     let compiled = Command::new("g++")

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 
 /// Something broke.
-pub type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// The hidden subcommand that runs one program and tells what it took.
-pub const MEASURE: &str = "measure";
+pub(crate) const MEASURE: &str = "measure";
 
 /// What a program took, and what it said.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Took {
+pub(crate) struct Took {
     /// Seconds of CPU, user and system, from exec to exit.
     pub cpu_s: f64,
     /// Peak resident memory, bytes.
@@ -29,13 +29,13 @@ pub struct Took {
 
 impl Took {
     /// Bottleneck packets per CPU second.
-    pub fn speed(&self) -> f64 {
+    pub(crate) fn speed(&self) -> f64 {
         self.answer.packets_out as f64 / self.cpu_s
     }
 }
 
 /// Runs `command` to its end under a process of its own, which reads its answer in `dialect`.
-pub fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
+pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
     let arguments = [MEASURE, dialect.name(), "--"];
     let output = Command::new(this).args(arguments).args(command).stderr(Stdio::inherit()).output()?;
@@ -46,7 +46,7 @@ pub fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
 }
 
 /// Runs `command` to its end as the only child, and prints a [`Took`] as JSON.
-pub fn measure_and_print(command: &[String], dialect: Dialect) -> Result<(), Failure> {
+pub(crate) fn measure_and_print(command: &[String], dialect: Dialect) -> Result<(), Failure> {
     let output = Command::new(&command[0]).args(&command[1..]).output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is said when there is nothing to compare with.
-pub const NO_NS2: &str =
+pub(crate) const NO_NS2: &str =
     "*** ns-2 IS NOT INSTALLED: that ratio cannot be measured. On Debian: apt-get install ns2";
 /// The same for ns-3.
-pub const NO_NS3: &str = "*** ns-3 IS NOT INSTALLED, or g++ is not: that ratio cannot be measured. On Debian: apt-get install libns3-dev g++";
+pub(crate) const NO_NS3: &str = "*** ns-3 IS NOT INSTALLED, or g++ is not: that ratio cannot be measured. On Debian: apt-get install libns3-dev g++";
 
 /// What was measured of one simulator on one case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// The simulator.
     pub simulator: String,
     /// TCP and UDP flows.
@@ -32,7 +32,7 @@ pub struct Row {
 
 /// A median with its range.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The median.
     pub median: f64,
     /// The least.
@@ -53,7 +53,7 @@ impl Spread {
 
 impl Row {
     /// The figures of `runs`, of which there is at least one; `ours` are the runs of fairwire in the same rounds.
-    pub fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
+    pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts_ms = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts_ms,
             _ => case.lasts_ms,
@@ -71,17 +71,17 @@ impl Row {
     }
 
     /// Nanoseconds of CPU per bottleneck packet.
-    pub fn ns_per_packet(&self) -> f64 {
+    pub(crate) fn ns_per_packet(&self) -> f64 {
         1e9 / self.packets_per_cpu_s.median
     }
 
     /// The most memory of its runs, bytes.
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.runs.iter().map(|run| run.peak_rss_bytes).max().unwrap_or(0)
     }
 
     /// Events per bottleneck packet, where they are counted.
-    pub fn events_per_packet(&self) -> Option<f64> {
+    pub(crate) fn events_per_packet(&self) -> Option<f64> {
         let answer = &self.runs.first()?.answer;
         answer.events.map(|events| events as f64 / answer.packets_out as f64)
     }
@@ -107,7 +107,7 @@ impl Row {
 
 /// Everything that was measured: rows by the name of their case.
 #[derive(Default)]
-pub struct Report {
+pub(crate) struct Report {
     /// Those that are compared.
     pub compared: BTreeMap<&'static str, Vec<Row>>,
     /// Ours alone, in the order of [`LADDER`].
@@ -139,7 +139,7 @@ const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
     /// Prints the tables.
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         for (name, rows) in &self.compared {
             println!("{name}");
             rows.iter().for_each(Row::print);
@@ -160,7 +160,7 @@ impl Report {
     }
 
     /// The promises that these runs do not keep, in words.
-    pub fn broken_promises(&self) -> Vec<String> {
+    pub(crate) fn broken_promises(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for (case, peer, least) in RATIOS {
             let ratio = self.row(case, peer).and_then(|row| row.ratio).map(|ratio| ratio.median);
@@ -220,7 +220,7 @@ impl Report {
     }
 
     /// Writes what was measured into the record; what was not measured this time stays there.
-    pub fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
+    pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,
             Err(_) => json!({}),

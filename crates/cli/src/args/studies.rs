@@ -23,7 +23,7 @@ What each paper leaves open stands in the `space.toml` of its study. Finished ru
 goes on where it was stopped, and gives the same answer with any number of jobs.";
 
 #[derive(Debug, Args)]
-pub struct ReproduceArgs {
+pub(crate) struct ReproduceArgs {
     /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
@@ -67,7 +67,7 @@ pub struct ReproduceArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct CalibrateArgs {
+pub(crate) struct CalibrateArgs {
     /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all papers with a `space.toml`.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,

@@ -5,7 +5,7 @@ use fairwire_study::text::spread;
 
 /// Which way an axis goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     Across,
     /// Begins at zero, unless the paper's does not.
     Up,
@@ -22,13 +22,13 @@ const APART: f64 = 0.055;
 const ROOM: f64 = 0.02;
 
 /// Has `value` a place on `axis`?
-pub fn can_show(axis: &Axis, value: f64) -> bool {
+pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
     value.abs() <= LARGEST && (axis.scale == Scale::Linear || value >= SMALLEST)
 }
 
 /// The span of `axis` for `values`, of which those are passed over that have no place. It holds the paper's range, and is
 /// longer where values leave that.
-pub fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> Span {
+pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);
     let found = shown.fold(None, |range: Option<(f64, f64)>, value| match range {
@@ -107,7 +107,7 @@ fn step(length: f64) -> f64 {
 
 /// A range of values with its ticks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Span {
+pub(super) struct Span {
     low: f64,
     high: f64,
     scale: Scale,
@@ -118,7 +118,7 @@ pub struct Span {
 
 impl Span {
     /// The places 0, 1, ... of so many names, each in the middle of its column.
-    pub fn of_names(names: usize) -> Self {
+    pub(super) fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
     }
@@ -137,7 +137,7 @@ impl Span {
     }
 
     /// Where `value` stands, 0 at the low end and 1 at the high one. Values without a place stand at the low end.
-    pub fn share(&self, value: f64) -> f64 {
+    pub(super) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value.clamp(self.low, self.high) - self.low) / (self.high - self.low),
             Scale::Log => (value.clamp(self.low, self.high) / self.low).ln() / (self.high / self.low).ln(),
@@ -146,12 +146,12 @@ impl Span {
     }
 
     /// Is `value` on the axis, and not beyond its ends?
-    pub fn holds(&self, value: f64) -> bool {
+    pub(super) fn holds(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
 
     /// Where bars begin: at zero, or else at the end that is nearest to it.
-    pub fn foot(&self) -> f64 {
+    pub(super) fn foot(&self) -> f64 {
         match self.scale {
             Scale::Linear => self.share(0.0),
             Scale::Log => 0.0,
@@ -159,7 +159,7 @@ impl Span {
     }
 
     /// The text at `tick`.
-    pub fn name(&self, tick: f64) -> String {
+    pub(super) fn name(&self, tick: f64) -> String {
         match self.scale {
             Scale::Log => number(tick, 3),
             Scale::Linear => self.even_name(tick),
@@ -191,7 +191,7 @@ fn unit(largest: f64) -> Option<(f64, &'static str)> {
 }
 
 /// `value` with so many significant digits, in thousands, millions and so on where it is large.
-pub fn number(value: f64, digits: usize) -> String {
+pub(crate) fn number(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "no number".into();
     }
@@ -206,7 +206,7 @@ pub fn number(value: f64, digits: usize) -> String {
 }
 
 /// `mean` with its interval, if it has one, in thousands, millions and so on where they are large.
-pub fn with_interval(mean: f64, half: Option<f64>) -> String {
+pub(crate) fn with_interval(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
     match unit(mean.abs().max(half)) {
         Some(unit) => spread(mean, half, unit).unwrap_or_else(|| number(mean, 4)),

@@ -15,7 +15,7 @@ const MOST_WIDE: f64 = 54.0;
 const VALUE_WIDTH: f64 = 34.0;
 
 /// A bar for each line in each column, the paper's number as a diamond on it, and above both the interval.
-pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
+pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let spread = (plot.place.right - plot.place.left) / columns.names.len().max(1) as f64;
     let lines = panel.lines.len().max(1) as f64;

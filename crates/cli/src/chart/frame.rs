@@ -20,7 +20,7 @@ const TICK_LETTER: f64 = 7.0;
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
 /// A picture's size, and the place of each panel.
-pub struct Frame {
+pub(super) struct Frame {
     pub width: f64,
     pub height: f64,
     pub places: Vec<Place>,
@@ -28,7 +28,7 @@ pub struct Frame {
 
 /// Where a panel stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub(super) struct Place {
     /// Of the whole panel, heading included.
     pub top: f64,
     /// Of the plot itself.
@@ -42,7 +42,7 @@ pub struct Place {
 
 impl Frame {
     /// With the first panel below `head`.
-    pub fn new(panels: &[Panel], head: f64) -> Self {
+    pub(super) fn new(panels: &[Panel], head: f64) -> Self {
         let plot = match panels.len() {
             0 | 1 => 330.0,
             2 => 240.0,
@@ -70,7 +70,7 @@ impl Frame {
 }
 
 /// The width of the picture: of a wide table, what that needs.
-pub fn width(panels: &[Panel]) -> f64 {
+pub(super) fn width(panels: &[Panel]) -> f64 {
     panels.iter().filter(|panel| is_table(panel)).map(table::width).fold(WIDTH, f64::max).ceil()
 }
 
@@ -80,7 +80,7 @@ fn rounded(points: f64) -> f64 {
 }
 
 /// Does an interval of `panel` leave its plot, at an end that is drawn?
-pub fn has_interval_outside(panel: &Panel) -> bool {
+pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     let (x, y) = (across(panel), up(panel));
     let marks = panel.lines.iter().flat_map(|line| &line.marks);
     let is_outside = |span: &Span, middle: f64, half: Option<f64>, is_low_drawn: bool| {
@@ -103,7 +103,7 @@ pub fn has_interval_outside(panel: &Panel) -> bool {
 }
 
 /// Where values stand whose axis has names.
-pub struct Columns {
+pub(super) struct Columns {
     /// The words below the axis, or the numbers that bars stand at.
     pub names: Vec<String>,
     /// Those numbers, in order; none where there are words.
@@ -111,7 +111,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub fn new(panel: &Panel) -> Self {
+    pub(super) fn new(panel: &Panel) -> Self {
         if !panel.categories.is_empty() {
             return Columns { names: panel.categories.clone(), numbers: Vec::new() };
         }
@@ -123,7 +123,7 @@ impl Columns {
     }
 
     /// The column in which `mark` stands.
-    pub fn of(&self, mark: &Mark) -> Option<usize> {
+    pub(super) fn of(&self, mark: &Mark) -> Option<usize> {
         if self.numbers.is_empty() {
             let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
             return is_place.then(|| mark.x.round() as usize);
@@ -151,7 +151,7 @@ fn slanted_depth(panel: &Panel) -> f64 {
 }
 
 /// What stands above a panel.
-pub fn heading(out: &mut String, panel: &Panel, place: &Place) {
+pub(super) fn heading(out: &mut String, panel: &Panel, place: &Place) {
     if panel.title.is_empty() {
         return;
     }
@@ -167,18 +167,18 @@ pub fn heading(out: &mut String, panel: &Panel, place: &Place) {
 }
 
 /// From values to points of the picture.
-pub struct Plot {
+pub(super) struct Plot {
     pub place: Place,
     pub x: Span,
     pub y: Span,
 }
 
 impl Plot {
-    pub fn x(&self, value: f64) -> f64 {
+    pub(super) fn x(&self, value: f64) -> f64 {
         self.across(self.x.share(value))
     }
 
-    pub fn y(&self, value: f64) -> f64 {
+    pub(super) fn y(&self, value: f64) -> f64 {
         self.up(self.y.share(value))
     }
 
@@ -186,13 +186,13 @@ impl Plot {
         self.place.left + (self.place.right - self.place.left) * share
     }
 
-    pub fn up(&self, share: f64) -> f64 {
+    pub(super) fn up(&self, share: f64) -> f64 {
         self.place.floor - (self.place.floor - self.place.ceiling) * share
     }
 }
 
 /// The axes of `panel`, drawn.
-pub fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
+pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     let plot = Plot { place: *place, x: across(panel), y: up(panel) };
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.y.ticks {

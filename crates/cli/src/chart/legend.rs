@@ -17,7 +17,7 @@ const IN_PAPER: &str = "hollow: the paper";
 const INTERVAL: &str = "95 % interval";
 
 /// The room that `panel`'s needs, the gap before it included.
-pub fn width(panel: &Panel) -> f64 {
+pub(super) fn width(panel: &Panel) -> f64 {
     let labels = panel.lines.iter().map(|line| line.label.chars().count());
     let extra = extra(panel).map(|text| text.chars().count());
     let longest = labels.chain(extra).max().unwrap_or(0);
@@ -40,7 +40,7 @@ fn extra(panel: &Panel) -> impl Iterator<Item = &'static str> + use<> {
 }
 
 /// A key for each line, as many as have room; then what hollow markers and whiskers are.
-pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
+pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
     let left = place.right + GAP;
     let letters = (width(panel) - SIGN - GAP) / LETTER;
     let extra: Vec<&str> = extra(panel).collect();

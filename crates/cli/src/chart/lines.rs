@@ -19,7 +19,7 @@ const MOST_POINTS: usize = 300;
 const SEEN: f64 = 0.8;
 
 /// Our lines, and the paper's numbers above them.
-pub fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Setting) {
+pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Setting) {
     // Below all lines.
     for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
         let band = band(panel, line, plot);
@@ -149,7 +149,7 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
 }
 
 /// Where an interval leaves the plot: two strokes from the tip at `(x, y)` back in the direction `(right, down)`.
-pub fn arrowhead((x, y): (f64, f64), (right, down): (f64, f64)) -> String {
+pub(super) fn arrowhead((x, y): (f64, f64), (right, down): (f64, f64)) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
     let (back_x, back_y) = (x + LONG * right, y + LONG * down);

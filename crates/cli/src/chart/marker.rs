@@ -4,12 +4,12 @@ use super::style::PALETTE;
 use fairwire_study::record::Line;
 
 /// The number in the classes of `line`'s colour.
-pub fn class(line: &Line) -> usize {
+pub(super) fn class(line: &Line) -> usize {
     line.colour % PALETTE.len()
 }
 
 /// How `line` is interrupted: also those that share a colour because there are many.
-pub fn dash(line: &Line) -> &'static str {
+pub(super) fn dash(line: &Line) -> &'static str {
     match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {
         (false, false) => "",
         (true, false) => " stroke-dasharray=\"6 4\"",
@@ -19,7 +19,7 @@ pub fn dash(line: &Line) -> &'static str {
 }
 
 /// The outline of `line`'s marker around (`x`, `y`).
-pub fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
+pub(super) fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
     let r = radius;
     match line.colour % 5 {
         0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0-{d} 0", x - r, d = 2.0 * r),
@@ -34,7 +34,7 @@ pub fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
 }
 
 /// The outline of a diamond.
-pub fn diamond((x, y): (f64, f64), r: f64) -> String {
+pub(super) fn diamond((x, y): (f64, f64), r: f64) -> String {
     polygon(&[(x, y - r), (x + r, y), (x, y + r), (x - r, y)])
 }
 

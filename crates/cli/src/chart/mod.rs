@@ -11,11 +11,11 @@ mod lines;
 mod marker;
 mod reference;
 #[cfg(test)]
-pub mod samples;
-pub mod style;
+pub(crate) mod samples;
+pub(crate) mod style;
 mod table;
 
-pub use axis::{number, with_interval};
+pub(crate) use axis::{number, with_interval};
 
 use axis::can_show;
 use fairwire_study::record::{Kind, Line, Panel};
@@ -25,7 +25,7 @@ use style::{escaped, sheet};
 
 /// A chart: panels one below the other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chart<'a> {
+pub(crate) struct Chart<'a> {
     /// What is drawn.
     pub title: &'a str,
     /// Under which conditions, line by line.
@@ -36,7 +36,7 @@ pub struct Chart<'a> {
 
 /// Does a picture bring its own style, or does the page have it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub(crate) enum Setting {
     /// A file of its own.
     Alone,
     /// Inside a page that holds [`style::sheet`].
@@ -45,7 +45,7 @@ pub enum Setting {
 
 impl Chart<'_> {
     /// The picture.
-    pub fn svg(&self, setting: Setting) -> String {
+    pub(crate) fn svg(&self, setting: Setting) -> String {
         let notes = left_out(self.panels).into_iter().chain(leaving(self.panels));
         let detail: Vec<String> = self.detail.iter().cloned().chain(notes).collect();
         let mut head = Head::new(self.title, &detail, frame::width(self.panels));

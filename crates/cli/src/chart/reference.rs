@@ -10,13 +10,13 @@ use fairwire_study::record::{Kind, Panel, Reference};
 const GAP: f64 = 5.0;
 
 /// The values of `panel`'s references that have to be on its axis.
-pub fn values(panel: &Panel) -> impl Iterator<Item = f64> {
+pub(super) fn values(panel: &Panel) -> impl Iterator<Item = f64> {
     let ends = |one: &Reference| [one.y].into_iter().chain(one.band.into_iter().flatten());
     panel.reference.iter().flat_map(ends).filter(|y| can_show(&panel.y, *y))
 }
 
 /// Below the data, with its name at the right end.
-pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
+pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let (left, right) = (plot.place.left, plot.place.right);
     for one in panel.reference.iter().filter(|one| can_show(&panel.y, one.y)) {
         if let Some([low, high]) = one.band {
@@ -36,7 +36,7 @@ pub fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
 }
 
 /// The names of the lines, above the data: at the right end, or where bars would hide them in the upper left corner.
-pub fn names(out: &mut String, panel: &Panel, plot: &Plot) {
+pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for (at, one) in panel.reference.iter().filter(|one| can_show(&panel.y, one.y)).enumerate() {
         let (x, y, anchor, sign) = match panel.kind {
             Kind::Bars => (

@@ -3,12 +3,12 @@
 use fairwire_study::record::{Axis, Kind, Line, Mark, Panel, Scale};
 
 /// An axis.
-pub fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
+pub(crate) fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
     Axis { label: label.into(), scale, range }
 }
 
 /// A panel of `kind` with linear axes and no categories.
-pub fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
+pub(crate) fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
     let (x, y) = (axis("buffer, packets", Scale::Linear, None), axis("share", Scale::Linear, None));
     Panel {
         title: String::new(),
@@ -23,12 +23,12 @@ pub fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
 }
 
 /// A line without published numbers.
-pub fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
+pub(crate) fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
     Line { label: label.into(), colour, marks: marks(points), ..Line::default() }
 }
 
 /// Marks with a small interval.
-pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
+pub(crate) fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
     points
         .iter()
         .map(|(x, y)| Mark { x: *x, y: *y, y_half_width: Some(0.02 * y.abs()), ..Mark::default() })
@@ -36,12 +36,12 @@ pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
 }
 
 /// The paper's: marks without intervals.
-pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
+pub(crate) fn published(points: &[(f64, f64)]) -> Vec<Mark> {
     points.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect()
 }
 
 /// FABA's Table 1 as a panel of `kind`: numbers of the paper, and "ours" a hundredth below.
-pub fn table1(kind: Kind) -> Panel {
+pub(crate) fn table1(kind: Kind) -> Panel {
     const SIZES: [(f64, &str); 5] =
         [(78.0, "P/10"), (156.0, "P/5"), (390.0, "P/2"), (780.0, "P"), (1560.0, "2P")];
     const PRINTED: [(&str, [f64; 5]); 5] = [

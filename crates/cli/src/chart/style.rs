@@ -6,7 +6,7 @@ use std::fmt::Write;
 ///
 /// The first in each column are those of Okabe and Ito ("Color universal design", 2008); the others were searched for so
 /// that any two can be told apart by people with any colour vision, which a test below holds. Markers differ as well.
-pub const PALETTE: [(&str, &str); 9] = [
+pub(crate) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
     ("#009e73", "#1b876a"),
@@ -41,7 +41,7 @@ const SHAPES: &str = "
   .chart .ring { fill: none; stroke-width: 1.8 }";
 
 /// What all pictures share. A page that holds pictures holds this once.
-pub fn sheet() -> String {
+pub(crate) fn sheet() -> String {
     let mut sheet = String::from(SHAPES);
     let light = colours(
         |pair| pair.0,
@@ -80,7 +80,7 @@ fn colours(pick: fn((&'static str, &'static str)) -> &'static str, theme: &Theme
 }
 
 /// `text`, or as many letters of it as there is room for, with an ellipsis.
-pub fn cut(text: &str, letters: f64) -> String {
+pub(crate) fn cut(text: &str, letters: f64) -> String {
     let letters = letters.max(1.0) as usize;
     if text.chars().count() <= letters {
         return text.into();
@@ -90,7 +90,7 @@ pub fn cut(text: &str, letters: f64) -> String {
 
 /// Text for XML and HTML, in which control characters have no place: white space becomes a space, any other a replacement
 /// mark.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',

@@ -17,12 +17,12 @@ const MOST_NAME: usize = 30;
 const SHADES: (f64, f64) = (0.04, 0.55);
 
 /// The width of the picture that it needs.
-pub fn width(panel: &Panel) -> f64 {
+pub(super) fn width(panel: &Panel) -> f64 {
     2.0 * MARGIN + name_width(panel) + column_widths(panel).iter().sum::<f64>()
 }
 
 /// Its height.
-pub fn height(panel: &Panel) -> f64 {
+pub(super) fn height(panel: &Panel) -> f64 {
     HEAD + row(panel) * panel.lines.len() as f64 + if caption(panel).is_some() { 22.0 } else { 4.0 }
 }
 
@@ -57,7 +57,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
 }
 
 /// Draws it, with room between the columns where the picture is wider than needed.
-pub fn draw(out: &mut String, panel: &Panel, place: &Place) {
+pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
     let widths = column_widths(panel);
     let columns = Columns::new(panel);
     let mut right = MARGIN + name_width(panel);

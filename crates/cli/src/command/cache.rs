@@ -13,7 +13,7 @@ use std::time::SystemTime;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Shows the cache, or removes what is in it.
-pub fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
+pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
     let Some(folder) = folder() else {
         return Err(Failure::user("there is no folder for finished runs", ADVICE));
     };
@@ -42,12 +42,12 @@ const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole pat
     clippy::disallowed_methods,
     reason = "the command line may know the time: what was used last is kept longest"
 )]
-pub fn open() -> Cache {
+pub(crate) fn open() -> Cache {
     folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MOST_BYTES, SystemTime::now))
 }
 
 /// Why results are not kept, for the user; `None` where they are.
-pub fn problem(cache: &Cache) -> Option<String> {
+pub(crate) fn problem(cache: &Cache) -> Option<String> {
     match folder() {
         None => Some(format!("there is no folder for them: {ADVICE}")),
         Some(_) => cache.problem().map(str::to_owned),

@@ -19,7 +19,7 @@ use std::path::Path;
 const DRAWS: [u32; 2] = [8, 32];
 
 /// Runs draws of what papers leave open, and tells in how many of them each claim holds.
-pub fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv) {
         return Err(Failure::user("--format csv: claims are prose", "allowed: table or json"));
     }
@@ -105,7 +105,7 @@ fn table(study: &Study, found: &Calibration) -> String {
 }
 
 /// `81 % (57 to 93)`: the share of draws, and its interval.
-pub fn share(held: &Held) -> String {
+pub(crate) fn share(held: &Held) -> String {
     held.share().map_or_else(String::new, |(share, [low, high])| {
         format!("{:.0} % ({:.0} to {:.0})", share * 100.0, low * 100.0, high * 100.0)
     })

@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 /// Prints the completions for `shell`.
-pub fn completions(shell: Shell) -> Result<Ending, Failure> {
+pub(crate) fn completions(shell: Shell) -> Result<Ending, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "fairwire", &mut script);
     report::print(&script)?;

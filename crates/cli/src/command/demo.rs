@@ -22,7 +22,7 @@ const OUT: &str = "out/demo";
 const SIMULATED: f64 = 0.05;
 
 /// Shows the simulated half, then the live half.
-pub fn demo(quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {
     let whole = Part::whole();
     let simulated = simulated(whole.until(SIMULATED), quiet)?;
     if interrupt::is_asked() {

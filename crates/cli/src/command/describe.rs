@@ -16,7 +16,7 @@ const MOST_COLUMNS: usize = 120;
 
 /// How a page is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Look {
+pub(crate) enum Look {
     /// For people.
     Text,
     /// As in docs/reference.
@@ -24,7 +24,7 @@ pub enum Look {
 }
 
 /// Prints one page, or writes all of them.
-pub fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
+pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     match (&args.name, &args.out) {
         (Some(name), None) => {
             let page = page(name)?;

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// Holds the live contest and prints what came out.
-pub fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     let contests = contests(args)?;
     let order = Order { format: args.format, out: args.out.as_deref() };
     carry_out(&contests, &order, Part::whole(), quiet)?.map_err(failure)
@@ -24,7 +24,7 @@ pub fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
 
 /// Where the results of contests go.
 #[derive(Debug)]
-pub struct Order<'a> {
+pub(crate) struct Order<'a> {
     /// How they are printed.
     pub format: Format,
     /// A folder for them, too.
@@ -34,7 +34,7 @@ pub struct Order<'a> {
 /// Holds `contests`, writes and prints what came out.
 ///
 /// The outer failure is ours to tell; the inner one says why a contest could not be held, for the caller to judge.
-pub fn carry_out(
+pub(crate) fn carry_out(
     contests: &[Contest],
     order: &Order<'_>,
     part: Part,
@@ -51,12 +51,12 @@ pub fn carry_out(
 }
 
 /// One process of a live contest.
-pub fn agent(args: Vec<String>) -> Ending {
+pub(crate) fn agent(args: Vec<String>) -> Ending {
     Ending::Agent(u8::try_from(lab::agent_main(args)).unwrap_or(1))
 }
 
 /// One contest per discipline and repetition.
-pub fn contests(args: &ShareArgs) -> Result<Vec<Contest>, Failure> {
+pub(crate) fn contests(args: &ShareArgs) -> Result<Vec<Contest>, Failure> {
     let asked: Vec<&str> = match args.discipline.as_slice() {
         [] => vec!["tail-drop", "faba"],
         asked => asked.iter().map(String::as_str).collect(),
@@ -184,7 +184,7 @@ fn headline(contest: &Contest) -> Headline {
 }
 
 /// Whose fault a failed contest is: an argument or missing rights are the user's to change.
-pub fn failure(error: LabError) -> Failure {
+pub(crate) fn failure(error: LabError) -> Failure {
     match error {
         LabError::BadContest { what, given, allowed } => {
             Failure::user(format!("{what} is {given}"), format!("allowed: {allowed}"))

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Prints a list.
-pub fn list(list: &List) -> Result<Ending, Failure> {
+pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
     let columns = terminal::columns();
     let (text, rows, json, format) = match list {
         List::Disciplines { format, long } => {

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::path::Path;
 
 /// Writes the page of each command into the folder `out`.
-pub fn man(out: &Path) -> Result<Ending, Failure> {
+pub(crate) fn man(out: &Path) -> Result<Ending, Failure> {
     let fail = |error: std::io::Error| {
         Failure::user(
             format!("the pages cannot be written to {}: {error}", out.display()),

@@ -1,15 +1,15 @@
 //! One file per command.
 
-pub mod cache;
-pub mod calibrate;
-pub mod completions;
-pub mod demo;
-pub mod describe;
-pub mod gateway;
-pub mod lab;
-pub mod list;
-pub mod man;
-pub mod reproduce;
-pub mod run;
-pub mod schema;
-pub mod trace;
+pub(crate) mod cache;
+pub(crate) mod calibrate;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod describe;
+pub(crate) mod gateway;
+pub(crate) mod lab;
+pub(crate) mod list;
+pub(crate) mod man;
+pub(crate) mod reproduce;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod trace;

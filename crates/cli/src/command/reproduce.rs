@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs the exhibits asked for, tells what came of each claim, and writes all of it into a folder.
-pub fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let form = Form::of(args.format)?;
     if let Some(document) = &args.write_docs {
         file::prove("--write-docs", document, &["md"])?;
@@ -193,13 +193,13 @@ const MOST_COLUMNS: usize = 120;
 
 /// How claims are printed.
 #[derive(Clone, Copy)]
-pub enum Form {
+pub(crate) enum Form {
     Table,
     Json,
 }
 
 impl Form {
-    pub fn of(format: Format) -> Result<Self, Failure> {
+    pub(crate) fn of(format: Format) -> Result<Self, Failure> {
         match format {
             Format::Table => Ok(Form::Table),
             Format::Json => Ok(Form::Json),
@@ -212,7 +212,7 @@ impl Form {
 }
 
 /// The studies compiled in, or those in `folder`.
-pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
+pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     let folders = match folder {
         Some(path) => library::read(path)?,
         None => library::embedded(),
@@ -238,7 +238,7 @@ pub fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
 }
 
 /// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
-pub fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
+pub(crate) fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
     let is_meant =
         |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
@@ -265,7 +265,7 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
 }
 
 /// Proves that results can be written into `out` before any time is spent.
-pub fn prove(out: &Path) -> Result<(), Failure> {
+pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us tidy up
     let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));
     proven.map(drop).map_err(|error| {
@@ -275,7 +275,7 @@ pub fn prove(out: &Path) -> Result<(), Failure> {
 }
 
 /// Makes what `plans` need, `jobs` at a time; progress is called `what`.
-pub fn run(
+pub(crate) fn run(
     plans: &[Plan<'_>],
     what: &str,
     cache: &Cache,
@@ -302,7 +302,7 @@ pub fn run(
     Ok(executed)
 }
 
-pub fn full(out: &Path, error: &io::Error) -> Failure {
+pub(crate) fn full(out: &Path, error: &io::Error) -> Failure {
     Failure::user(
         format!("--out `{}`: {error}", out.display()),
         "make room and give the same command again: finished runs are kept in the cache (`fairwire cache`)",

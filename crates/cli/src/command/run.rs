@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Simulates a scenario, prints what came out, and holds it against what was expected.
-pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let overrides =
         Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
     let scenario = load(&args.scenario, &overrides)?;
@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
 
 /// How a scenario is to be run, and where its results go.
 #[derive(Debug)]
-pub struct Order<'a> {
+pub(crate) struct Order<'a> {
     /// Runs at the same time; 0 for as many as there are cores.
     pub jobs: usize,
     /// How the results are printed.
@@ -47,7 +47,12 @@ pub struct Order<'a> {
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
-pub fn carry_out(scenario: &Scenario, order: &Order<'_>, part: Part, quiet: bool) -> Result<Ending, Failure> {
+pub(crate) fn carry_out(
+    scenario: &Scenario,
+    order: &Order<'_>,
+    part: Part,
+    quiet: bool,
+) -> Result<Ending, Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario)?;
@@ -112,7 +117,7 @@ fn announced(scenario: &Scenario) -> Headline {
 }
 
 /// `, the first 10 s not measured`; nothing where all is.
-pub fn not_measured(warm_up: Duration) -> String {
+pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
 

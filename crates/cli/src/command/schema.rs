@@ -7,7 +7,7 @@ use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_metrics::record::Report;
 
 /// Prints a schema.
-pub fn schema(which: SchemaKind) -> Result<Ending, Failure> {
+pub(crate) fn schema(which: SchemaKind) -> Result<Ending, Failure> {
     let schema = match which {
         SchemaKind::Scenario => fairwire_scenario::schema(),
         SchemaKind::Snapshot => schemars::schema_for!(Snapshot).to_value(),

@@ -9,7 +9,7 @@ use fairwire_scenario::{Content, PacketEvent, View, What, Which};
 
 /// Counts the delays of one run.
 #[derive(Debug)]
-pub struct Delays {
+pub(super) struct Delays {
     discipline: String,
     seed: u64,
     from: Time,
@@ -27,17 +27,17 @@ struct OneWay {
 
 impl Delays {
     /// From `from` on, the end of the warm-up.
-    pub fn new(which: Which<'_>, from: Time, has_one_way: bool) -> Self {
+    pub(super) fn new(which: Which<'_>, from: Time, has_one_way: bool) -> Self {
         let one_way = has_one_way.then(OneWay::default);
         Delays { discipline: which.discipline.into(), seed: which.seed, from, one_way }
     }
 
     /// Is it to be told of packets?
-    pub fn wants_packets(&self) -> bool {
+    pub(super) fn wants_packets(&self) -> bool {
         self.one_way.is_some()
     }
 
-    pub fn start(&mut self, view: &View<'_>) {
+    pub(super) fn start(&mut self, view: &View<'_>) {
         if let Some(one_way) = &mut self.one_way {
             for flow in view.flows() {
                 if flow.connection.is_none_or(|connection| connection == 1) {
@@ -49,7 +49,7 @@ impl Delays {
     }
 
     /// Data that was delivered, first or again: all of it was on the way.
-    pub fn packet(&mut self, event: &PacketEvent) {
+    pub(super) fn packet(&mut self, event: &PacketEvent) {
         let is_data =
             matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
         if let Some(one_way) = &mut self.one_way
@@ -62,12 +62,12 @@ impl Delays {
     }
 
     /// The tables of percentiles.
-    pub fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
+    pub(super) fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
         self.each(view, |kind, of, delays| self.record(kind, of, delays))
     }
 
     /// The histograms themselves.
-    pub fn histograms(&self, view: &View<'_>) -> Vec<Histogram> {
+    pub(super) fn histograms(&self, view: &View<'_>) -> Vec<Histogram> {
         self.each(view, |kind, of, delays| Histogram {
             run: [self.discipline.clone(), self.seed.to_string(), kind.into(), of],
             bins: delays.bins().collect(),
@@ -97,14 +97,14 @@ impl Delays {
 
 /// The histogram of the delays of a link or a flow in one run.
 #[derive(Debug)]
-pub struct Histogram {
+pub(super) struct Histogram {
     /// Discipline, seed, kind, and of what.
     run: [String; 4],
     bins: Vec<Bin>,
 }
 
 /// Histograms as CSV: a row for each bin that is not empty.
-pub fn histograms<'a>(all: impl Iterator<Item = &'a Histogram>) -> Result<String, Failure> {
+pub(super) fn histograms<'a>(all: impl Iterator<Item = &'a Histogram>) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
     let row = |run: &[String; 4], bin: &Bin| {
         let own = [bin.from.secs().to_string(), bin.to.secs().to_string(), bin.packets.to_string()];
@@ -115,7 +115,7 @@ pub fn histograms<'a>(all: impl Iterator<Item = &'a Histogram>) -> Result<String
 }
 
 /// The tables as CSV: a row for each percentile.
-pub fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
+pub(super) fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)
         .to_vec();

@@ -10,14 +10,14 @@ use tempfile::{NamedTempFile, TempPath};
 
 /// A file that is written beside its place, under a hidden name, and moved there when it is whole. Dropped before, it is gone.
 #[derive(Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     path: PathBuf,
     file: BufWriter<NamedTempFile>,
 }
 
 impl Scratch {
     /// Begins the file at `path`.
-    pub fn begin(path: &Path) -> io::Result<Self> {
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         interrupt::flag(); // from here on, Ctrl-C lets us tidy up
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -29,7 +29,7 @@ impl Scratch {
     }
 
     /// Moves it to its place, and tells that.
-    pub fn finish(self) -> io::Result<PathBuf> {
+    pub(crate) fn finish(self) -> io::Result<PathBuf> {
         let file = self.file.into_inner()?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
@@ -37,18 +37,18 @@ impl Scratch {
     }
 
     /// Ends the writing of what is a part of a file, and closes it: there may be thousands of parts.
-    pub fn close(self) -> io::Result<Part> {
+    pub(crate) fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path()))
     }
 }
 
 /// A part of a file, written and closed. Dropped, it is gone.
 #[derive(Debug)]
-pub struct Part(TempPath);
+pub(crate) struct Part(TempPath);
 
 impl Part {
     /// Copies it into `out`.
-    pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn pour(self, out: &mut impl Write) -> io::Result<()> {
         io::copy(&mut File::open(&self.0)?, out).map(|_| ())
     }
 }
@@ -63,7 +63,7 @@ impl Write for Scratch {
 }
 
 /// Proves, before any time is spent, that `path`, given for `flag`, ends in one of `endings` and can be written. Tells its ending.
-pub fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
+pub(crate) fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
     let shown = path.display();
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
@@ -88,25 +88,25 @@ pub fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str
 }
 
 /// `path` with `part` before its ending: `trace.pcapng` becomes `trace.faba.1.pcapng`.
-pub fn with_part(path: &Path, part: &str) -> PathBuf {
+pub(crate) fn with_part(path: &Path, part: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}.{part}.{ending}"))
 }
 
 /// Writes `content` to `path`, whole or not at all.
-pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
 /// The same, where it is no fault of ours that there may be no room.
-pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = Scratch::begin(path)?;
     file.write_all(content)?;
     file.finish().map(|_| ())
 }
 
 /// A file that was proven writable could not be written.
-pub fn fault(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn fault(path: &Path, error: &io::Error) -> Failure {
     Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// How records of flows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     Csv,
     Parquet,
 }
@@ -19,7 +19,7 @@ pub enum Form {
 const GROUP: usize = 100_000;
 
 /// Writes a row per run and flow of `report` to `path`.
-pub fn write(path: &Path, form: Form, report: &Report) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, form: Form, report: &Report) -> Result<(), Failure> {
     match form {
         Form::Csv => file::write(path, csv::flows(report)?.as_bytes()),
         Form::Parquet => parquet(path, report).map_err(|error| file::fault(path, &error)),

@@ -4,7 +4,7 @@
 //! nothing half done, and one that is finished is kept.
 
 mod delays;
-pub mod file;
+pub(crate) mod file;
 mod flows;
 mod parquet;
 mod plot;
@@ -39,7 +39,7 @@ const MOST_TOLD: usize = 4;
 
 /// What was asked for beside the report, proven to be possible.
 #[derive(Debug)]
-pub struct Outputs<'a> {
+pub(crate) struct Outputs<'a> {
     wishes: Wishes<'a>,
     series: Option<series::Form>,
     trace: Option<trace::Form>,
@@ -64,7 +64,7 @@ struct Finished {
 
 impl<'a> Outputs<'a> {
     /// Proves what `args` ask of runs of `scenario`.
-    pub fn prepare(args: &'a OutputArgs, scenario: &'a Scenario) -> Result<Self, Failure> {
+    pub(crate) fn prepare(args: &'a OutputArgs, scenario: &'a Scenario) -> Result<Self, Failure> {
         let spec = scenario.spec();
         let wishes = Wishes::of(args, &spec.output);
         let series = wishes.series.as_ref().map(|place| place.prove(OutputSpec::SERIES)).transpose()?;
@@ -130,7 +130,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Puts what the runs left into files, and into `report` what belongs there. All is tried; the first failure is told.
-    pub fn close(self, report: &mut Report) -> Result<(), Failure> {
+    pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut finished: Vec<Finished> = finished.into_values().collect();
         let mut failures: Vec<Failure> = finished.iter_mut().flat_map(|run| run.failed.drain(..)).collect();

@@ -22,7 +22,7 @@ const MOST_POINTS: usize = 700;
 
 /// What became of the traffic of one run, sample by sample, bits per second.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub(super) struct Curve {
     pub discipline: String,
     pub seed: u64,
     pub every: Duration,
@@ -38,7 +38,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    pub fn new(which: Which<'_>, every: Duration) -> Self {
+    pub(super) fn new(which: Which<'_>, every: Duration) -> Self {
         Curve { seed: which.seed, ..Curve::empty(which.discipline, every) }
     }
 
@@ -56,14 +56,14 @@ impl Curve {
     }
 
     #[cfg(test)]
-    pub fn of(discipline: &str, every: Duration, groups: Vec<(String, Vec<f64>)>) -> Self {
+    pub(super) fn of(discipline: &str, every: Duration, groups: Vec<(String, Vec<f64>)>) -> Self {
         let length = groups.first().map_or(0, |(_, values)| values.len());
         let delivered = (0..length).map(|at| groups.iter().map(|(_, values)| values[at]).sum()).collect();
         let (capacity, links) = (vec![4e6; length], vec!["bottleneck".into()]);
         Curve { groups, delivered, capacity, links, ..Curve::empty(discipline, every) }
     }
 
-    pub fn sample(&mut self, view: &View<'_>) {
+    pub(super) fn sample(&mut self, view: &View<'_>) {
         let seconds = self.every.secs();
         let mut bytes: Vec<(&str, u64)> = Vec::new();
         let mut delivered = 0;
@@ -87,7 +87,7 @@ impl Curve {
     }
 
     /// The throughput of all groups together, sample by sample.
-    pub fn totals(&self) -> &[f64] {
+    pub(super) fn totals(&self) -> &[f64] {
         &self.delivered
     }
 
@@ -111,7 +111,7 @@ impl Curve {
 }
 
 /// The picture.
-pub fn svg(curves: &[&Curve], title: &str, warm_up: Time) -> String {
+pub(super) fn svg(curves: &[&Curve], title: &str, warm_up: Time) -> String {
     let mut seen = BTreeSet::new();
     let panels: Vec<&Curve> = curves.iter().copied().filter(|curve| seen.insert(&curve.discipline)).collect();
     let highest = panels.iter().map(|curve| curve.highest(warm_up)).fold(1.0, f64::max);

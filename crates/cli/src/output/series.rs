@@ -7,17 +7,17 @@ use std::io::{self, Write};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     Csv,
     Ndjson,
 }
 
 /// The columns.
-pub const HEAD: &str = "discipline,seed,time_s,kind,name,measure,unit,value\n";
+pub(super) const HEAD: &str = "discipline,seed,time_s,kind,name,measure,unit,value\n";
 
 /// Writes the rows of one run.
 #[derive(Debug)]
-pub struct Series {
+pub(super) struct Series {
     out: Scratch,
     form: Form,
     has_flows: bool,
@@ -29,18 +29,18 @@ pub struct Series {
 
 impl Series {
     /// Rows for links, groups and aggregates, and for flows where `has_flows`.
-    pub fn new(out: Scratch, form: Form, has_flows: bool, which: Which<'_>, interval_s: f64) -> Self {
+    pub(super) fn new(out: Scratch, form: Form, has_flows: bool, which: Which<'_>, interval_s: f64) -> Self {
         let discipline = which.discipline.to_string();
         Series { out, form, has_flows, discipline, seed: which.seed, interval_s, failed: None }
     }
 
     /// What was written, or why it could not be.
-    pub fn finish(self) -> io::Result<Scratch> {
+    pub(super) fn finish(self) -> io::Result<Scratch> {
         self.failed.map_or(Ok(self.out), Err)
     }
 
     /// The rows of a sample.
-    pub fn sample(&mut self, view: &View<'_>) {
+    pub(super) fn sample(&mut self, view: &View<'_>) {
         let at = view.now();
         rows(view, self.interval_s, self.has_flows, &mut |row| self.row(at, row));
     }
@@ -66,11 +66,11 @@ impl Series {
 }
 
 /// A string in JSON.
-pub fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Seconds in decimal, exact to the nanosecond.
-pub fn seconds(at: Time) -> String {
+pub(super) fn seconds(at: Time) -> String {
     format!("{}.{:09}", at.ns() / 1_000_000_000, at.ns() % 1_000_000_000)
 }

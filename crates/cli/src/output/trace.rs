@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 /// How packets are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(super) enum Form {
     Pcapng,
     Ndjson,
 }
@@ -21,7 +21,7 @@ const TCP_IP: u32 = 40;
 
 /// Writes the packets of one run.
 #[derive(Debug)]
-pub struct Trace {
+pub(super) struct Trace {
     out: Scratch,
     form: Form,
     title: String,
@@ -44,19 +44,19 @@ struct Flow {
 }
 
 impl Trace {
-    pub fn new(out: Scratch, form: Form, which: Which<'_>) -> Self {
+    pub(super) fn new(out: Scratch, form: Form, which: Which<'_>) -> Self {
         let title = format!("discipline {}, seed {}", which.discipline, which.seed);
         let (links, flows, marked, block) = (Vec::new(), Vec::new(), BTreeMap::new(), Vec::new());
         Trace { out, form, title, links, flows, marked, block, failed: None }
     }
 
     /// What was written, or why it could not be.
-    pub fn finish(self) -> io::Result<Scratch> {
+    pub(super) fn finish(self) -> io::Result<Scratch> {
         self.failed.map_or(Ok(self.out), Err)
     }
 
     /// Reads the names of links and flows, and writes what stands before packets.
-    pub fn start(&mut self, view: &View<'_>) {
+    pub(super) fn start(&mut self, view: &View<'_>) {
         self.links = view.links().map(|link| link.name.to_string()).collect();
         self.flows = view
             .flows()
@@ -80,7 +80,7 @@ impl Trace {
         }
     }
 
-    pub fn packet(&mut self, event: &PacketEvent) {
+    pub(super) fn packet(&mut self, event: &PacketEvent) {
         match self.form {
             Form::Ndjson => self.line(event),
             Form::Pcapng => self.frame(event),

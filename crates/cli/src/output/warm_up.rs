@@ -6,7 +6,7 @@ use fairwire_core::Time;
 use fairwire_metrics::mser::{Truncation, mser5};
 
 /// Warns where MSER-5 would leave out more than the scenario does, or cannot tell.
-pub fn check(curve: &Curve, warm_up: Time) {
+pub(super) fn check(curve: &Curve, warm_up: Time) {
     if let Some(warning) = warning(curve, warm_up) {
         tell(format_args!("warm-up: {}, seed {}: {warning}", curve.discipline, curve.seed));
     }

@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_ms(100);
 
 /// What is to be written, and where.
 #[derive(Debug)]
-pub struct Wishes<'a> {
+pub(super) struct Wishes<'a> {
     pub series: Option<Place<'a>>,
     pub trace: Option<Place<'a>>,
     pub flows: Option<Place<'a>>,
@@ -27,14 +27,14 @@ pub struct Wishes<'a> {
 
 /// A place for a file, and who asked for it.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     asked: String,
     path: &'a Path,
 }
 
 impl<'a> Wishes<'a> {
     /// Options go before the scenario's keys.
-    pub fn of(args: &'a OutputArgs, spec: &'a OutputSpec) -> Self {
+    pub(super) fn of(args: &'a OutputArgs, spec: &'a OutputSpec) -> Self {
         let place = |key: &str, option: &'a Option<PathBuf>, typed: &'a Option<String>| {
             let option = option.as_deref().map(|path| Place { asked: format!("--{key}"), path });
             let typed =
@@ -56,31 +56,31 @@ impl<'a> Wishes<'a> {
     }
 
     /// Is the state looked at from time to time?
-    pub fn has_samples(&self) -> bool {
+    pub(super) fn has_samples(&self) -> bool {
         self.series.is_some() || self.plot.is_some() || self.check_warm_up
     }
 
     /// Are delays counted?
-    pub fn has_delays(&self) -> bool {
+    pub(super) fn has_delays(&self) -> bool {
         self.histogram.is_some() || self.percentiles.is_some() || self.one_way
     }
 
-    pub fn series(&self) -> Option<&Path> {
+    pub(super) fn series(&self) -> Option<&Path> {
         self.series.as_ref().map(Place::path)
     }
 
-    pub fn trace(&self) -> Option<&Path> {
+    pub(super) fn trace(&self) -> Option<&Path> {
         self.trace.as_ref().map(Place::path)
     }
 }
 
 impl Place<'_> {
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.path
     }
 
     /// Proves that it ends in one of `endings` and can be written. Tells its ending.
-    pub fn prove(&self, endings: &[&'static str]) -> Result<&'static str, Failure> {
+    pub(super) fn prove(&self, endings: &[&'static str]) -> Result<&'static str, Failure> {
         file::prove(&self.asked, self.path, endings)
     }
 }

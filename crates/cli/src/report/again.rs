@@ -8,13 +8,13 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The scenario in a folder of results.
-pub const SCENARIO: &str = "scenario.toml";
+pub(super) const SCENARIO: &str = "scenario.toml";
 /// Where files go whose names lead out of the scenario's folder.
 const FOLDER: &str = "files";
 
 /// A scenario that can be run again from a folder.
 #[derive(Debug)]
-pub struct Again<'a> {
+pub(crate) struct Again<'a> {
     /// Its text.
     pub text: String,
     /// What it names.
@@ -23,7 +23,7 @@ pub struct Again<'a> {
 
 /// A file that a scenario names, on its way into the folder.
 #[derive(Debug)]
-pub struct Carried<'a> {
+pub(crate) struct Carried<'a> {
     file: &'a NamedFile,
     from: PathBuf,
     /// Where it goes, from the folder of results on.
@@ -33,7 +33,7 @@ pub struct Carried<'a> {
 impl<'a> Again<'a> {
     /// Of `scenario`, which was read from a file in `folder`. A name within that folder stays as it is, so that the scenario does too; any other
     /// file gets a place below `files`.
-    pub fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());
         for file in scenario.files() {
@@ -58,7 +58,7 @@ impl<'a> Again<'a> {
 
 impl Carried<'_> {
     /// What stands in it, if it is still what was run.
-    pub fn content(&self) -> Result<Vec<u8>, String> {
+    pub(crate) fn content(&self) -> Result<Vec<u8>, String> {
         let shown = self.from.display();
         let bytes = fs::read(&self.from).map_err(|error| format!("`{shown}` could not be read: {error}"))?;
         if self.file.holds(&bytes) {
@@ -68,7 +68,7 @@ impl Carried<'_> {
     }
 
     /// Does it stand there already, since the results go beside the scenario?
-    pub fn is_at(&self, place: &Path) -> bool {
+    pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))
     }

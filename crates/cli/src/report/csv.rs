@@ -6,7 +6,7 @@ use fairwire_metrics::summary::summarize;
 use std::collections::BTreeSet;
 
 /// The columns of records of flows.
-pub const FLOWS: [&str; 14] = [
+pub(crate) const FLOWS: [&str; 14] = [
     "discipline",
     "seed",
     "flow",
@@ -25,7 +25,7 @@ pub const FLOWS: [&str; 14] = [
 
 /// One row per discipline and measure; then one per pair of `differences` and measure, with the second of the pair as `minus`. That
 /// column is there only where there are differences.
-pub fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
+pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
     let is_paired = !differences.is_empty();
     let row = |discipline: &str, minus: &str, cells: [String; 6]| {
         let minus = is_paired.then(|| minus.to_string());
@@ -57,7 +57,7 @@ pub fn summary(report: &Report, differences: &[Difference]) -> Result<String, Fa
 }
 
 /// One row per pair of disciplines and measure.
-pub fn differences(report: &Report) -> Result<String, Failure> {
+pub(crate) fn differences(report: &Report) -> Result<String, Failure> {
     let head = ["first", "second", "runs", "measure", "difference", "half_width_95", "min", "max"];
     let rows = report.differences.iter().flat_map(|difference| {
         difference.measures.iter().map(|(measure, estimate)| {
@@ -77,7 +77,7 @@ pub fn differences(report: &Report) -> Result<String, Failure> {
 }
 
 /// One row per run, one column per measure of the summary.
-pub fn runs(report: &Report) -> Result<String, Failure> {
+pub(crate) fn runs(report: &Report) -> Result<String, Failure> {
     let measures: BTreeSet<&String> =
         report.summary.iter().flat_map(|summary| summary.measures.keys()).collect();
     let mut head = vec!["discipline".to_string(), "seed".to_string()];
@@ -87,13 +87,13 @@ pub fn runs(report: &Report) -> Result<String, Failure> {
 }
 
 /// One row per run and flow.
-pub fn flows(report: &Report) -> Result<String, Failure> {
+pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
     let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| flow_row(run, flow)));
     text(std::iter::once(FLOWS.map(String::from).to_vec()).chain(rows))
 }
 
 /// Rows as CSV text.
-pub fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
+pub(crate) fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for row in rows {

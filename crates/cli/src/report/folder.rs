@@ -17,16 +17,16 @@ const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv",
 const DIFFERENCES: &str = "differences.csv";
 
 /// What is written into a folder of results, or may be.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FILES.into_iter().chain([DIFFERENCES, SCENARIO])
 }
 
 /// The picture in a folder of results.
-pub const PICTURE: &str = "shares.svg";
+pub(crate) const PICTURE: &str = "shares.svg";
 
 /// A folder that takes the results. Where it gets none, what was made for it goes again.
 #[derive(Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     /// The folders that were not there before, the innermost first.
     made: Vec<PathBuf>,
@@ -43,7 +43,7 @@ impl Drop for Folder {
 
 impl Folder {
     /// Makes the folder at `path` and proves that files can be written into it, before any time is spent.
-    pub fn prepare(path: &Path, again: Option<&Again<'_>>) -> Result<Self, Failure> {
+    pub(crate) fn prepare(path: &Path, again: Option<&Again<'_>>) -> Result<Self, Failure> {
         // From here on, Ctrl-C lets us tidy up.
         interrupt::flag();
         let has_results = path.join(FILES[0]).is_file();
@@ -80,7 +80,7 @@ impl Folder {
     }
 
     /// Writes all files of `report`, each one whole or not at all, and says where they are. Of earlier results nothing stays.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         report: &Report,
         headline: &Headline,

@@ -4,14 +4,14 @@ use fairwire_metrics::record::Report;
 use std::io::{self, BufWriter, Write};
 
 /// The report, as one text.
-pub fn text(report: &Report) -> String {
+pub(super) fn text(report: &Report) -> String {
     let mut bytes = Vec::new();
     write(report, &mut bytes).expect("a report has only strings for keys, and memory takes everything in");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
 /// Writes the report to `out`, indented by two spaces for each level.
-pub fn write(report: &Report, out: impl Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, out: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     serde_json::to_writer_pretty(&mut out, report)?;
     out.write_all(b"\n")?;

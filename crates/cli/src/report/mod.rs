@@ -1,16 +1,16 @@
 //! Results, printed and written.
 
 mod again;
-pub mod csv;
+pub(crate) mod csv;
 mod folder;
 mod json;
-pub mod picture;
+pub(crate) mod picture;
 #[cfg(test)]
 mod samples;
-pub mod table;
+pub(crate) mod table;
 
-pub use again::Again;
-pub use folder::{Folder, PICTURE};
+pub(crate) use again::Again;
+pub(crate) use folder::{Folder, PICTURE};
 
 use crate::args::Format;
 use crate::failure::{Ending, Failure};
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 /// What stands above a table and a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Headline {
+pub(crate) struct Headline {
     /// What was compared.
     pub title: String,
     /// Under which conditions.
@@ -28,7 +28,7 @@ pub struct Headline {
 
 /// Where results go.
 #[derive(Debug)]
-pub struct Destination<'a> {
+pub(crate) struct Destination<'a> {
     /// How they are printed.
     pub format: Format,
     /// The folder of `--out`.
@@ -40,7 +40,7 @@ pub struct Destination<'a> {
 impl Destination<'_> {
     /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are lost when the printing
     /// fails, nor is the printing when the files do.
-    pub fn take(
+    pub(crate) fn take(
         &self,
         report: &Report,
         headline: &Headline,
@@ -64,7 +64,7 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
 }
 
 /// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
-pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     told(out.write_all(bytes).and_then(|()| out.flush()))
 }

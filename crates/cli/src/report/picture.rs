@@ -33,7 +33,7 @@ const KEY_LETTER: f64 = 8.0;
 /// Room that the number above a bar needs.
 const VALUE_WIDTH: f64 = 36.0;
 
-pub const STYLE: &str = "
+pub(crate) const STYLE: &str = "
   .ground { fill: #ffffff; stroke: #d9dde3 }
   text { font-family: system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2530 }
   .title { font-size: 20px; font-weight: 650 }
@@ -46,7 +46,7 @@ pub const STYLE: &str = "
   .whisker { stroke: #1f2530; stroke-width: 1.5; fill: none }
   .fairname { font-size: 12.5px; font-weight: 600 }";
 
-pub const DARK_STYLE: &str = "
+pub(crate) const DARK_STYLE: &str = "
     .ground { fill: #161a21; stroke: #2c323d }
     text { fill: #e8ebf0 }
     .detail, .tick, .axis { fill: #a3acba }
@@ -54,7 +54,7 @@ pub const DARK_STYLE: &str = "
     .fair, .whisker { stroke: #e8ebf0 }";
 
 /// The picture: for each discipline a bar per group of flows, with 95 % intervals, against the fair share.
-pub fn svg(report: &Report, headline: &Headline) -> String {
+pub(crate) fn svg(report: &Report, headline: &Headline) -> String {
     let groups = groups(report);
     let frame = Frame::new(report, &groups);
     let mut out = String::new();
@@ -138,7 +138,7 @@ fn highest(report: &Report, groups: &[&str]) -> f64 {
 }
 
 /// The distance of the grid's lines: 1, 2 or 5 times a power of ten, for at most eight lines.
-pub fn step(highest: f64) -> f64 {
+pub(crate) fn step(highest: f64) -> f64 {
     let power = 10f64.powf((highest / 8.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()

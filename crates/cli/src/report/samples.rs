@@ -5,12 +5,12 @@ use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 
 /// A report of three runs of each of `disciplines`, each with so many `groups` of one flow.
-pub fn report(disciplines: usize, groups: usize) -> Report {
+pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
 
 /// As [`report`], with names of groups that start with `prefix`.
-pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
+pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     let names: Vec<String> = (0..groups).map(|group| format!("{prefix}{group}")).collect();
     let runs: Vec<RunRecord> = (0..disciplines)
         .flat_map(|discipline| (1..=3).map(move |seed| (discipline, seed)))
@@ -32,7 +32,7 @@ pub fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
 }
 
 /// Gives the report something of all that may be absent, and takes away something that is mostly there.
-pub fn fill(report: &mut Report) {
+pub(super) fn fill(report: &mut Report) {
     let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
     let transfer = serde_json::json!({
         "group": "g", "kind": "page", "completed": 3, "mean_s": 0.1, "p50_s": 0.2, "p95_s": 0.3, "p99_s": 0.4, "max_s": 0.5
@@ -48,7 +48,7 @@ pub fn fill(report: &mut Report) {
 }
 
 /// A headline.
-pub fn headline() -> Headline {
+pub(super) fn headline() -> Headline {
     Headline { title: "A sample".into(), detail: "simulated: nothing; twice".into() }
 }
 

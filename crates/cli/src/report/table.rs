@@ -31,7 +31,7 @@ const PLAIN: [(&str, Look); 5] = [
 ];
 
 /// The whole text: headline, table, and what the columns mean.
-pub fn text(report: &Report, headline: &Headline) -> String {
+pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
 }
 
@@ -151,7 +151,7 @@ fn width(table: &Table) -> usize {
 }
 
 /// An empty table in the style that fits where stdout goes.
-pub fn empty() -> Table {
+pub(crate) fn empty() -> Table {
     let mut table = Table::new();
     if std::io::stdout().is_terminal() {
         table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
@@ -162,7 +162,7 @@ pub fn empty() -> Table {
 }
 
 /// Header cells.
-pub fn header(columns: &[impl ToString]) -> Vec<Cell> {
+pub(crate) fn header(columns: &[impl ToString]) -> Vec<Cell> {
     columns.iter().map(|column| Cell::new(column.to_string()).add_attribute(Attribute::Bold)).collect()
 }
 

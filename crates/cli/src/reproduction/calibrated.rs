@@ -12,7 +12,7 @@ use std::fmt::Write;
 const NEARLY_ALL: f64 = 0.95;
 
 /// Appends what stands above all tables.
-pub fn head(out: &mut String, results: &Results) {
+pub(super) fn head(out: &mut String, results: &Results) {
     out.push_str(
         "\n# What does not hold, and why\n\n\
          *As chosen*: the verdict of the study, with its seeds. Where no other *why not* is given, a claim is **genuine** when it holds in no draw of what its \
@@ -28,7 +28,7 @@ pub fn head(out: &mut String, results: &Results) {
 }
 
 /// Appends the table of `paper`.
-pub fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
+pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = write!(out, "\n## {}: {}\n\n{}.", cell(paper.name), cell(paper.study), cell(paper.source));
     let calibrated = results.calibrated.get(paper.name);
     if let Some(summary) = calibrated {

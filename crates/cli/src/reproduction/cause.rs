@@ -4,7 +4,7 @@ use fairwire_study::record::{Claim, Verdict};
 
 /// Why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause<'a> {
+pub(super) enum Cause<'a> {
     /// It holds in no draw of what the paper leaves open: genuine.
     Genuine { of: usize },
     /// It holds in some: the set-up or a reading of ours.
@@ -18,7 +18,7 @@ pub enum Cause<'a> {
 }
 
 /// Why `claim` does not hold; nothing where it does, or where it cannot be tested.
-pub fn cause(claim: &Claim) -> Option<Cause<'_>> {
+pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
     if claim.verdict != Verdict::DoesNotHold {
         return None;
     }
@@ -33,7 +33,7 @@ pub fn cause(claim: &Claim) -> Option<Cause<'_>> {
 
 impl Cause<'_> {
     /// In a few words.
-    pub fn words(self) -> String {
+    pub(super) fn words(self) -> String {
         match self {
             Cause::Genuine { of } => format!("genuine: in none of {of} draws"),
             Cause::SetUp { held, of } => format!("set-up or reading: holds in {held} of {of} draws"),

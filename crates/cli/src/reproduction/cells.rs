@@ -12,12 +12,12 @@ const SHADES: f64 = 9.0;
 const DIGITS: usize = 3;
 
 /// Is `panel` a table, and no drawing?
-pub fn is_table(panel: &Panel) -> bool {
+pub(super) fn is_table(panel: &Panel) -> bool {
     matches!(panel.kind, Kind::Table | Kind::Grid)
 }
 
 /// Appends `panel`, which is a table.
-pub fn figure(out: &mut String, panel: &Panel) {
+pub(super) fn figure(out: &mut String, panel: &Panel) {
     if !panel.title.is_empty() {
         put(out, format_args!("<h4>{}</h4>\n", escaped(&panel.title)));
     }
@@ -141,7 +141,7 @@ fn shade(panel: &Panel, value: f64) -> u32 {
 }
 
 /// Appends all numbers of `exhibit`, a table for each measure.
-pub fn numbers(out: &mut String, exhibit: &Exhibit) {
+pub(super) fn numbers(out: &mut String, exhibit: &Exhibit) {
     let measures: Vec<&Measured> = exhibit.measures.iter().collect();
     for table in tables(exhibit, &measures) {
         crosstab(out, &table);

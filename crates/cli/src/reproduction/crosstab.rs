@@ -7,7 +7,7 @@ use fairwire_study::record::{Exhibit, Measured, Number, Published};
 const MOST_ACROSS: usize = 8;
 
 /// One table of numbers.
-pub struct Crosstab<'a> {
+pub(super) struct Crosstab<'a> {
     /// What all of it is of; the measure with its unit, unless the measures are the columns.
     pub of: String,
     pub columns: Vec<String>,
@@ -15,13 +15,13 @@ pub struct Crosstab<'a> {
 }
 
 /// A number of ours, and the printed one where there is one.
-pub struct Cell<'a> {
+pub(super) struct Cell<'a> {
     pub number: &'a Number,
     pub printed: Option<&'a Published>,
 }
 
 /// The tables of `measures` of `exhibit`: one for each, or one for all where there is only one point.
-pub fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
+pub(super) fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
     let of =
         |measure: &Measured| exhibit.numbers.iter().filter(|n| n.measure == measure.id).collect::<Vec<_>>();
     let all: Vec<&Number> = measures.iter().flat_map(|measure| of(measure)).collect();
@@ -72,7 +72,7 @@ fn with_printed<'a>(exhibit: &'a Exhibit, number: &'a Number) -> Cell<'a> {
 }
 
 /// A measure with its unit.
-pub fn named(measure: &Measured) -> String {
+pub(super) fn named(measure: &Measured) -> String {
     match measure.unit.as_str() {
         "" => measure.label.clone(),
         unit => format!("{}, {unit}", measure.label),

@@ -9,7 +9,7 @@ const HEAD: [&str; 11] =
     ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
 
 /// A row for each number, with a column for each seed; then those of the paper that nothing of ours stands beside.
-pub fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
+pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
     let ours = exhibit.numbers.iter().map(|number| row(exhibit, number));
@@ -21,7 +21,7 @@ pub fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
 }
 
 /// Does `published` tell of the same point as `number`?
-pub fn is_beside(published: &Published, number: &Number) -> bool {
+pub(super) fn is_beside(published: &Published, number: &Number) -> bool {
     published.measure == number.measure && published.series == number.series && published.at == number.at
 }
 
@@ -65,12 +65,12 @@ fn lonely_row(exhibit: &Exhibit, published: &Published) -> Vec<String> {
 }
 
 /// The file of [`samples`].
-pub fn samples_name(exhibit: &Exhibit) -> String {
+pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
 /// A row for each sample of what is drawn over time or in steps, none of which is among the numbers; `None` without such.
-pub fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
+pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {
         return Ok(None);

@@ -15,7 +15,7 @@ const OTHERS: &str = "That counts what a paper prints and what was read out of i
      print, claims of ours, and arithmetic, which cannot fail.";
 
 /// The page, in Markdown.
-pub fn document(results: &Results) -> String {
+pub(crate) fn document(results: &Results) -> String {
     let depth = match results.depth {
         Depth::Quick => "--quick",
         Depth::Full => "--full",
@@ -107,7 +107,7 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
 }
 
 /// Text for a cell, in which a bar or a line's end would end it, and marks would be read as Markdown.
-pub fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

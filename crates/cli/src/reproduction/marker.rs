@@ -8,7 +8,7 @@ const CLOSE: &str = "-->";
 
 /// A kind of marker.
 #[derive(Debug)]
-pub struct Kind {
+pub(super) struct Kind {
     /// How it begins, up to its words.
     pub open: &'static str,
     /// What ends what it encloses.
@@ -21,7 +21,7 @@ pub struct Kind {
 
 /// What stands between a marker and its end.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Marked {
+pub(super) struct Marked {
     /// How its marker begins.
     pub kind: &'static str,
     /// Where in the text.
@@ -32,7 +32,7 @@ pub struct Marked {
 }
 
 /// Every marker of `kinds` in `text`, the page at `path`, in order.
-pub fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked>, Failure> {
+pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked>, Failure> {
     let mut all = Vec::new();
     let mut from = 0;
     loop {
@@ -84,7 +84,7 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// Is `given`, a name in the marker at `place`, one of `allowed`?
-pub fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
+pub(super) fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
     if allowed.iter().any(|name| name == given) {
         return Ok(());
     }

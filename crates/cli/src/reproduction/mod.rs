@@ -8,14 +8,14 @@ mod csv;
 mod document;
 mod marker;
 mod page;
-pub mod readme;
+pub(crate) mod readme;
 #[cfg(test)]
-pub mod samples;
-pub mod shares;
+pub(crate) mod samples;
+pub(crate) mod shares;
 mod tally;
 
-pub use document::document;
-pub use tally::words;
+pub(crate) use document::document;
+pub(crate) use tally::words;
 
 use crate::chart::{Chart, Setting};
 use crate::failure::Failure;
@@ -25,10 +25,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The page of all exhibits.
-pub const PAGE: &str = "report.html";
+pub(crate) const PAGE: &str = "report.html";
 
 /// Writes into `folder`, each file whole or not at all, and gives the page's place.
-pub fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
     for exhibit in &results.exhibits {
         let name = exhibit.name();
         replace(folder, &format!("{name}.svg"), &picture(exhibit, exhibit.panels.clone(), Setting::Alone))?;

@@ -38,7 +38,7 @@ enum Place {
 }
 
 /// Every page by the name of its file, that of all first.
-pub fn pages(results: &Results) -> Vec<(String, String)> {
+pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     let papers = papers(results);
     if papers.len() < 2 || results.exhibits.len() <= MOST_TOGETHER {
         return vec![(PAGE.into(), html(results, Place::Here))];
@@ -376,7 +376,7 @@ fn numbers(out: &mut String, exhibit: &Exhibit) {
 }
 
 /// Appends `text`.
-pub fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes all");
 }
 

@@ -26,7 +26,7 @@ const ONE: Kind =
 const MOST_DIGITS: i32 = 4;
 
 /// Are the markers of `text`, the README at `path` of `study`, right, as far as can be told before anything is run?
-pub fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
+pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
         let place = format!("{path}:{}", marked.line);
@@ -43,7 +43,7 @@ pub fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
 }
 
 /// `text` with its markers filled from `exhibits`, all of one study. Those of exhibits that are not here stay as they are.
-pub fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
+pub(crate) fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
     for marked in marks(path, text, &[BLOCK, ONE])? {

@@ -7,7 +7,7 @@ use fairwire_study::record::{
 };
 
 /// A claim with `verdict`.
-pub fn claim(id: &str, verdict: Verdict) -> Claim {
+pub(crate) fn claim(id: &str, verdict: Verdict) -> Claim {
     Claim {
         id: id.into(),
         says: format!("{id}: FABA gives TCP more than FRED at every size"),
@@ -24,7 +24,7 @@ pub fn claim(id: &str, verdict: Verdict) -> Claim {
 }
 
 /// An exhibit without numbers and claims, drawn as `kind`.
-pub fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
+pub(crate) fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
     let points: Vec<(f64, f64)> = (0..50).map(|at| (f64::from(at), 1.0 + f64::from(at % 7))).collect();
     let panels = match kind {
         Kind::Time | Kind::Steps | Kind::Scatter => {
@@ -51,7 +51,7 @@ pub fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
 }
 
 /// FABA's Table 1 with numbers, printed ones beside them.
-pub fn table1() -> Exhibit {
+pub(crate) fn table1() -> Exhibit {
     let table = exhibit("faba", "table1", Kind::Table);
     let panel: Panel = drawn::table1(Kind::Table);
     let at = |x: f64| panel.categories[x as usize].clone();
@@ -103,7 +103,7 @@ fn results(exhibits: Vec<Exhibit>) -> Results {
 }
 
 /// An exhibit of each kind, of three papers.
-pub fn all_kinds() -> Results {
+pub(crate) fn all_kinds() -> Results {
     let with = |exhibit: Exhibit, verdict| Exhibit { claims: vec![claim("shape", verdict)], ..exhibit };
     results(vec![
         table1(),
@@ -116,14 +116,14 @@ pub fn all_kinds() -> Results {
 }
 
 /// As many exhibits as the papers have.
-pub fn many() -> Results {
+pub(crate) fn many() -> Results {
     let all = all_kinds().exhibits;
     let copies = (0..57).map(|at| Exhibit { id: format!("fig{at}"), ..all[at % all.len()].clone() });
     results(copies.collect())
 }
 
 /// What a study may contain that wants to break a page.
-pub fn hostile() -> Results {
+pub(crate) fn hostile() -> Results {
     const TEXT: &str = "</svg><script>alert(\"1\")</script> & \u{1b}[31m\n]]> | ` \u{ffff}";
     let mut bad = table1();
     for text in

@@ -12,7 +12,7 @@ const SHARE: Kind =
     Kind { open: "<!-- share: ", end: "<!-- / -->", words: 2..=2, form: "PAPER EXHIBIT.CLAIM" };
 
 /// Do the markers of `text`, the page at `path`, name claims of `studies`?
-pub fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
+pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
     let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
     for marked in marks(path, text, &[SHARE])? {
         let (place, paper, claim) = told(path, &marked);
@@ -26,7 +26,7 @@ pub fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
 }
 
 /// `text` with its markers filled from `results`. Those of papers that are not here stay as they are.
-pub fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
+pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
     for marked in marks(path, text, &[SHARE])? {

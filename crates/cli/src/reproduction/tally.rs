@@ -4,7 +4,7 @@ use fairwire_study::record::{Claim, Exhibit, Origin, Results, Verdict};
 
 /// The exhibits of one paper, with what came of its claims.
 #[derive(Debug)]
-pub struct Paper<'a> {
+pub(super) struct Paper<'a> {
     /// As `fairwire reproduce` calls it.
     pub name: &'a str,
     /// The title of its study.
@@ -16,7 +16,7 @@ pub struct Paper<'a> {
 
 /// How many claims there are, and how they came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub(super) struct Count {
     pub claims: usize,
     pub hold: usize,
     pub fail: usize,
@@ -27,16 +27,16 @@ pub struct Count {
 
 impl Count {
     /// What its numbers are headed, in their order.
-    pub const HEADS: [&str; 5] =
+    pub(super) const HEADS: [&str; 5] =
         ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
 
     /// Its numbers.
-    pub fn numbers(self) -> [usize; 5] {
+    pub(super) fn numbers(self) -> [usize; 5] {
         [self.claims, self.hold, self.fail, self.undecided, self.not_testable]
     }
 
     /// This and `other` together.
-    pub fn and(self, other: Count) -> Count {
+    pub(super) fn and(self, other: Count) -> Count {
         Count {
             claims: self.claims + other.claims,
             hold: self.hold + other.hold,
@@ -60,19 +60,19 @@ impl Count {
 
 impl Paper<'_> {
     /// Its claims of the origins for which `is_meant`.
-    pub fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
+    pub(super) fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
         let claims = self.exhibits.iter().flat_map(|exhibit| &exhibit.claims);
         claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
     }
 
     /// How many claims there are.
-    pub fn claims(&self) -> usize {
+    pub(super) fn claims(&self) -> usize {
         self.count(|_| true).claims
     }
 }
 
 /// What the papers say, paper by paper, and all of it. A study that makes other claims alone has no line.
-pub fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
+pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
     let sum = lines.iter().fold(Count::default(), |sum, (_, count)| sum.and(*count));
@@ -80,7 +80,7 @@ pub fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Co
 }
 
 /// All other claims, by paper and origin.
-pub fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)> {
+pub(super) fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)> {
     let rest = Origin::ALL.into_iter().filter(|origin| !origin.is_of_the_paper());
     let pairs = papers.iter().flat_map(|paper| rest.clone().map(move |origin| (paper, origin)));
     let counted = pairs.map(|(paper, origin)| (paper, origin, paper.count(|other| other == origin)));
@@ -88,7 +88,7 @@ pub fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)
 }
 
 /// The papers, in the order in which they come.
-pub fn papers(results: &Results) -> Vec<Paper<'_>> {
+pub(super) fn papers(results: &Results) -> Vec<Paper<'_>> {
     let mut papers: Vec<Paper<'_>> = Vec::new();
     for exhibit in &results.exhibits {
         match papers.iter_mut().find(|paper| paper.name == exhibit.paper) {
@@ -105,7 +105,7 @@ pub fn papers(results: &Results) -> Vec<Paper<'_>> {
 }
 
 /// A verdict in words, and whether more seeds may change it.
-pub fn words(claim: &Claim) -> String {
+pub(crate) fn words(claim: &Claim) -> String {
     match (claim.verdict, claim.is_undecided) {
         (Verdict::DoesNotHold, true) => "does not hold (undecided)".into(),
         (verdict, _) => verdict.to_string(),

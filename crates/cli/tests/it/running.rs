@@ -379,7 +379,7 @@ fn seen(master: &OwnedFd, part: &str) -> String {
 }
 
 /// The exit code of `child`, which ends by itself; of a signal as a shell tells it.
-#[allow(clippy::disallowed_methods)] // a real process takes real time
+#[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {

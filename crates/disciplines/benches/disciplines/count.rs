@@ -7,20 +7,20 @@ use rayon::prelude::*;
 use std::process::Command;
 
 /// The argument that makes this program the counted child.
-pub const CHILD: &str = "--counted";
+pub(crate) const CHILD: &str = "--counted";
 /// The same for the work of [`peer`](crate::peer).
-pub const PEER_CHILD: &str = "--counted-peer";
+pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
 /// The counted child: what is before and after `Workload::run` is not counted.
-pub fn child(name: &str, flows: u32) {
+pub(crate) fn child(name: &str, flows: u32) {
     let mut workload = Workload::new(name, flows);
     workload.prepare(ROUNDS);
     workload.run();
 }
 
 /// Instructions per offered packet of each cell; `None` without Valgrind.
-pub fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
+pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
         // `Workload::new` runs once while it fills the queue, and that is counted too: told apart by its number of packets.
@@ -30,7 +30,7 @@ pub fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
 }
 
 /// The same for the work of [`peer`](crate::peer).
-pub fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
+pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
         let (count, told) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
         count as f64 / told.trim().parse::<f64>().expect("how many packets left")

@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// Numbers of leaves at which others published.
-pub const LEAVES: [u32; 4] = [256, 4_096, 16_384, 65_536];
+pub(crate) const LEAVES: [u32; 4] = [256, 4_096, 16_384, 65_536];
 
 const BURST: u32 = 32;
 const BURSTS: u32 = 2_000;
@@ -26,13 +26,13 @@ const RATE: u64 = 10_000_000_000;
 
 /// A discipline, and its leaves: all under the root, or under classes of equal weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub name: &'static str,
     pub has_classes: bool,
 }
 
 /// What is measured.
-pub const SHAPES: [Shape; 4] = [
+pub(crate) const SHAPES: [Shape; 4] = [
     Shape { name: "hfaba", has_classes: true },
     Shape { name: "hfaba", has_classes: false },
     Shape { name: "faba", has_classes: false },
@@ -40,7 +40,7 @@ pub const SHAPES: [Shape; 4] = [
 ];
 
 impl Shape {
-    pub fn label(self) -> String {
+    pub(crate) fn label(self) -> String {
         if self.has_classes { format!("{}, {CLASSES} classes", self.name) } else { self.name.into() }
     }
 
@@ -58,7 +58,7 @@ impl Shape {
 }
 
 /// A discipline at work for so many leaves.
-pub struct Bursts {
+pub(crate) struct Bursts {
     discipline: Box<dyn Discipline>,
     leaves: u32,
     now: u64,
@@ -68,7 +68,7 @@ pub struct Bursts {
 
 impl Bursts {
     /// With half as many packets waiting as there are leaves, after each leaf has had some on average.
-    pub fn new(shape: Shape, leaves: u32) -> Self {
+    pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
             buffer: Amount::Packets(leaves * ROOM),
@@ -85,13 +85,13 @@ impl Bursts {
     }
 
     /// Draws the leaves of so many bursts, so that drawing them is not measured.
-    pub fn prepare(&mut self, bursts: u32) {
+    pub(crate) fn prepare(&mut self, bursts: u32) {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
     /// The measured part. Told by how many packets left.
     #[inline(never)]
-    pub fn run(&mut self) -> u64 {
+    pub(crate) fn run(&mut self) -> u64 {
         self.work()
     }
 
@@ -119,7 +119,7 @@ impl Bursts {
 }
 
 /// What a shape costs for so many leaves, per packet: one enqueue and one dequeue.
-pub struct Row {
+pub(crate) struct Row {
     pub shape: Shape,
     pub leaves: u32,
     /// The median over the batches.
@@ -129,7 +129,7 @@ pub struct Row {
 
 /// The median over batches, per packet.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
-pub fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
+pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     let mut bursts = Bursts::new(shape, leaves);
     let mut times: Vec<f64> = (0..REPEATS)
         .map(|_| {
@@ -144,7 +144,7 @@ pub fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
 }
 
 /// The counted child, which prints how many packets left: `run` alone is counted.
-pub fn child(label: &str, leaves: u32) {
+pub(crate) fn child(label: &str, leaves: u32) {
     let shape = SHAPES.into_iter().find(|shape| shape.label() == label).expect("a label of a shape");
     let mut bursts = Bursts::new(shape, leaves);
     bursts.prepare(BURSTS);

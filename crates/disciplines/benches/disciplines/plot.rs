@@ -18,7 +18,7 @@ const FAMILIES: [Family; 6] = [
 const COLOURS: [RGBColor; 10] = [RED, BLUE, GREEN, MAGENTA, ORANGE, TEAL, BROWN, INDIGO, PINK, GREY];
 
 /// Writes bench/results/disciplines.svg.
-pub fn record(rows: &[Row]) {
+pub(crate) fn record(rows: &[Row]) {
     let path = folder().join("disciplines.svg");
     draw(rows, &path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
 }

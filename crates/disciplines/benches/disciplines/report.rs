@@ -8,13 +8,13 @@ use std::fs;
 use std::path::PathBuf;
 
 /// What one discipline costs among so many flows.
-pub struct Row {
+pub(crate) struct Row {
     pub name: String,
     pub flows: u32,
     pub cost: Cost,
 }
 
-pub struct Cost {
+pub(crate) struct Cost {
     /// Per offered packet, enqueue and its part of the dequeues.
     pub ns: f64,
     /// As `ns`.
@@ -38,16 +38,16 @@ const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 /// Where recorded results stand.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bench/results")
 }
 
-pub fn find<'a>(rows: &'a [Row], name: &str, flows: u32) -> Option<&'a Cost> {
+pub(crate) fn find<'a>(rows: &'a [Row], name: &str, flows: u32) -> Option<&'a Cost> {
     rows.iter().find(|row| row.name == name && row.flows == flows).map(|row| &row.cost)
 }
 
 /// Prints a row per discipline.
-pub fn print(rows: &[Row]) {
+pub(crate) fn print(rows: &[Row]) {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).force_no_tty();
     let tiers = crate::FLOWS.map(|flows| format!("ns, {flows}"));
@@ -77,7 +77,7 @@ pub fn print(rows: &[Row]) {
 }
 
 /// Prints what disciplines cost under the work of [`peer`], beside what others published.
-pub fn print_peers(rows: &[peer::Row]) {
+pub(crate) fn print_peers(rows: &[peer::Row]) {
     if rows.is_empty() {
         return;
     }
@@ -109,7 +109,7 @@ fn per_flow(cost: &Cost, flows: u32) -> f64 {
 }
 
 /// Writes the results where they are kept.
-pub fn record(rows: &[Row], peers: &[peer::Row]) {
+pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     let tenth = |value: f64| (value * 10.0).round() / 10.0;
     let peers: Vec<_> = peers
         .iter()
@@ -142,7 +142,7 @@ pub fn record(rows: &[Row], peers: &[peer::Row]) {
 }
 
 /// Holds the promises against what was measured, and tells each that is broken.
-pub fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
+pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {
         let (Some(some), Some(many)) = (find(rows, name, 1_000), find(rows, name, 1_000_000)) else {

@@ -16,7 +16,7 @@ const SHORTEST_FLOW: f64 = 2.0;
 const LONGEST_FLOW: f64 = 1e6;
 
 /// A discipline at work among `flows` active flows.
-pub struct Workload {
+pub(crate) struct Workload {
     discipline: Box<dyn Discipline>,
     now: u64,
     flows: Vec<Active>,
@@ -41,12 +41,12 @@ struct Arrival {
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
 /// How much may wait: as many packets as flows, so that each can have one, and at least a thousand.
-pub fn buffer(flows: u32) -> u32 {
+pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
 
 /// Builds `name` with its defaults for so many flows; tables that have a bound have room for all.
-pub fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
+pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
     let site = Site {
         rate: Rate::from_bps(RATE).expect("not zero"),
         buffer: Amount::Packets(buffer(flows)),
@@ -64,7 +64,7 @@ pub fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 
 impl Workload {
     /// `name` among so many active flows, with its queue as full as it gets.
-    pub fn new(name: &str, flows: u32) -> Self {
+    pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),
             now: 0,
@@ -105,7 +105,7 @@ impl Workload {
     }
 
     /// Draws the arrivals of `rounds` rounds, so that drawing them is not measured.
-    pub fn prepare(&mut self, rounds: u32) {
+    pub(crate) fn prepare(&mut self, rounds: u32) {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
 
@@ -131,7 +131,7 @@ impl Workload {
 
     /// The measured part: three offers and two requests for each prepared round. Told by how many packets it offered.
     #[inline(never)]
-    pub fn run(&mut self) -> u64 {
+    pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);
         for round in arrivals.chunks_exact(3) {
             for (at, arrival) in round.iter().enumerate() {

@@ -9,7 +9,7 @@ use fairwire_core::{FlowHash, FlowTable};
 
 /// What is remembered of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Account {
+pub(super) struct Account {
     /// The tag at which its next packet may start.
     pub tag: Tag,
     /// Its weight, as whoever keeps it counts weights.
@@ -28,7 +28,7 @@ const SWEPT: usize = 2;
 /// it takes no longer for many flows than for one; what it leaves in the table is swept out [two places](SWEPT) at a time. As a
 /// remembered flow takes up one place and two are swept before, the table never fills up with what is forgotten.
 #[derive(Debug)]
-pub struct Finished {
+pub(super) struct Finished {
     table: FlowTable<Account>,
     by_tag: Heap,
     /// Places below this may be of flows that are forgotten; none from here on is.
@@ -37,7 +37,7 @@ pub struct Finished {
 
 impl Finished {
     /// A memory for schedulers of a buffer of so many packets: at most as many flows, or 1024 if that is more.
-    pub fn beside(packets: usize) -> Self {
+    pub(super) fn beside(packets: usize) -> Self {
         Finished::new(packets.max(LEAST_CAPACITY))
     }
 
@@ -47,20 +47,20 @@ impl Finished {
     }
 
     /// How many flows are remembered.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.by_tag.len()
     }
 
     /// The least tag.
     #[inline]
-    pub fn least(&self) -> Option<Tag> {
+    pub(super) fn least(&self) -> Option<Tag> {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
     /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the account of a flow that was
     /// forgotten for it.
     #[inline]
-    pub fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
+    pub(super) fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
         self.sweep();
         let forgotten = if self.table.is_full() { self.pop() } else { None };
         let place = self.table.insert(flow, account);
@@ -70,7 +70,7 @@ impl Finished {
 
     /// Takes out `flow`, if it is remembered.
     #[inline]
-    pub fn recall(&mut self, flow: FlowHash) -> Option<Account> {
+    pub(super) fn recall(&mut self, flow: FlowHash) -> Option<Account> {
         let place = self.table.find(flow)?;
         let is_remembered = self.by_tag.contains(place);
         let account = self.take(place);
@@ -78,7 +78,7 @@ impl Finished {
     }
 
     /// Forgets all flows, in O(1).
-    pub fn forget_all(&mut self) {
+    pub(super) fn forget_all(&mut self) {
         self.by_tag.clear();
         self.unswept = self.table.len();
     }
@@ -96,7 +96,7 @@ impl Finished {
 
     /// Takes out the flow with the least tag, if that is not after `now`.
     #[inline]
-    pub fn expired(&mut self, now: Tag) -> Option<Account> {
+    pub(super) fn expired(&mut self, now: Tag) -> Option<Account> {
         if self.least()? <= now { self.pop() } else { None }
     }
 

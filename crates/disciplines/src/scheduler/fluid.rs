@@ -21,7 +21,7 @@ struct Sending {
 /// Virtual time that advances with the bytes sent, divided by the weights of all that the fluid server would be serving: the
 /// flows with packets waiting, and those whose last packets have gone but whose tags still lie ahead.
 #[derive(Debug)]
-pub struct Fluid {
+pub(super) struct Fluid {
     rate_bps: u64,
     price: Price,
     weight_bits: u32,
@@ -38,7 +38,7 @@ pub struct Fluid {
 
 impl Fluid {
     /// An idle server.
-    pub fn new(terms: &Terms) -> Self {
+    pub(super) fn new(terms: &Terms) -> Self {
         let price = Price::new(terms.weights.clone());
         Fluid {
             rate_bps: terms.rate_bps,
@@ -55,29 +55,29 @@ impl Fluid {
     }
 
     /// Virtual time, as of the latest change.
-    pub fn virtual_time(&self) -> Tag {
+    pub(super) fn virtual_time(&self) -> Tag {
         self.virtual_time
     }
 
     /// Flows remembered that have nothing waiting.
-    pub fn remembered(&self) -> usize {
+    pub(super) fn remembered(&self) -> usize {
         self.finished.len()
     }
 
     /// What packets cost.
     #[inline]
-    pub fn price(&self) -> &Price {
+    pub(super) fn price(&self) -> &Price {
         &self.price
     }
 
     /// Gives `class` another weight, which counts from the next packet that comes to the head of one of its queues.
-    pub fn reweigh_class(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(super) fn reweigh_class(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         self.price.reweigh(class, weight)
     }
 
     /// The weight of the flow of `packet`, as it is counted here.
     #[inline]
-    pub fn weight(&self, packet: &Packet) -> u64 {
+    pub(super) fn weight(&self, packet: &Packet) -> u64 {
         if self.weight_bits == 0 {
             return 1;
         }
@@ -85,12 +85,12 @@ impl Fluid {
     }
 
     /// It is `now`.
-    pub fn clock(&mut self, now: Time) {
+    pub(super) fn clock(&mut self, now: Time) {
         self.now = now;
     }
 
     /// `flow`, which had nothing waiting, has a packet: where it starts.
-    pub fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
+    pub(super) fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
         self.follow_the_clock();
         let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
         self.weight = self.weight - u128::from(before.weight) + u128::from(weight);
@@ -98,13 +98,13 @@ impl Fluid {
     }
 
     /// A flow that has packets waiting has another weight from now on.
-    pub fn reweigh(&mut self, before: u64, after: u64) {
+    pub(super) fn reweigh(&mut self, before: u64, after: u64) {
         self.follow_the_clock();
         self.weight = self.weight - u128::from(before) + u128::from(after);
     }
 
     /// `flow` has nothing waiting any more, and would go on from the tag in `account`.
-    pub fn leave(&mut self, flow: FlowHash, account: Account) {
+    pub(super) fn leave(&mut self, flow: FlowHash, account: Account) {
         self.follow_the_clock();
         let gone = if account.tag > self.virtual_time {
             self.finished.remember(flow, account)
@@ -115,19 +115,19 @@ impl Fluid {
     }
 
     /// Whatever was being sent has been sent.
-    pub fn sent(&mut self) {
+    pub(super) fn sent(&mut self) {
         self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
         self.sending = Sending::default();
     }
 
     /// A packet of `bytes` begins to be sent; it takes its flow to `finish`.
-    pub fn send(&mut self, bytes: u32, finish: Tag) {
+    pub(super) fn send(&mut self, bytes: u32, finish: Tag) {
         self.sending = Sending { bytes, since: self.now, counted: 0 };
         self.latest = self.latest.max(finish);
     }
 
     /// Virtual time is at least `tag`: whoever waits is ahead of it.
-    pub fn raise(&mut self, tag: Tag) {
+    pub(super) fn raise(&mut self, tag: Tag) {
         while let Some(account) = self.finished.expired(tag) {
             self.weight -= u128::from(account.weight);
         }
@@ -135,7 +135,7 @@ impl Fluid {
     }
 
     /// The link goes idle: nobody has packets waiting. Nothing that was sent counts any more: virtual time is past all tags.
-    pub fn idle(&mut self) {
+    pub(super) fn idle(&mut self) {
         self.finished.forget_all();
         self.weight = 0; // it was that of remembered flows alone
         self.virtual_time = self.virtual_time.max(self.latest);

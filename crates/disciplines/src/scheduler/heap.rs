@@ -6,7 +6,7 @@ use super::tag::Tag;
 ///
 /// The turn is 32 bits wide. When it wraps, after 2^32 entries, a few equal tags may be taken in the wrong order, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rank {
+pub(super) struct Rank {
     /// The tag.
     pub tag: Tag,
     /// First entered, first out.
@@ -30,7 +30,7 @@ impl Entry {
 /// Items below a capacity, each at most once, by rank. The least is found in O(1), all else takes O(log n). It allocates
 /// once, at construction.
 #[derive(Debug)]
-pub struct Heap {
+pub(super) struct Heap {
     entries: Vec<Entry>,
     /// Where each item stands in `entries`; meaningless for items that are not there.
     places: Box<[u32]>,
@@ -39,47 +39,47 @@ pub struct Heap {
 
 impl Heap {
     /// An empty heap for items below `capacity`.
-    pub fn new(capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         Heap { entries: Vec::with_capacity(capacity), places: vec![0; capacity].into(), turn: 0 }
     }
 
     /// Is nothing in it?
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// How many items are in it.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Is `item` in it?
     #[inline]
-    pub fn contains(&self, item: usize) -> bool {
+    pub(super) fn contains(&self, item: usize) -> bool {
         let entry = self.entries.get(self.places[item] as usize);
         entry.is_some_and(|entry| entry.item as usize == item)
     }
 
     /// Takes all items out, in O(1).
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 
     /// The least rank and its item.
     #[inline]
-    pub fn least(&self) -> Option<(Tag, usize)> {
+    pub(super) fn least(&self) -> Option<(Tag, usize)> {
         self.entries.first().map(|entry| (entry.tag, entry.item as usize))
     }
 
     /// The rank of `item`, which must be in the heap.
     #[inline]
-    pub fn rank(&self, item: usize) -> Rank {
+    pub(super) fn rank(&self, item: usize) -> Rank {
         self.entries[self.place(item)].rank()
     }
 
     /// Enters `item`, which must not be in the heap, after all that have the same tag.
     #[inline]
-    pub fn insert(&mut self, item: usize, tag: Tag) {
+    pub(super) fn insert(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
         self.entries.push(Entry { tag: rank.tag, turn: rank.turn, item: item as u32 });
         self.rise(self.entries.len() - 1);
@@ -87,21 +87,21 @@ impl Heap {
 
     /// Gives `item`, which must be in the heap, another tag, after all that have the same.
     #[inline]
-    pub fn change(&mut self, item: usize, tag: Tag) {
+    pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
         self.restore(item, rank);
     }
 
     /// Gives `item`, which must be in the heap, another tag in the turn that it has.
     #[inline]
-    pub fn retag(&mut self, item: usize, tag: Tag) {
+    pub(super) fn retag(&mut self, item: usize, tag: Tag) {
         let turn = self.rank(item).turn;
         self.restore(item, Rank { tag, turn });
     }
 
     /// Gives `item`, which must be in the heap, exactly this rank.
     #[inline]
-    pub fn restore(&mut self, item: usize, rank: Rank) {
+    pub(super) fn restore(&mut self, item: usize, rank: Rank) {
         let place = self.place(item);
         (self.entries[place].tag, self.entries[place].turn) = (rank.tag, rank.turn);
         self.settle(place);
@@ -109,7 +109,7 @@ impl Heap {
 
     /// Takes `item`, which must be in the heap, out.
     #[inline]
-    pub fn remove(&mut self, item: usize) {
+    pub(super) fn remove(&mut self, item: usize) {
         let place = self.place(item);
         self.entries.swap_remove(place);
         if place < self.entries.len() {
@@ -118,7 +118,7 @@ impl Heap {
     }
 
     /// What was entered as item `from` is item `to` from now on.
-    pub fn rename(&mut self, from: usize, to: usize) {
+    pub(super) fn rename(&mut self, from: usize, to: usize) {
         let place = self.place(from);
         self.entries[place].item = to as u32;
         self.places[to] = place as u32;

@@ -4,7 +4,7 @@ use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
 /// Where a waiting packet stands in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(super) enum Standing {
     /// It is all that its flow has.
     Only,
     /// It is first; this one is next.
@@ -16,7 +16,7 @@ pub enum Standing {
 impl Standing {
     /// Where `key` stands.
     #[inline]
-    pub fn of(key: Key, buffer: &Buffer) -> Self {
+    pub(super) fn of(key: Key, buffer: &Buffer) -> Self {
         if buffer.flow_head(buffer.flow_of(key)) != key {
             return Standing::Behind;
         }
@@ -29,6 +29,6 @@ impl Standing {
 
 /// The first packet of `flow`, from which one has just gone; `None` if that was its last.
 #[inline]
-pub fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
+pub(super) fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
     (buffer.flow_backlog(flow).packets > 0).then(|| buffer.packet(buffer.flow_head(flow)))
 }

@@ -7,38 +7,38 @@ use fairwire_core::{NotReweighed, Packet, Weight};
 ///
 /// An integer, so that a tag neither drifts nor depends on how large the others have grown. Even a flow of the least weight,
 /// 10^-6, that sends 2^32 packets of 64 KiB moves it by 2^32 x 2^16 x 2^32 x 2^20 = 2^100 only, so 128 bits never run out.
-pub type Tag = u128;
+pub(super) type Tag = u128;
 
 /// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight, 10^6, exactly to 10^-5.
-pub const FRACTION_BITS: u32 = 32;
+pub(super) const FRACTION_BITS: u32 = 32;
 
 /// What packets cost their flows: bytes over weight.
 #[derive(Clone, Debug)]
-pub struct Price {
+pub(super) struct Price {
     weights: WeightOf,
     is_equal: bool,
 }
 
 impl Price {
     /// Prices under `weights`.
-    pub fn new(weights: WeightOf) -> Self {
+    pub(super) fn new(weights: WeightOf) -> Self {
         let is_equal = weights.is_equal();
         Price { weights, is_equal }
     }
 
     /// Gives `class` another weight, and tells the one that it had.
-    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         self.weights.set(class, weight)
     }
 
     /// Are all weights 1 for good?
-    pub fn is_equal(&self) -> bool {
+    pub(super) fn is_equal(&self) -> bool {
         self.is_equal
     }
 
     /// What `packet` costs.
     #[inline]
-    pub fn of(&self, packet: &Packet) -> Tag {
+    pub(super) fn of(&self, packet: &Packet) -> Tag {
         if self.is_equal {
             return Tag::from(packet.len) << FRACTION_BITS;
         }
@@ -48,7 +48,7 @@ impl Price {
 
     /// The weight of the class of `packet`.
     #[inline]
-    pub fn weight(&self, packet: &Packet) -> f64 {
+    pub(super) fn weight(&self, packet: &Packet) -> f64 {
         if self.is_equal { 1.0 } else { self.weights.class(packet.class) }
     }
 }

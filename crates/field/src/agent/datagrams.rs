@@ -124,7 +124,7 @@ pub(super) struct Head {
 
 impl Head {
     /// Writes it to the beginning of `payload`.
-    pub fn write(self, payload: &mut [u8]) {
+    pub(super) fn write(self, payload: &mut [u8]) {
         payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
         payload[4..8].copy_from_slice(&(self.flow as u32).to_be_bytes());
         payload[8..16].copy_from_slice(&self.sent_ns.to_be_bytes());

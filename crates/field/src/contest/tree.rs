@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A flow for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claimant {
+pub(super) struct Claimant {
     /// The leaf that it is in, or the host where hosts share; none under the root.
     pub leaf: Option<usize>,
     /// The most that it can use, bit/s.
@@ -17,7 +17,7 @@ pub struct Claimant {
 ///
 /// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
 /// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
-pub fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
+pub(super) fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
     let mut tree: Vec<ClassDemand> = Vec::new();
     let mut names = BTreeMap::new();
     for branch in branches {

@@ -22,13 +22,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contestant {
+pub(crate) struct Contestant {
     pub name: &'static str,
     pub kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The kernel routes.
     Kernel,
     /// The kernel routes on the gateway's processor instead of the source's (receive packet steering).
@@ -44,7 +44,7 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackEnd {
+pub(crate) enum BackEnd {
     AfPacket,
     AfPacketQueue,
     /// The same with one system call per frame: what batches are worth.
@@ -64,7 +64,7 @@ const fn bottleneck(name: &'static str, keys: &'static str) -> Contestant {
 const BOTTLENECK: &str = "2.5 Gbit/s";
 
 /// All of them; the first is what the others are compared with.
-pub const ALL: &[Contestant] = &[
+pub(crate) const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
     Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
     Contestant { name: "kernel routing, htb", kind: Kind::KernelHtb },
@@ -86,7 +86,7 @@ pub const ALL: &[Contestant] = &[
 const RATE_BPS: u64 = 20_000_000_000;
 
 impl Contestant {
-    pub fn way(&self) -> Way {
+    pub(crate) fn way(&self) -> Way {
         match self.kind {
             Kind::Ours {
                 back_end: BackEnd::AfPacket | BackEnd::AfPacketQueue | BackEnd::OneByOne, ..
@@ -97,27 +97,27 @@ impl Contestant {
     }
 
     /// Is it ours, rather than the kernel's?
-    pub fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         matches!(self.kind, Kind::Ours { .. } | Kind::Bottleneck { .. })
     }
 
     /// Is the link the bottleneck?
-    pub fn is_bottleneck(&self) -> bool {
+    pub(crate) fn is_bottleneck(&self) -> bool {
         matches!(self.kind, Kind::Bottleneck { .. })
     }
 
     /// Has what it does a processor of its own?
-    pub fn has_own_core(&self) -> bool {
+    pub(crate) fn has_own_core(&self) -> bool {
         self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
     }
 
     /// Is it the kernel's HTB?
-    pub fn is_htb(&self) -> bool {
+    pub(crate) fn is_htb(&self) -> bool {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
     /// Sets the kernel up for it. This thread is at the gateway.
-    pub fn prepare(&self) -> Result<(), Failure> {
+    pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
             steer(1 << Core::Gateway.number())?;
@@ -132,7 +132,7 @@ impl Contestant {
     }
 
     /// Undoes [`prepare`](Contestant::prepare).
-    pub fn clean_up(&self) -> Result<(), Failure> {
+    pub(crate) fn clean_up(&self) -> Result<(), Failure> {
         if !self.is_ours() && self.has_own_core() {
             steer(0)?;
         }
@@ -149,7 +149,7 @@ impl Contestant {
 
     /// Runs our gateway until `watch` is told to stop; returns at once where the kernel does the work. This thread is at the
     /// gateway.
-    pub fn run(&self, watch: &Watch) -> Result<(), Failure> {
+    pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);
             return carry(Side::BOTH.map(|side| AfPacket::open(side.name())), configured(keys)?, watch);
@@ -230,7 +230,7 @@ impl AsFd for OneByOne {
 
 /// How the threads of a measurement speak with the gateway's.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub(crate) struct Watch {
     pub is_over: AtomicBool,
     pub is_ready: AtomicBool,
     /// CPU time of the gateway's thread, nanoseconds.

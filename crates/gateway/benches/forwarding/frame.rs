@@ -4,7 +4,7 @@ use fairwire_wire::checksum::checksum;
 
 /// Bytes of a frame as people count them, with its check sequence, which the software never sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameBytes(pub usize);
+pub(crate) struct FrameBytes(pub usize);
 
 const CHECK_SEQUENCE_BYTES: usize = 4;
 const ETHERNET_BYTES: usize = 14;
@@ -12,7 +12,12 @@ const ETHERNET_BYTES: usize = 14;
 const PORT: u16 = 9;
 
 /// A UDP frame of `bytes` from the host `source` to `destination` at the Ethernet address `mac`; `flow` is the sender's port.
-pub fn udp(bytes: FrameBytes, mac: [u8; 6], [source, destination]: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
+pub(crate) fn udp(
+    bytes: FrameBytes,
+    mac: [u8; 6],
+    [source, destination]: [[u8; 4]; 2],
+    flow: u16,
+) -> Vec<u8> {
     let mut frame = vec![0; bytes.0 - CHECK_SEQUENCE_BYTES];
     let ip_bytes = (frame.len() - ETHERNET_BYTES) as u16;
     frame[..6].copy_from_slice(&mac);

@@ -17,7 +17,7 @@ use std::thread;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub(crate) enum Question {
     /// Frames of 64 bytes per second at saturation.
     Small,
     /// Frames of 1518 bytes per second at saturation.
@@ -31,7 +31,7 @@ pub enum Question {
 }
 
 /// All of them, by name.
-pub const QUESTIONS: [(&str, Question); 5] = [
+pub(crate) const QUESTIONS: [(&str, Question); 5] = [
     ("small", Question::Small),
     ("large", Question::Large),
     ("tcp", Question::Tcp),
@@ -42,7 +42,7 @@ pub const QUESTIONS: [(&str, Question); 5] = [
 impl Question {
     /// Can `contestant` answer it? Without a processor of its own the kernel works in whoever's time. A link that is the bottleneck is
     /// asked for what TCP gets of it, and what a frame costs.
-    pub fn suits(self, contestant: &Contestant) -> bool {
+    pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
             Question::Tcp => true,
@@ -60,11 +60,11 @@ const PINGS: usize = 400;
 /// The kernel tells what a processor did in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// Frames per second where CPU time is measured: every contestant can do it.
-pub const FIXED_RATE: u64 = 100_000;
+pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
 /// Asks `contestant`. The second number is the 99th percentile of [`Question::Idle`], and nothing elsewhere.
-pub fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result<[f64; 2], Failure> {
+pub(crate) fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result<[f64; 2], Failure> {
     // The kernel's own work is what a processor does beyond being idle, so that one may be.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };

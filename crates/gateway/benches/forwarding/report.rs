@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What every contestant is compared with.
-pub const REFERENCE: &str = "kernel routing";
+pub(crate) const REFERENCE: &str = "kernel routing";
 /// The same on the processor that we have: the harder comparison.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
 /// What has to keep the promises.
@@ -16,7 +16,7 @@ const PROMISED: &str = "af-packet, faba";
 
 /// Everything that was measured.
 #[derive(Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     kernel: String,
     processor: String,
     /// Load averages over one minute, before and after.
@@ -27,7 +27,7 @@ pub struct Report {
 
 /// What was measured of one contestant, a number per round.
 #[derive(Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     name: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     small_packets_per_s: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn new(contestant: &Contestant) -> Self {
+    pub(crate) fn new(contestant: &Contestant) -> Self {
         Row {
             name: contestant.name,
             small_packets_per_s: Vec::new(),
@@ -55,7 +55,7 @@ impl Row {
         }
     }
 
-    pub fn add(&mut self, question: Question, [answer, p99]: [f64; 2]) {
+    pub(crate) fn add(&mut self, question: Question, [answer, p99]: [f64; 2]) {
         match question {
             Question::Small => self.small_packets_per_s.push(answer),
             Question::Large => self.large_packets_per_s.push(answer),
@@ -96,7 +96,7 @@ fn cell(values: &[f64], unit: f64, digits: usize) -> String {
 }
 
 impl Report {
-    pub fn new(rounds: u32, load_before: String, rows: Vec<Row>) -> Self {
+    pub(crate) fn new(rounds: u32, load_before: String, rows: Vec<Row>) -> Self {
         let kernel =
             std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
         let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -109,7 +109,7 @@ impl Report {
         self.rows.iter().find(|row| row.name == name)
     }
 
-    pub fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let mut text = String::new();
         let [before, after] = &self.load;
         let _ = writeln!(
@@ -153,7 +153,7 @@ impl Report {
     }
 
     /// Each promise, and whether it was kept. Of what was not measured there is none.
-    pub fn promises(&self) -> Vec<(String, bool)> {
+    pub(crate) fn promises(&self) -> Vec<(String, bool)> {
         let mut promises = self.promises_beside_the_kernel();
         promises.extend(self.promises_at_the_bottleneck());
         promises
@@ -205,7 +205,7 @@ impl Report {
         promises
     }
 
-    pub fn record(&self, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn record(&self, path: &Path) -> Result<(), Failure> {
         Ok(std::fs::write(path, serde_json::to_string_pretty(self)? + "\n")?)
     }
 }
@@ -221,7 +221,7 @@ impl Row {
 }
 
 /// The load average over the last minute.
-pub fn load() -> String {
+pub(crate) fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or_default().to_owned()
 }

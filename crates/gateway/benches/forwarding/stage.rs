@@ -8,23 +8,23 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The source, where the kernel routes.
-pub const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+pub(crate) const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 /// The sink, where the kernel routes.
-pub const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
+pub(crate) const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
 /// A neighbour of the sink's that does not exist: what is sent there is counted at the sink and dropped.
-pub const NOBODY: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
+pub(crate) const NOBODY: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
-pub const NOBODYS_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
+pub(crate) const NOBODYS_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
 /// The processors, one for each part.
 #[derive(Clone, Copy, Debug)]
-pub enum Core {
+pub(crate) enum Core {
     Source = 1,
     Gateway = 2,
     Sink = 3,
 }
 
-pub struct Stage {
+pub(crate) struct Stage {
     pub bed: Bed,
     /// The Ethernet address of the gateway's left interface.
     pub gateway_mac: [u8; 6],
@@ -32,7 +32,7 @@ pub struct Stage {
 
 /// How traffic passes the gateway's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(crate) enum Way {
     /// The kernel routes it between two networks.
     Routed,
     /// We carry it between two ends of one network.
@@ -41,7 +41,7 @@ pub enum Way {
 
 impl Way {
     /// The addresses that source and sink have on this way.
-    pub fn addresses(self) -> (Ipv4Addr, Ipv4Addr) {
+    pub(crate) fn addresses(self) -> (Ipv4Addr, Ipv4Addr) {
         match self {
             Way::Routed => (ROUTED_SOURCE, ROUTED_SINK),
             Way::Bridged => (SOURCE_ADDRESS, SINK_ADDRESS),
@@ -50,7 +50,7 @@ impl Way {
 }
 
 impl Stage {
-    pub fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         let bed = Bed::new(1500)?;
         let (left, right) = (Side::Left.name(), Side::Right.name());
         run(&format!("ip address add 10.1.0.1/24 dev {left}"))?;
@@ -71,7 +71,7 @@ impl Stage {
     }
 
     /// Frames that have come to the sink.
-    pub fn frames_at_sink(&self) -> Result<u64, Failure> {
+    pub(crate) fn frames_at_sink(&self) -> Result<u64, Failure> {
         self.bed.enter(Place::Sink)?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
         let line = table
@@ -83,7 +83,7 @@ impl Stage {
 }
 
 /// Runs a command in this thread's network, and tells what it said when it fails.
-pub fn run(line: &str) -> Result<(), Failure> {
+pub(crate) fn run(line: &str) -> Result<(), Failure> {
     let output = Command::new("sh").args(["-c", line]).output()?;
     match output.status.success() {
         true => Ok(()),
@@ -93,7 +93,7 @@ pub fn run(line: &str) -> Result<(), Failure> {
 
 impl Core {
     /// The number of its processor. Of two the gateway has one, and source and sink share the other.
-    pub fn number(self) -> usize {
+    pub(crate) fn number(self) -> usize {
         // Of a thread that is pinned already the count would be one.
         static COUNT: OnceLock<usize> = OnceLock::new();
         let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -102,7 +102,7 @@ impl Core {
 }
 
 /// Keeps this thread on one processor.
-pub fn pin(core: Core) {
+pub(crate) fn pin(core: Core) {
     let mut set = CpuSet::new();
     set.set(core.number());
     // Where it is refused the numbers are noisier.

@@ -32,7 +32,7 @@ pub enum PrefixError {
 }
 
 /// The first and the last of a range of addresses, as numbers.
-pub type Ends<N> = (N, N);
+pub(super) type Ends<N> = (N, N);
 
 impl Prefix {
     /// The network of `address` with `bits` leading bits, the others zero.

@@ -144,14 +144,14 @@ pub(super) struct Making<'a> {
 
 impl Making<'_> {
     /// Where the discipline works.
-    pub fn site(&self) -> Site<'static> {
+    pub(super) fn site(&self) -> Site<'static> {
         let Shaping { rate, buffer, .. } = *self.shaping;
         let packet_bytes = self.shaping.packet_bytes(self.frame_bytes);
         Site { rate, buffer, packet_bytes, seed: self.seed, stream: self.way.name() }
     }
 
     /// Checks it without taking its memory.
-    pub fn check(&self) -> Result<(), BuildError> {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
             _ => catalogue::check(self.shaping.discipline, &self.parameters(), &self.site()),
@@ -159,7 +159,7 @@ impl Making<'_> {
     }
 
     /// Builds it.
-    pub fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
+    pub(super) fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
         match self.shaping.sharing {
             ClassSupport::Queues => Ok(Box::new(self.classful()?)),
             _ => catalogue::build(self.shaping.discipline, &self.parameters(), &self.site()),

@@ -25,7 +25,7 @@ pub(super) enum Origin {
 
 impl Texts<'_> {
     /// A refusal of the value at the dotted `path` of the configuration.
-    pub fn refuse(
+    pub(super) fn refuse(
         &self,
         path: &str,
         given: impl Display,
@@ -36,7 +36,7 @@ impl Texts<'_> {
     }
 
     /// A refusal of what a class says under `key`, such as `download.ceiling`.
-    pub fn refuse_of(
+    pub(super) fn refuse_of(
         &self,
         origin: Origin,
         key: &str,
@@ -56,7 +56,7 @@ impl Texts<'_> {
     }
 
     /// A name that is not known, where a class says `key`.
-    pub fn unknown(
+    pub(super) fn unknown(
         &self,
         origin: Origin,
         key: &str,
@@ -73,7 +73,7 @@ impl Texts<'_> {
     }
 
     /// How another place is called in a message: `line 7` or `class 2`.
-    pub fn called(&self, origin: Origin) -> String {
+    pub(super) fn called(&self, origin: Origin) -> String {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
             (Origin::Class(at), _) => format!("class {} of the configuration", at + 1),
@@ -82,7 +82,7 @@ impl Texts<'_> {
     }
 
     /// The row of an origin that is one.
-    pub fn row(&self, origin: Origin) -> Option<&Row> {
+    pub(super) fn row(&self, origin: Origin) -> Option<&Row> {
         match origin {
             Origin::Row(row) => self.sheet?.rows.get(row),
             _ => None,

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 /// The longest name of an interface: 15 bytes and a zero (`IFNAMSIZ` of Linux).
-pub const MOST_INTERFACE_BYTES: usize = 15;
+pub(super) const MOST_INTERFACE_BYTES: usize = 15;
 /// MTUs: the least that every IPv4 host takes (RFC 791), and the most that a length field tells.
 const MTUS: RangeInclusive<u32> = 576..=65_535;
 const MOST_NAME_BYTES: usize = 64;

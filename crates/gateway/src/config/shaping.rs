@@ -63,7 +63,7 @@ impl Shaping {
 }
 
 /// A full frame of Ethernet, without check sequence.
-pub const TYPICAL_FRAME: u32 = 1514;
+pub(super) const TYPICAL_FRAME: u32 = 1514;
 
 /// Checks one way.
 pub(super) fn check(

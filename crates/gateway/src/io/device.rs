@@ -36,7 +36,7 @@ fn socket() -> io::Result<OwnedFd> {
 
 impl DeviceLock {
     /// Takes the interface with the number `index`; `None` where another process has it.
-    pub fn take(index: u32) -> io::Result<Option<Self>> {
+    pub(crate) fn take(index: u32) -> io::Result<Option<Self>> {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
             Ok(()) => {

@@ -13,7 +13,7 @@ static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 pub(super) struct Heads([[u8; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2]);
 
 impl Heads {
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Heads([[0; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2])
     }
 }
@@ -40,7 +40,7 @@ pub(super) struct Message {
 
 impl Message {
     /// Counts its frames among those that the kernel refused with `error`.
-    pub fn refuse(&self, error: Errno, refused: &mut Refused) {
+    pub(super) fn refuse(&self, error: Errno, refused: &mut Refused) {
         let add = if error == Errno::MSGSIZE { Refused::add_too_long } else { Refused::add };
         (self.from..self.to).for_each(|place| add(refused, place));
     }
@@ -48,7 +48,7 @@ impl Message {
 
 impl<'a> Gathered<'a> {
     /// The messages of `frames`, of which there are at most [`MOST_FRAMES_AT_ONCE`].
-    pub fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
+    pub(super) fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
         let mut gathered = Gathered {
             vectors: [IoSlice::new(&[]); MOST_VECTORS],
             used: 0,
@@ -69,7 +69,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// All messages, each with its pieces.
-    pub fn messages(&self) -> impl ExactSizeIterator<Item = (&Message, &[IoSlice<'a>])> {
+    pub(super) fn messages(&self) -> impl ExactSizeIterator<Item = (&Message, &[IoSlice<'a>])> {
         let pieces = |message: &Message| &self.vectors[message.first_vector..message.last_vector];
         self.messages[..self.count].iter().map(move |message| (message, pieces(message)))
     }

@@ -62,18 +62,18 @@ impl Fate {
 
 impl Nftables {
     /// Opens one in the network namespace of this thread.
-    pub fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let protocol = Some(netlink::NETFILTER);
         Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
     }
 
     /// Does all of `batch`, or nothing of it.
-    pub fn commit(&self, batch: Batch) -> io::Result<()> {
+    pub(crate) fn commit(&self, batch: Batch) -> io::Result<()> {
         self.exchange(&batch.finish())
     }
 
     /// Is there a table of this name?
-    pub fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
+    pub(crate) fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
         let mut request = message(GET_TABLE, 0, family as u8, 0);
         request.text(TABLE_NAME, name);
         match self.exchange(&request.finish()) {
@@ -122,14 +122,14 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Changes to `table`.
-    pub fn of(family: Family, table: &str) -> Self {
+    pub(crate) fn of(family: Family, table: &str) -> Self {
         let bytes = message(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, 0, NFTABLES).finish();
         Batch { bytes, family, table: table.to_owned() }
     }
 
     /// Makes the table anew: what was in one of its name is gone.
     #[must_use]
-    pub fn renew(self, fate: Fate) -> Self {
+    pub(crate) fn renew(self, fate: Fate) -> Self {
         // What is to be deleted must be there.
         self.add_table(0).delete().add_table(fate.flags())
     }
@@ -140,13 +140,13 @@ impl Batch {
 
     /// Deletes the table with all in it.
     #[must_use]
-    pub fn delete(self) -> Self {
+    pub(crate) fn delete(self) -> Self {
         self.with(DELETE_TABLE, 0, TABLE_NAME, |_| {})
     }
 
     /// Hangs a chain into the way of packets.
     #[must_use]
-    pub fn chain(self, hook: Hook<'_>) -> Self {
+    pub(crate) fn chain(self, hook: Hook<'_>) -> Self {
         self.with(NEW_CHAIN, CREATE, CHAIN_TABLE, |request| {
             request.text(CHAIN_NAME, hook.chain);
             request.nested(CHAIN_HOOK, |request| {
@@ -162,7 +162,7 @@ impl Batch {
 
     /// Adds a rule to the end of a chain: its expressions, one after the other.
     #[must_use]
-    pub fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
+    pub(crate) fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
         self.with(NEW_RULE, libc::NLM_F_CREATE | libc::NLM_F_APPEND, RULE_TABLE, |request| {
             request.text(RULE_CHAIN, chain);
             request.nested(RULE_EXPRESSIONS, |request| {
@@ -326,24 +326,24 @@ const NF_ACCEPT: u32 = 1;
 
 /// Keys of [`Expression::Meta`].
 pub(crate) mod meta {
-    pub const MARK: u32 = 3;
-    pub const INPUT: u32 = 6;
-    pub const OUTPUT: u32 = 7;
-    pub const PACKET_TYPE: u32 = 19;
+    pub(crate) const MARK: u32 = 3;
+    pub(crate) const INPUT: u32 = 6;
+    pub(crate) const OUTPUT: u32 = 7;
+    pub(crate) const PACKET_TYPE: u32 = 19;
 }
 
 /// Results of [`Expression::RouteOfDestination`].
 pub(crate) mod route {
-    pub const OUTPUT: u32 = 2;
-    pub const KIND: u32 = 3;
+    pub(crate) const OUTPUT: u32 = 2;
+    pub(crate) const KIND: u32 = 3;
 }
 
 /// Numbers of hooks (`linux/netfilter.h`).
 pub(crate) mod hook {
-    pub const INET_FORWARD: u32 = 2;
-    pub const INET_POSTROUTING: u32 = 4;
-    pub const NETDEV_INGRESS: u32 = 0;
-    pub const NETDEV_EGRESS: u32 = 1;
+    pub(crate) const INET_FORWARD: u32 = 2;
+    pub(crate) const INET_POSTROUTING: u32 = 4;
+    pub(crate) const NETDEV_INGRESS: u32 = 0;
+    pub(crate) const NETDEV_EGRESS: u32 = 1;
 }
 
 #[cfg(test)]

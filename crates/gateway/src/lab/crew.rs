@@ -22,7 +22,7 @@ pub(super) struct Crew {
 
 impl Crew {
     /// Starts the helpers for `traffic`.
-    pub fn start(traffic: &Traffic) -> Result<Self, LabError> {
+    pub(super) fn start(traffic: &Traffic) -> Result<Self, LabError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let plan = serde_json::to_string(traffic).expect("a plan is plain data");
@@ -40,7 +40,7 @@ impl Crew {
     }
 
     /// The next report, if there is one. Never waits. That a helper failed is an error.
-    pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, LabError> {
+    pub(super) fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, LabError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
             Some(report) => Ok(Some(report)),
@@ -49,7 +49,7 @@ impl Crew {
     }
 
     /// Gives an order to all helpers.
-    pub fn order(&mut self, order: Order) -> Result<(), LabError> {
+    pub(super) fn order(&mut self, order: Order) -> Result<(), LabError> {
         let orders = self.orders.as_mut().expect("orders end with the crew");
         orders.write_all(order.to_line().as_bytes()).map_err(failed("talking to the lab's helpers"))
     }

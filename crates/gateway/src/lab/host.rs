@@ -22,7 +22,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Makes all three. This thread is at the gateway from now on.
-    pub fn new(mtu: u32) -> Result<Self, Trouble> {
+    pub(super) fn new(mtu: u32) -> Result<Self, Trouble> {
         let hosts = Hosts { source: Host::new()?, sink: Host::new()?, gateway: Host::new()? };
         hosts.gateway.join(GATEWAY[0], &hosts.source, mtu)?;
         hosts.gateway.join(GATEWAY[1], &hosts.sink, mtu)?;
@@ -45,7 +45,7 @@ impl Host {
     }
 
     /// Moves this thread to this host. Children started from now on are there too.
-    pub fn enter(&self) -> Result<(), Trouble> {
+    pub(super) fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()
     }
 

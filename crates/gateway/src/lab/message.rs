@@ -48,12 +48,12 @@ pub(super) enum Order {
 
 impl Order {
     /// As a line.
-    pub fn to_line(self) -> String {
+    pub(super) fn to_line(self) -> String {
         serde_json::to_string(&self).expect("an order is plain data") + "\n"
     }
 
     /// The next order from standard input; `None` when it is closed: the lab is over.
-    pub fn read_next() -> Option<Order> {
+    pub(super) fn read_next() -> Option<Order> {
         let mut line = String::new();
         let count = io::stdin().lock().read_line(&mut line).ok()?;
         (count > 0).then(|| serde_json::from_str(&line).ok()).flatten()

@@ -248,7 +248,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub fn untouched(index: u32) -> Self {
+    pub(crate) fn untouched(index: u32) -> Self {
         Link { index, flags: 0, changed: 0 }
     }
 }
@@ -257,7 +257,7 @@ impl Link {
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
-    pub fn new(kind: u16, flags: i32) -> Self {
+    pub(crate) fn new(kind: u16, flags: i32) -> Self {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -266,29 +266,29 @@ impl Request {
     }
 
     /// Bytes of a fixed part.
-    pub fn raw(&mut self, bytes: &[u8]) {
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
     /// struct ifinfomsg: family and type (any), index, flags, and which flags change.
-    pub fn link(&mut self, link: Link) {
+    pub(crate) fn link(&mut self, link: Link) {
         self.raw(&[0; 4]);
         self.raw(&link.index.to_ne_bytes());
         self.raw(&link.flags.to_ne_bytes());
         self.raw(&link.changed.to_ne_bytes());
     }
 
-    pub fn number(&mut self, kind: u16, value: u32) {
+    pub(crate) fn number(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_ne_bytes());
     }
 
     /// As netfilter wants its numbers: the highest byte first.
-    pub fn number_be(&mut self, kind: u16, value: u32) {
+    pub(crate) fn number_be(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_be_bytes());
     }
 
     /// With the zero at its end that the kernel wants.
-    pub fn text(&mut self, kind: u16, text: &str) {
+    pub(crate) fn text(&mut self, kind: u16, text: &str) {
         self.nested(kind, |request| {
             request.raw(text.as_bytes());
             request.raw(&[0]);
@@ -302,11 +302,11 @@ impl Request {
         }
     }
 
-    pub fn attribute(&mut self, kind: u16, value: &[u8]) {
+    pub(crate) fn attribute(&mut self, kind: u16, value: &[u8]) {
         self.nested(kind, |request| request.raw(value));
     }
 
-    pub fn nested(&mut self, kind: u16, inside: impl FnOnce(&mut Self)) {
+    pub(crate) fn nested(&mut self, kind: u16, inside: impl FnOnce(&mut Self)) {
         let start = self.0.len();
         self.raw(&[0; 2]);
         self.raw(&kind.to_ne_bytes());
@@ -316,7 +316,7 @@ impl Request {
         self.0.resize(self.0.len().next_multiple_of(4), 0);
     }
 
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         let len = self.0.len() as u32;
         self.0[..4].copy_from_slice(&len.to_ne_bytes());
         self.0

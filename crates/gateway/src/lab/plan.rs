@@ -165,7 +165,7 @@ impl Contest {
 
 impl Traffic {
     /// When packet number `packet` of the UDP flow is due, after the flow's start; rounded down to a nanosecond.
-    pub fn udp_offset(&self, packet: u64) -> Duration {
+    pub(super) fn udp_offset(&self, packet: u64) -> Duration {
         let bits = u128::from(packet) * u128::from(self.udp_payload_bytes + UDP_HEADERS) * 8;
         Duration::from_ns((bits * 1_000_000_000 / u128::from(self.udp_bps)) as u64)
     }

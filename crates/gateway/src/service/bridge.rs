@@ -20,7 +20,7 @@ fn name_for(inside: u32) -> String {
 impl Bridge {
     /// Joins the interfaces with these numbers. It forwards at once: no spanning tree, no waiting, no learning of groups, and no address of
     /// its own. Where it cannot be completed, nothing is left.
-    pub fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
+    pub(super) fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open_plain().map_err(fail("opening a netlink socket"))?;
         let name = name_for(inside);
@@ -44,13 +44,13 @@ impl Bridge {
     }
 
     /// The bridge of ours that a guard left behind that was killed.
-    pub fn left_behind(inside: u32) -> io::Result<Option<Self>> {
+    pub(super) fn left_behind(inside: u32) -> io::Result<Option<Self>> {
         let name = name_for(inside);
         Ok(index_of(&name)?.map(|index| Bridge { index, name }))
     }
 
     /// Removes it: the interfaces are what they were.
-    pub fn remove(&self) -> io::Result<()> {
+    pub(super) fn remove(&self) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(self.index));
         Netlink::open_plain()?.ask(request)

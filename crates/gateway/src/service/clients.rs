@@ -66,7 +66,7 @@ pub(super) enum Reply {
 impl Clients {
     /// Those whose streams are to be waited for, and for what. The others are not listened to: the end of one that has said its last would
     /// be heard again and again.
-    pub fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+    pub(super) fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, client.wants_input());
@@ -77,17 +77,17 @@ impl Clients {
     }
 
     /// When the next snapshot is due.
-    pub fn next_due(&self) -> Option<Time> {
+    pub(super) fn next_due(&self) -> Option<Time> {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
 
     /// Can a request be answered now?
-    pub fn has_work(&self) -> bool {
+    pub(super) fn has_work(&self) -> bool {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
     /// Lets in who waits at `listener`, a few at a time.
-    pub fn accept(&mut self, listener: &UnixListener, now: Time) {
+    pub(super) fn accept(&mut self, listener: &UnixListener, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
             let Ok((stream, _)) = listener.accept() else { return };
             if stream.set_nonblocking(true).is_err() {
@@ -118,7 +118,7 @@ impl Clients {
     }
 
     /// Reads what came, answers **one** request by `answer`, gives watchers what is due by `snapshot`, and lets go who is done.
-    pub fn serve(
+    pub(super) fn serve(
         &mut self,
         now: Time,
         answer: &mut dyn FnMut(Request) -> Reply,
@@ -135,7 +135,7 @@ impl Clients {
     }
 
     /// Writes what can be written at once, for the last time.
-    pub fn flush(&mut self, now: Time) {
+    pub(super) fn flush(&mut self, now: Time) {
         self.0.iter_mut().for_each(|client| client.write(now));
     }
 

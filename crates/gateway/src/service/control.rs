@@ -26,7 +26,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// From now on SIGTERM and SIGINT end the gateway, and SIGHUP has it read its configuration again.
-    pub fn catch() -> std::io::Result<Self> {
+    pub(super) fn catch() -> std::io::Result<Self> {
         let [ends, reloads] = [
             catch(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?,
             catch(&[signal_hook::consts::SIGHUP])?,
@@ -46,7 +46,7 @@ fn catch(signals: &[i32]) -> std::io::Result<UnixStream> {
 
 impl Signals {
     /// Has one come that ends the gateway?
-    pub fn has_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         has_come(&self.ends)
     }
 }
@@ -78,7 +78,7 @@ const ALIVE: Duration = Duration::from_ms(500);
 
 impl Control<'_> {
     /// Runs until a signal, `stop`, or the end of the thread that forwards. Given back is who is connected.
-    pub fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
+    pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
         let mut troubles = Troubles::default();
@@ -113,7 +113,7 @@ impl Control<'_> {
     }
 
     /// Answers until the thread that forwards has ended too: while what waits is leaving, nothing is changed any more.
-    pub fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
+    pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
             let is_last = is_over();
             let now = clock::now();

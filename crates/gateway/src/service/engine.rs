@@ -86,7 +86,7 @@ const LOOK: Duration = Duration::from_ms(10);
 
 impl Engine {
     /// Is asked by the driver, between two packets.
-    pub fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
+    pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         if self.common.borrow().heart.as_ref().is_some_and(super::heart::Heart::is_alone) {
             self.shared.is_guard_gone.store(true, Ordering::Relaxed);

@@ -30,12 +30,12 @@ pub(super) struct Heart {
 
 impl Heart {
     /// Beats to a guard that waits for `watchdog`, from `now` on. Both pipes must not block.
-    pub fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
+    pub(super) fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
         Heart { to_guard, from_guard, watchdog, beat: now, is_resuming: false, is_alone: false }
     }
 
     /// The thread that forwards is alive at `now`. Asked before anything is taken in; may it be?
-    pub fn may_forward(&mut self, now: Time) -> bool {
+    pub(super) fn may_forward(&mut self, now: Time) -> bool {
         let silence = now.since(self.beat);
         if self.is_alone {
             return true;
@@ -55,12 +55,12 @@ impl Heart {
     }
 
     /// Has the guard gone?
-    pub fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.is_alone
     }
 
     /// Tells the guard that the end is meant.
-    pub fn say_goodbye(&mut self) {
+    pub(super) fn say_goodbye(&mut self) {
         self.say(GOODBYE);
     }
 

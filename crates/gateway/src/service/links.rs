@@ -25,18 +25,18 @@ pub(super) struct LinkView {
 
 impl LinkView {
     /// Does it carry frames?
-    pub fn is_up(&self) -> bool {
+    pub(super) fn is_up(&self) -> bool {
         self.is_up.load(Ordering::Relaxed)
     }
 
     /// How often it went from carrying frames to not.
-    pub fn outages(&self) -> u64 {
+    pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
 
     /// One that carries frames, and is watched by nobody.
     #[cfg(test)]
-    pub fn up() -> Arc<Self> {
+    pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
     }
 }
@@ -183,7 +183,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
     /// Begins to listen for changes of the interfaces called so.
-    pub fn open(names: [&str; 2]) -> Result<Self, ServiceError> {
+    pub(super) fn open(names: [&str; 2]) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
         // First, so that nothing is missed in between.
         let socket = link::listen().map_err(fail)?;
@@ -192,12 +192,12 @@ impl Links {
     }
 
     /// What is known of each, from now on.
-    pub fn views(&self) -> [Arc<LinkView>; 2] {
+    pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
         [&self.watched[0], &self.watched[1]].map(|watched| watched.view.clone())
     }
 
     /// Listens on a thread of its own until `is_over`. Nobody waits for it: it ends with the process, or a moment after.
-    pub fn watch(mut self, is_over: Arc<AtomicBool>) -> Result<(), ServiceError> {
+    pub(super) fn watch(mut self, is_over: Arc<AtomicBool>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;
             self.watched.iter_mut().for_each(|watched| watched.tell(clock::now()));

@@ -15,7 +15,7 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Opens what telemetry reads of this process, and binds the address of `config`, if it has one.
-    pub fn bind(config: &Config) -> Result<Option<Self>, ServiceError> {
+    pub(super) fn bind(config: &Config) -> Result<Option<Self>, ServiceError> {
         process::open();
         let telemetry = &config.spec().telemetry;
         let Some(address) = &telemetry.metrics else { return Ok(None) };
@@ -27,7 +27,7 @@ impl Metrics {
     }
 
     /// Answers from a thread of its own, with the rights that this thread has now, until `stop`.
-    pub fn serve(self, board: Arc<Board>, stop: Arc<AtomicBool>) -> Result<(), ServiceError> {
+    pub(super) fn serve(self, board: Arc<Board>, stop: Arc<AtomicBool>) -> Result<(), ServiceError> {
         // It ends with the process, or a moment after `stop`: nobody waits for it.
         serve_metrics(self.listener, self.readers, board, stop)?;
         Ok(())

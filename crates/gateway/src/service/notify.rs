@@ -9,7 +9,7 @@ pub(super) struct Notifier(Option<(UnixDatagram, SocketAddr)>);
 
 impl Notifier {
     /// To the socket that the environment names.
-    pub fn from_environment() -> Self {
+    pub(super) fn from_environment() -> Self {
         Notifier(std::env::var("NOTIFY_SOCKET").ok().and_then(|name| Self::open(&name)))
     }
 
@@ -24,23 +24,23 @@ impl Notifier {
     }
 
     /// Packets are being forwarded.
-    pub fn ready(&self, status: &str) {
+    pub(super) fn ready(&self, status: &str) {
         self.say(&format!("READY=1\nSTATUS={status}"));
     }
 
     /// A new configuration is being read.
-    pub fn reloading(&self) {
+    pub(super) fn reloading(&self) {
         let now_us = crate::clock::now().ns() / 1000;
         self.say(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"));
     }
 
     /// The process is about to end.
-    pub fn stopping(&self) {
+    pub(super) fn stopping(&self) {
         self.say("STOPPING=1");
     }
 
     /// The datapath is alive.
-    pub fn alive(&self) {
+    pub(super) fn alive(&self) {
         self.say("WATCHDOG=1");
     }
 

@@ -76,7 +76,7 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 impl NameLock {
     /// Locks the name of the gateway of `spec` in the folder of locks, or says who has it. What is made there belongs to `user`, as whom the
     /// process goes on.
-    pub fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
+    pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;
         user.map_or(Ok(()), |user| give_folder(&folder, user))?;
@@ -156,7 +156,7 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Listens at `path`. A socket at which nobody answers is replaced, and nothing else.
-    pub fn bind(path: &Path) -> Result<Self, ServiceError> {
+    pub(super) fn bind(path: &Path) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("listening at {}", path.display()), error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             make_folder(folder)?;

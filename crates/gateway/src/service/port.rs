@@ -55,7 +55,7 @@ const LOOK: Duration = Duration::from_ms(100);
 impl<P: Port> LivePort<P> {
     /// A port on the interface `name`, which is open and of which `link` tells; another is opened by `open` when the interface is gone,
     /// for as long as `patience` says.
-    pub fn new(
+    pub(super) fn new(
         name: &str,
         port: P,
         open: Open<P>,
@@ -88,7 +88,7 @@ impl<P: Port> LivePort<P> {
     }
 
     /// What is known of it, for who watches on the same thread.
-    pub fn state(&self) -> Rc<Cell<PortState>> {
+    pub(super) fn state(&self) -> Rc<Cell<PortState>> {
         self.state.clone()
     }
 

@@ -36,7 +36,7 @@ const ANSWER: StdDuration = StdDuration::from_secs(10);
 impl Present {
     /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why. What is
     /// looked for under one of the names `files` is read from what was `handed` over, open.
-    pub fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
+    pub(super) fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         let start = crate::clock::now();
         let mut read = |path: &Path, most, wanted| {
             let place = files.iter().position(|file| file == path);
@@ -76,7 +76,7 @@ impl Present {
     }
 
     /// Gives the class `name` another weight, and tells the one that it had.
-    pub fn weigh(&mut self, name: &str, weight: f64) -> Result<f64, String> {
+    pub(super) fn weigh(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
             let names = book.iter().map(|(_, class)| class.name.as_str());

@@ -162,7 +162,7 @@ impl Kind {
 }
 
 /// What is asked of descriptors: an interface's number, name, flags and MTU, a TUN device made again, and whether a socket waits.
-#[allow(clippy::unnecessary_cast)] // their type is another with musl
+#[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
     libc::SIOCGIFNAME as u64,

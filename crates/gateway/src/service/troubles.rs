@@ -10,7 +10,7 @@ pub(super) struct Troubles {
 
 impl Troubles {
     /// Looks at what was `lost` so far, in the order of [`Loss::ALL`], and gives `say` a line for each kind that is new.
-    pub fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
+    pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
         for ((loss, count), told) in Loss::ALL.into_iter().zip(lost).zip(&mut self.told) {
             if count == 0 || *told {
                 continue;

@@ -53,7 +53,7 @@ pub(super) struct WayTick {
 }
 
 impl Tick {
-    pub fn new(now: Time) -> Self {
+    pub(super) fn new(now: Time) -> Self {
         let way = || WayTick { gauges: Vec::with_capacity(MOST_GAUGES), ..WayTick::default() };
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO }
     }
@@ -74,7 +74,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub fn new(about: About, start: Time) -> Self {
+    pub(super) fn new(about: About, start: Time) -> Self {
         Store {
             weights: Arc::new(weights(&about)),
             kept: kept(&about),
@@ -226,7 +226,7 @@ impl Board {
 }
 
 /// The most classes in a snapshot that is not asked for all.
-pub const CLASSES_TOLD: usize = 32;
+pub(super) const CLASSES_TOLD: usize = 32;
 
 fn way_snapshot(
     way: Way,

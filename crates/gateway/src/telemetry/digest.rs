@@ -65,7 +65,7 @@ impl Rates {
 
 impl Digest {
     /// What can be told of `way` by the copies in `kept`.
-    pub fn of(about: &About, weights: &[f64], way: Way, kept: &Kept) -> Self {
+    pub(super) fn of(about: &About, weights: &[f64], way: Way, kept: &Kept) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
             active_flows: 0,
@@ -142,7 +142,7 @@ impl Digest {
     }
 
     /// The classes, all by number, or the `most` busiest by what they got.
-    pub fn classes(&self, about: &About, weights: &[f64], most: Option<usize>) -> Vec<ClassSnapshot> {
+    pub(super) fn classes(&self, about: &About, weights: &[f64], most: Option<usize>) -> Vec<ClassSnapshot> {
         // After a start or a reload nothing is known until the first copy is there: no zeros, for counters never go back.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(most) = most.filter(|most| *most < numbers.len()) {

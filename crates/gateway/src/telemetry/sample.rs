@@ -41,7 +41,7 @@ impl Counts {
     }
 
     /// What came since `before`; all of it where the counters began anew.
-    pub fn since(&self, before: &Counts) -> Counts {
+    pub(super) fn since(&self, before: &Counts) -> Counts {
         Counts {
             bytes_in: self.bytes_in.checked_sub(before.bytes_in).unwrap_or(self.bytes_in),
             bytes_out: self.bytes_out.checked_sub(before.bytes_out).unwrap_or(self.bytes_out),
@@ -84,12 +84,12 @@ impl Sample {
     }
 
     /// When the flow at `place` was copied.
-    pub fn flow_time(&self, place: usize) -> Time {
+    pub(super) fn flow_time(&self, place: usize) -> Time {
         self.flow_times[place / FLOWS_AT_ONCE]
     }
 
     /// When the class `place` was copied.
-    pub fn class_time(&self, place: usize) -> Time {
+    pub(super) fn class_time(&self, place: usize) -> Time {
         self.class_times[place / CLASSES_AT_ONCE]
     }
 }
@@ -105,12 +105,12 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// The first copy begins at `start`.
-    pub fn new(flows: usize, classes: usize, start: Time) -> Self {
+    pub(super) fn new(flows: usize, classes: usize, start: Time) -> Self {
         Sampler { sample: Sample::new(flows, classes), begins_at: start, of: None }
     }
 
     /// Copies the next piece. A whole copy waits for its taker, at each interval.
-    pub fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts) {
+    pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts) {
         let (all, opened) = accounts.all();
         let counts = classes.all();
         let sample = &mut self.sample;
@@ -144,7 +144,7 @@ impl Sampler {
     }
 
     /// Gives a whole copy to `kept`, whose oldest is used for the next. False when there is none.
-    pub fn give(&mut self, kept: &mut Kept) -> bool {
+    pub(super) fn give(&mut self, kept: &mut Kept) -> bool {
         let is_whole = self.is_whole();
         if is_whole {
             self.sample = kept.push(std::mem::take(&mut self.sample));
@@ -169,7 +169,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Room for copies of so many, taken now.
-    pub fn new(flows: usize, classes: usize) -> Self {
+    pub(super) fn new(flows: usize, classes: usize) -> Self {
         let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
         Kept { copies: VecDeque::with_capacity(KEPT + 1), spare }
     }
@@ -184,12 +184,12 @@ impl Kept {
     }
 
     /// The newest copy and the oldest, once there are two.
-    pub fn ends(&self) -> Option<(&Sample, &Sample)> {
+    pub(super) fn ends(&self) -> Option<(&Sample, &Sample)> {
         (self.copies.len() > 1).then(|| self.copies.front().zip(self.copies.back())).flatten()
     }
 
     /// The newest copy.
-    pub fn newest(&self) -> Option<&Sample> {
+    pub(super) fn newest(&self) -> Option<&Sample> {
         self.copies.front()
     }
 }

@@ -68,7 +68,7 @@ pub struct Tolerance {
 
 /// What chance may do: so many standard errors of the difference of two means. With 6 runs on each side, beyond them once in
 /// 400 comparisons (Student's t with 10 degrees of freedom).
-pub const DEVIATIONS: f64 = 4.0;
+pub(super) const DEVIATIONS: f64 = 4.0;
 
 /// One figure on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]

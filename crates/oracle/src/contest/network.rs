@@ -18,7 +18,7 @@ use std::net::Ipv4Addr;
 
 /// The namespaces of a contest.
 #[derive(Debug)]
-pub struct Namespaces {
+pub(super) struct Namespaces {
     /// The senders', one for each class.
     pub senders: Vec<Namespace>,
     /// The router's.
@@ -29,15 +29,15 @@ pub struct Namespaces {
 
 /// A network namespace.
 #[derive(Debug)]
-pub struct Namespace {
+pub(super) struct Namespace {
     name: String,
     file: OwnedFd,
 }
 
 /// The address of the receivers.
-pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 /// The receivers' interface.
-pub const ARRIVALS: &str = "arrivals";
+pub(super) const ARRIVALS: &str = "arrivals";
 /// The router's interface to the receivers, whose discipline is under test.
 const BOTTLENECK: &str = "bottleneck";
 /// The interface of senders.
@@ -46,12 +46,12 @@ const SENDERS: &str = "senders";
 const WINDOW: &str = "4096 4000000 8000000";
 
 /// The router's interface to the senders of `class`.
-pub fn from_senders(class: usize) -> String {
+pub(super) fn from_senders(class: usize) -> String {
     format!("from{class}")
 }
 
 /// The address of the senders of `class`.
-pub fn sender(class: usize) -> Ipv4Addr {
+pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
@@ -64,7 +64,7 @@ impl Namespace {
     }
 
     /// The one in which this thread is.
-    pub fn own() -> Fallible<Namespace> {
+    pub(super) fn own() -> Fallible<Namespace> {
         Namespace::open("own", "/proc/thread-self/ns/net")
     }
 
@@ -74,7 +74,7 @@ impl Namespace {
     }
 
     /// Moves this thread into it. What is opened from here on belongs there.
-    pub fn enter(&self) -> Fallible<()> {
+    pub(super) fn enter(&self) -> Fallible<()> {
         Ok(move_into_link_name_space(self.file.as_fd(), Some(LinkNameSpaceType::Network))?)
     }
 
@@ -90,7 +90,7 @@ impl Namespace {
 }
 
 /// Builds the network of `contest`.
-pub fn build(contest: &Contest) -> Fallible<Namespaces> {
+pub(super) fn build(contest: &Contest) -> Fallible<Namespaces> {
     let router = Namespace::new("router")?;
     let receiver = Namespace::new("receiver")?;
     let senders: Vec<Namespace> = (0..contest.classes.len())
@@ -154,7 +154,7 @@ fn join(
 }
 
 /// Takes the network down.
-pub fn remove(network: &Namespaces) -> Fallible<()> {
+pub(super) fn remove(network: &Namespaces) -> Fallible<()> {
     for namespace in network.senders.iter().chain([&network.router, &network.receiver]) {
         command("ip", &format!("netns del {}", namespace.name))?;
     }

@@ -51,7 +51,7 @@ pub fn simulate(contest: &Contest, seed: u64) -> Result<Tally, String> {
 }
 
 /// Our discipline of `contest`, drawing under `seed`; or why it cannot be built.
-pub fn discipline(contest: &Contest, seed: u64) -> Result<Box<dyn Discipline>, String> {
+pub(super) fn discipline(contest: &Contest, seed: u64) -> Result<Box<dyn Discipline>, String> {
     let parameters: Parameters = toml::from_str(contest.parameters).map_err(|error| error.to_string())?;
     let site = Site {
         rate: RATE,

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// Headers of a UDP packet, Ethernet's 14 included.
-pub const UDP_HEADER_BYTES: u32 = 14 + 20 + 8;
+pub(super) const UDP_HEADER_BYTES: u32 = 14 + 20 + 8;
 /// The source port of flow 0; the others follow.
 const FIRST_PORT: u16 = 10_001;
 /// The port to which class 0 sends; the others follow.
@@ -33,7 +33,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
 /// Holds `contest` in `network`; its flows start at `starts`.
-pub fn contest(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Tally> {
+pub(super) fn contest(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Tally> {
     let mut hall = Hall::open(contest, network, starts)?;
     let mut alarm = Alarm::new()?;
     while !hall.is_over() {

@@ -91,7 +91,7 @@ fn watched(seed: u64) -> Watched {
 }
 
 /// Both series of the table: theory and ours.
-pub fn make(seed: u64) -> Made {
+pub(super) fn make(seed: u64) -> Made {
     let seen = watched(seed);
     let mut made = Made::default();
     let (b, s, n) = (f64::from(SAMPLES), f64::from(SET_SIZE), FLOWS as f64);

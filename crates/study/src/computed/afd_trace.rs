@@ -147,7 +147,7 @@ impl Found {
 }
 
 /// The distributions, and what the shadow buffer makes of them.
-pub fn make(seed: u64) -> Made {
+pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for (name, law) in LAWS {
         let packets = trace(law, &mut Seed(seed).stream(&format!("afd-fig1 {name}")));

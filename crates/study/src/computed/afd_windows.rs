@@ -91,7 +91,7 @@ fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
 }
 
 /// The table. It does not depend on the seed.
-pub fn make(_: u64) -> Made {
+pub(super) fn make(_: u64) -> Made {
     let mut made = Made::default();
     let folder = library::embedded().into_iter().find(|folder| folder.name == "2003-pan-afd");
     let text = folder.and_then(|folder| folder.files.get("mixed.toml").cloned()).unwrap_or_default();

@@ -31,7 +31,7 @@ const RATES: &str = "rates, packets/s";
 const ESTIMATE: &str = "estimate of n, and M: 1 is balance";
 
 /// The exhibit under `seed`, which draws the rates at the start.
-pub fn make(seed: u64) -> Made {
+pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for sessions in SESSIONS {
         let mut rng = Seed(seed).stream(&format!("rqm-fluid-{sessions}"));

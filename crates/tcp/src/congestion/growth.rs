@@ -21,7 +21,7 @@ pub(super) enum Arithmetic {
 
 impl Arithmetic {
     /// The value as it is counted.
-    pub fn counted(self, value: f64) -> f64 {
+    pub(super) fn counted(self, value: f64) -> f64 {
         if self == Arithmetic::Whole { value.floor() } else { value }
     }
 }

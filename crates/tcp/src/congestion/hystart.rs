@@ -37,7 +37,7 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// In slow start, with nothing measured.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let none = Duration::MAX;
         HyStart {
             previous: none,
@@ -50,7 +50,7 @@ impl HyStart {
     }
 
     /// Takes an acknowledgement in, and tells by how many segments it lets the window grow.
-    pub fn acked(&mut self, acked: &Acked) -> f64 {
+    pub(super) fn acked(&mut self, acked: &Acked) -> f64 {
         let segments = f64::from(acked.growth.min(MOST_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
         if acked.ends_round {
@@ -63,7 +63,7 @@ impl HyStart {
     }
 
     /// Has conservative slow start lasted its rounds? Then congestion avoidance begins.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.conservative_rounds >= CSS_ROUNDS
     }
 

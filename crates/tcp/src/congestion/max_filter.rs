@@ -13,7 +13,7 @@ pub(super) struct MaxFilter {
 
 impl MaxFilter {
     /// Takes in a `value` of the round numbered `round`, which never goes back.
-    pub fn take(&mut self, value: f64, round: u32) {
+    pub(super) fn take(&mut self, value: f64, round: u32) {
         let passed = round.wrapping_sub(self.taken_in).min(WINDOW as u32);
         for back in 0..passed {
             self.best[round.wrapping_sub(back) as usize % WINDOW] = 0.0;
@@ -23,7 +23,7 @@ impl MaxFilter {
     }
 
     /// The greatest; zero where there is none.
-    pub fn max(&self) -> f64 {
+    pub(super) fn max(&self) -> f64 {
         self.best.iter().fold(0.0, |max, &value| max.max(value))
     }
 }

@@ -10,14 +10,14 @@ pub(super) struct SmoothedRtt {
 
 impl SmoothedRtt {
     /// Takes a measurement in, where there is one.
-    pub fn take(&mut self, rtt: Option<Duration>) {
+    pub(super) fn take(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         // RFC 6298, equations (2.2) and (2.3).
         self.secs = if self.secs > 0.0 { self.secs + (rtt.secs() - self.secs) / 8.0 } else { rtt.secs() };
     }
 
     /// Seconds; zero before the first measurement.
-    pub fn secs(&self) -> f64 {
+    pub(super) fn secs(&self) -> f64 {
         self.secs
     }
 }
@@ -31,12 +31,12 @@ pub(super) struct Flight {
 
 impl Flight {
     /// With `left` segments in flight now.
-    pub fn of(left: u32) -> Self {
+    pub(super) fn of(left: u32) -> Self {
         Flight { left }
     }
 
     /// Were all of them acknowledged before the acknowledgement of `newly` more, which is taken in?
-    pub fn is_over_before(&mut self, newly: u32) -> bool {
+    pub(super) fn is_over_before(&mut self, newly: u32) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(newly);
         is_over

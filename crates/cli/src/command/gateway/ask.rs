@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// Asks the gateway that `whom` names. What it refuses, and that none answers, is the user's to mend.
-pub fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
+pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
     let socket = match &whom.socket {
         Some(socket) => socket.clone(),
         None => socket_of(&whom.config)?,
@@ -28,7 +28,7 @@ pub fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
 }
 
 /// Nobody answers, for all commands alike.
-pub fn silent(why: impl Display) -> Failure {
+pub(super) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
         "is the gateway running? `fairwire gateway run CONFIG` starts it, and only who owns it may ask",
@@ -36,7 +36,7 @@ pub fn silent(why: impl Display) -> Failure {
 }
 
 /// Has the configuration read again. Who asks may read files that the gateway's process may not: they are handed over, open.
-pub fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
+pub(super) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(&whom.config).into_iter().map(absolute);
@@ -50,7 +50,7 @@ pub fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
 }
 
 /// Has the capture written to a file of who asks.
-pub fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
+pub(super) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
     let failed = |error: io::Error| {
         Failure::user(
@@ -71,7 +71,7 @@ pub fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
 }
 
 /// Asks, and prints the answer.
-pub fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
+pub(super) fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
     print(&answer(whom, request)?)
 }
 

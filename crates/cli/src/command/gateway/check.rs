@@ -17,7 +17,7 @@ const MOST_CLASSES: usize = 20;
 const FRAME_BYTES: u32 = 1518;
 
 /// Tells what a configuration would do.
-pub fn check(args: &CheckArgs) -> Result<Ending, Failure> {
+pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     let config = Config::load(&args.config)?;
     let mut explanation = config.explain();
     if !args.offline {

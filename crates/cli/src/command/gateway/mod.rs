@@ -11,7 +11,7 @@ use crate::failure::{Ending, Failure};
 use fairwire_gateway::control::protocol::Request;
 
 /// Does what is asked.
-pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
+pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
         GatewayCommand::Check(args) => check::check(&args),
         GatewayCommand::Run { config, wait, no_seccomp } => run::run(&config, wait, no_seccomp),
@@ -26,6 +26,6 @@ pub fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
 }
 
 /// Watches over a gateway.
-pub fn guard(charge: &str) -> Ending {
+pub(crate) fn guard(charge: &str) -> Ending {
     Ending::Agent(fairwire_gateway::service::guard_main(charge) as u8)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where an interface is not there yet.
-pub fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
+pub(super) fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
     let config = Config::load(path)?;
     // The folder may be another when it is read again.

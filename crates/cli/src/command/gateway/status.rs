@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Prints what the gateway does.
-pub fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
+pub(super) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
     let Answer::Snapshot(snapshot) = answer(whom, &Request::Status { classes })? else {
         return Err(Failure::Ours("the gateway answered something else than its status".into()));
     };

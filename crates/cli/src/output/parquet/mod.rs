@@ -18,7 +18,7 @@ const RLE: i32 = 3;
 
 /// The values of one column in a group of rows.
 #[derive(Clone, Debug)]
-pub enum Column<'a> {
+pub(super) enum Column<'a> {
     Text(Vec<&'a str>),
     Count(Vec<u64>),
     Real(Vec<f64>),
@@ -29,7 +29,7 @@ pub enum Column<'a> {
 
 /// Writes a table, group by group.
 #[derive(Debug)]
-pub struct Writer<W> {
+pub(super) struct Writer<W> {
     out: W,
     names: &'static [&'static str],
     at: u64,
@@ -67,14 +67,14 @@ enum Physical {
 
 impl<W: Write> Writer<W> {
     /// Begins a table in `out` with columns of these names.
-    pub fn begin(mut out: W, names: &'static [&'static str]) -> io::Result<Self> {
+    pub(super) fn begin(mut out: W, names: &'static [&'static str]) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(Writer { out, names, at: MAGIC.len() as u64, groups: Vec::new() })
     }
 
     /// Writes a group of rows: a column for each name, all of one length and, from group to group, of one kind. At most as many rows as
     /// make a page of 2 GB in no column.
-    pub fn group(&mut self, columns: &[Column<'_>]) -> io::Result<()> {
+    pub(super) fn group(&mut self, columns: &[Column<'_>]) -> io::Result<()> {
         assert_eq!(columns.len(), self.names.len(), "each name has its column");
         let rows = columns.first().map_or(0, Column::len);
         assert!(columns.iter().all(|column| column.len() == rows), "all columns have the same rows");
@@ -91,7 +91,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the table with what tells where everything is. Without a group there is nothing that tells of the columns: write an empty one.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(super) fn finish(mut self) -> io::Result<W> {
         let mut footer = Vec::new();
         Struct::write(&mut footer, |file| self.footer(file));
         let length = u32::try_from(footer.len()).map_err(|_| io::Error::other("too many groups of rows"))?;

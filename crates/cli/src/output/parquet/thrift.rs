@@ -18,14 +18,14 @@ enum Kind {
 
 /// A struct that is being written: fields go in the order of their numbers.
 #[derive(Debug)]
-pub struct Struct<'a> {
+pub(super) struct Struct<'a> {
     out: &'a mut Vec<u8>,
     last: u8,
 }
 
 impl<'a> Struct<'a> {
     /// Appends to `out` the struct that `fill` writes.
-    pub fn write(out: &'a mut Vec<u8>, fill: impl FnOnce(&mut Struct<'_>)) {
+    pub(super) fn write(out: &'a mut Vec<u8>, fill: impl FnOnce(&mut Struct<'_>)) {
         let mut made = Struct { out, last: 0 };
         fill(&mut made);
         made.out.push(0);
@@ -38,44 +38,44 @@ impl<'a> Struct<'a> {
         self.last = number;
     }
 
-    pub fn byte(&mut self, number: u8, value: u8) {
+    pub(super) fn byte(&mut self, number: u8, value: u8) {
         self.field(number, Kind::Byte);
         self.out.push(value);
     }
 
-    pub fn truth(&mut self, number: u8, value: bool) {
+    pub(super) fn truth(&mut self, number: u8, value: bool) {
         self.field(number, if value { Kind::True } else { Kind::False });
     }
 
-    pub fn i32(&mut self, number: u8, value: i32) {
+    pub(super) fn i32(&mut self, number: u8, value: i32) {
         self.field(number, Kind::I32);
         signed(self.out, value.into());
     }
 
-    pub fn i64(&mut self, number: u8, value: i64) {
+    pub(super) fn i64(&mut self, number: u8, value: i64) {
         self.field(number, Kind::I64);
         signed(self.out, value);
     }
 
-    pub fn text(&mut self, number: u8, value: &str) {
+    pub(super) fn text(&mut self, number: u8, value: &str) {
         self.field(number, Kind::Binary);
         binary(self.out, value);
     }
 
-    pub fn inner(&mut self, number: u8, fill: impl FnOnce(&mut Struct<'_>)) {
+    pub(super) fn inner(&mut self, number: u8, fill: impl FnOnce(&mut Struct<'_>)) {
         self.field(number, Kind::Struct);
         Struct::write(self.out, fill);
     }
 
-    pub fn i32s(&mut self, number: u8, values: &[i32]) {
+    pub(super) fn i32s(&mut self, number: u8, values: &[i32]) {
         self.list(number, Kind::I32, values, |out, value| signed(out, (*value).into()));
     }
 
-    pub fn texts(&mut self, number: u8, values: &[&str]) {
+    pub(super) fn texts(&mut self, number: u8, values: &[&str]) {
         self.list(number, Kind::Binary, values, |out, value| binary(out, value));
     }
 
-    pub fn structs<T>(&mut self, number: u8, values: &[T], fill: impl Fn(&mut Struct<'_>, &T)) {
+    pub(super) fn structs<T>(&mut self, number: u8, values: &[T], fill: impl Fn(&mut Struct<'_>, &T)) {
         self.list(number, Kind::Struct, values, |out, value| Struct::write(out, |made| fill(made, value)));
     }
 
@@ -93,7 +93,7 @@ impl<'a> Struct<'a> {
 }
 
 /// Seven bits a byte, the lowest first.
-pub fn varint(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The binary under test, without a terminal, without colours and with few words.
-pub fn fairwire() -> Command {
+pub(crate) fn fairwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
     command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
     // Neither the user's finished runs nor the width of the user's terminal.
@@ -14,33 +14,33 @@ pub fn fairwire() -> Command {
 }
 
 /// Runs `fairwire` with `args`.
-pub fn run(args: &[&str]) -> Output {
+pub(crate) fn run(args: &[&str]) -> Output {
     fairwire().args(args).output().expect("the binary starts")
 }
 
 /// What was printed.
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
 }
 
 /// What was said.
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
 }
 
 /// The exit code.
 #[track_caller]
-pub fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
 }
 
 /// A short contest, in a file of its own.
-pub struct Contest {
+pub(crate) struct Contest {
     folder: tempfile::TempDir,
 }
 
 /// Three TCP flows and one CBR flow for two seconds.
-pub const SCENARIO: &str = r#"format = 1
+pub(crate) const SCENARIO: &str = r#"format = 1
 name = "short"
 title = "Three against one"
 duration = "2 s"
@@ -69,24 +69,24 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 
 impl Contest {
     /// Writes `text` as a scenario.
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("short.toml"), text).expect("a scratch file");
         Contest { folder }
     }
 
     /// Where the scenario stands.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         self.path("short.toml").display().to_string()
     }
 
     /// A path beside it.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Its folder.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 }

@@ -321,7 +321,7 @@ impl Given<'_> {
         Parameter { discipline: self.name, name }
     }
 
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub(super) fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let room = site.room(self.name, self.buffer)?;
         let given = self.shared.checked().of(self.name)?;
         let weights = match &self.shared.weights {

@@ -28,7 +28,7 @@ pub(super) struct Shares {
 
 impl Shares {
     /// No buckets yet, room for `capacity`; `heaviest` is the greatest of `weights`, and T is `total`.
-    pub fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
+    pub(super) fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
         Shares {
             weights,
             parts_per_weight: HEAVIEST / heaviest,
@@ -44,7 +44,7 @@ impl Shares {
     }
 
     /// A bucket for a flow of `class` was added at the last place.
-    pub fn push(&mut self, class: u32) {
+    pub(super) fn push(&mut self, class: u32) {
         let parts = self.parts_of(class);
         if let Some(draws) = &mut self.draws {
             draws.add(self.parts.len(), parts);
@@ -60,7 +60,7 @@ impl Shares {
     }
 
     /// Gives `class` another weight, and tells the one that it had. O(1): its buckets [follow](Self::follow) one by one.
-    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         self.weights.find(class)?;
         let most = self.most_parts as f64 / self.parts_per_weight;
         if weight.get() > most {
@@ -72,7 +72,7 @@ impl Shares {
 
     /// A packet of `class` came to the bucket at `place`, which then has the weight that the class has now.
     #[inline]
-    pub fn follow(&mut self, place: usize, class: u32) {
+    pub(super) fn follow(&mut self, place: usize, class: u32) {
         if self.has_changed {
             self.set(place, self.parts_of(class));
         }
@@ -92,7 +92,7 @@ impl Shares {
     }
 
     /// The bucket at `place` goes, and the last one takes its place.
-    pub fn swap_remove(&mut self, place: usize) {
+    pub(super) fn swap_remove(&mut self, place: usize) {
         let parts = self.parts.swap_remove(place);
         self.sum -= parts;
         if let Some(draws) = &mut self.draws {
@@ -113,14 +113,14 @@ impl Shares {
 
     /// L_i = w_i T for the bucket at `place`, at least 1.
     #[inline]
-    pub fn height(&self, place: usize) -> i64 {
+    pub(super) fn height(&self, place: usize) -> i64 {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
     /// What the bucket at `place` gets when `chunk` is dealt: just that where it was drawn in proportion to its weight, and
     /// gamma_i / mean(gamma) of it where the draw was uniform.
     #[inline]
-    pub fn portion(&self, place: usize, chunk: i64) -> i64 {
+    pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
             Some(_) => chunk,
             None => ((chunk as f64 * (self.parts[place] as f64 * self.per_mean) + 0.5) as i64).max(1),
@@ -129,7 +129,7 @@ impl Shares {
 
     /// The place of a random bucket.
     #[inline]
-    pub fn draw(&self, rng: &mut Rng) -> usize {
+    pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         match &self.draws {
             Some(draws) => draws.place(below(rng, self.sum)),
             None => rng.below(self.parts.len() as u32) as usize,

@@ -81,7 +81,7 @@ pub(super) enum Child {
 
 impl Classes {
     /// None active, and all of `total` with the root. `weights` stand by place in `tree`.
-    pub fn new(tree: &ClassTree, weights: &[f64], total: i64) -> Self {
+    pub(super) fn new(tree: &ClassTree, weights: &[f64], total: i64) -> Self {
         let mut classes = Vec::with_capacity(tree.len() + 1);
         classes.push(Class::new(NONE, ONE, total));
         for (parent, weight) in tree.parents.iter().zip(weights) {
@@ -95,30 +95,30 @@ impl Classes {
     }
 
     /// How many classes have flows somewhere below them, the root not counted.
-    pub fn active(&self) -> u32 {
+    pub(super) fn active(&self) -> u32 {
         self.active
     }
 
     /// sigma of a class.
     #[inline]
-    pub fn pool(&self, class: usize) -> i64 {
+    pub(super) fn pool(&self, class: usize) -> i64 {
         self.classes[class].pool
     }
 
     /// sigma of a class, to change.
     #[inline]
-    pub fn pool_mut(&mut self, class: usize) -> &mut i64 {
+    pub(super) fn pool_mut(&mut self, class: usize) -> &mut i64 {
         &mut self.classes[class].pool
     }
 
     /// The sum of all pools. O(classes): for tests and gauges.
-    pub fn sum_of_pools(&self) -> i64 {
+    pub(super) fn sum_of_pools(&self) -> i64 {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
     /// A packet of a flow of the class was paid for: it and all above it hold less.
     #[inline]
-    pub fn spend(&mut self, mut class: usize, price: i64) {
+    pub(super) fn spend(&mut self, mut class: usize, price: i64) {
         while class != ROOT {
             self.classes[class].holdings -= price;
             class = self.parent(class);
@@ -127,7 +127,7 @@ impl Classes {
 
     /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
     #[inline]
-    pub fn move_down(&mut self, class: usize, child: usize, amount: i64) {
+    pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
         self.classes[class].pool -= amount;
         let child = &mut self.classes[child];
         child.pool += amount;
@@ -136,20 +136,20 @@ impl Classes {
 
     /// By how much a class has more than `height`, as far as that is in its pool.
     #[inline]
-    pub fn overflow(&self, class: usize, height: i64) -> i64 {
+    pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
         (class.holdings - height).min(class.pool)
     }
 
     /// The class above one that is not the root.
     #[inline]
-    pub fn parent(&self, class: usize) -> usize {
+    pub(super) fn parent(&self, class: usize) -> usize {
         self.classes[class].parent as usize
     }
 
     /// The part of the height of its parent that an active class has.
     #[inline]
-    pub fn part(&self, class: usize) -> f64 {
+    pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
         // Below 2^63 as it is, and the sum too: a signed number is converted in one instruction.
         class.weight as i64 as f64 * self.classes[class.parent as usize].per_weight
@@ -157,13 +157,13 @@ impl Classes {
 
     /// The part of the height of its class that a flow has.
     #[inline]
-    pub fn part_of_flow(&self, class: usize) -> f64 {
+    pub(super) fn part_of_flow(&self, class: usize) -> f64 {
         ONE as f64 * self.classes[class].per_weight
     }
 
     /// The part of T that is the height of an active class. O(depth).
     #[inline]
-    pub fn part_of_all(&self, mut class: usize) -> f64 {
+    pub(super) fn part_of_all(&self, mut class: usize) -> f64 {
         let mut part = 1.0;
         while class != ROOT {
             part *= self.part(class);
@@ -174,26 +174,26 @@ impl Classes {
 
     /// Has the class no active children?
     #[inline]
-    pub fn is_idle(&self, class: usize) -> bool {
+    pub(super) fn is_idle(&self, class: usize) -> bool {
         self.classes[class].sum == 0
     }
 
     /// Its flows, and the one whose turn is next.
     #[inline]
-    pub fn ring(&self, class: usize) -> Option<usize> {
+    pub(super) fn ring(&self, class: usize) -> Option<usize> {
         let class = &self.classes[class];
         (class.flows > 0).then_some(class.turn as usize)
     }
 
     /// Whose turn is next.
     #[inline]
-    pub fn set_turn(&mut self, class: usize, flow: usize) {
+    pub(super) fn set_turn(&mut self, class: usize, flow: usize) {
         self.classes[class].turn = flow as u32;
     }
 
     /// A flow of the class becomes active.
     #[inline]
-    pub fn add_flow(&mut self, class: usize) {
+    pub(super) fn add_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
         class.flows += 1;
         class.widen(ONE, BITS_OF_ONE);
@@ -201,14 +201,14 @@ impl Classes {
 
     /// A flow of the class is active no more.
     #[inline]
-    pub fn remove_flow(&mut self, class: usize) {
+    pub(super) fn remove_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
         class.flows -= 1;
         class.narrow(ONE, BITS_OF_ONE);
     }
 
     /// A class and what is above it become active, each lent its height by its parent.
-    pub fn activate(&mut self, class: usize, total: f64) {
+    pub(super) fn activate(&mut self, class: usize, total: f64) {
         if class == ROOT || self.classes[class].member != NONE {
             return;
         }
@@ -221,7 +221,7 @@ impl Classes {
     }
 
     /// A class that has become idle gives its pool to its parent, and so on upwards.
-    pub fn retire(&mut self, mut class: usize) {
+    pub(super) fn retire(&mut self, mut class: usize) {
         while class != ROOT && self.is_idle(class) {
             let parent = self.parent(class);
             let pool = core::mem::take(&mut self.classes[class].pool);
@@ -235,7 +235,7 @@ impl Classes {
 
     /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are.
     /// O(groups).
-    pub fn reweigh(&mut self, class: usize, weight: f64) {
+    pub(super) fn reweigh(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
         if is_active {
@@ -324,7 +324,7 @@ impl Classes {
 
     /// A random active child of a class that has some, in proportion to weight. Where there are only flows nothing is drawn.
     #[inline]
-    pub fn draw(&self, class: usize, rng: &mut Rng) -> Child {
+    pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
         let class = &self.classes[class];
         let flows = u64::from(class.flows) << BITS_OF_ONE;
         loop {

@@ -21,58 +21,58 @@ pub(super) struct Leaves {
 
 impl Leaves {
     /// Room for `capacity` buckets.
-    pub fn new(capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         Leaves { table: FlowTable::new(capacity) }
     }
 
     /// How many there are.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.table.len()
     }
 
     /// Is there no room for another?
     #[inline]
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.table.is_full()
     }
 
     /// The place of the bucket of `flow`.
     #[inline]
-    pub fn find(&self, flow: FlowHash) -> Option<usize> {
+    pub(super) fn find(&self, flow: FlowHash) -> Option<usize> {
         self.table.find(flow)
     }
 
     /// Is the bucket of `flow` at `place`?
     #[inline]
-    pub fn is_at(&self, flow: FlowHash, place: usize) -> bool {
+    pub(super) fn is_at(&self, flow: FlowHash, place: usize) -> bool {
         self.table.is_at(flow, place)
     }
 
     /// Every bucket: for tests.
-    pub fn iter(&self) -> impl Iterator<Item = (FlowHash, &Leaf)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (FlowHash, &Leaf)> {
         self.table.iter()
     }
 
     #[inline]
-    pub fn get(&self, place: usize) -> &Leaf {
+    pub(super) fn get(&self, place: usize) -> &Leaf {
         self.table.value(place)
     }
 
     #[inline]
-    pub fn tokens_mut(&mut self, place: usize) -> &mut i64 {
+    pub(super) fn tokens_mut(&mut self, place: usize) -> &mut i64 {
         &mut self.table.value_mut(place).tokens
     }
 
     /// Whose turn is after that of the bucket at `place`.
     #[inline]
-    pub fn next(&self, place: usize) -> usize {
+    pub(super) fn next(&self, place: usize) -> usize {
         self.table.value(place).next as usize
     }
 
     /// Adds an empty bucket for `flow` of `class`, the last to have its turn in the ring in which it is that of `turn` now.
     #[inline]
-    pub fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
+    pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
         let next = turn.map_or(place, |turn| turn as u32);
         let previous = turn.map_or(place, |turn| self.table.value(turn).previous);
@@ -84,7 +84,7 @@ impl Leaves {
 
     /// Takes out the bucket at `place`. The last bucket moves there: its class, and whether its place changed, are told.
     #[inline]
-    pub fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
+    pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);
         self.table.value_mut(previous as usize).next = next;
         self.table.value_mut(next as usize).previous = previous;

@@ -6,7 +6,7 @@ use fairwire_core::{NotReweighed, Weight};
 
 /// The different weights, and which of them each class has.
 #[derive(Debug)]
-pub struct Numbers {
+pub(super) struct Numbers {
     /// By number. In ascending order at the start.
     weights: Vec<f64>,
     /// How many classes have the weight of each number; the classes without one of their own count as one.
@@ -19,7 +19,7 @@ pub struct Numbers {
 
 impl Numbers {
     /// Those of `weights`.
-    pub fn new(weights: &WeightOf) -> Self {
+    pub(super) fn new(weights: &WeightOf) -> Self {
         let distinct = weights.distinct();
         let number = |weight: f64| distinct.partition_point(|&other| other < weight) as u32;
         let of_class: Box<[u32]> =
@@ -36,26 +36,26 @@ impl Numbers {
 
     /// All numbers.
     #[inline]
-    pub fn all(&self) -> core::ops::Range<u32> {
+    pub(super) fn all(&self) -> core::ops::Range<u32> {
         0..self.weights.len() as u32
     }
 
     /// The weight of that number.
     #[inline]
-    pub fn weight(&self, number: u32) -> f64 {
+    pub(super) fn weight(&self, number: u32) -> f64 {
         self.weights[number as usize]
     }
 
     /// The number of the weight of `class`.
     #[inline]
-    pub fn of(&self, class: u32) -> u32 {
+    pub(super) fn of(&self, class: u32) -> u32 {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
     /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number.
     /// O(different
     /// weights).
-    pub fn reweigh(
+    pub(super) fn reweigh(
         &mut self,
         class: u32,
         weight: Weight,

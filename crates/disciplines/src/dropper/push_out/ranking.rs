@@ -6,7 +6,7 @@ use fairwire_core::{FlowKey, Rng};
 const NONE: u32 = u32::MAX;
 
 /// A queue's place in the order: first the number of its weight, then its length. Equals stand by their index.
-pub type Rank = (u32, u64);
+pub(super) type Rank = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Node {

@@ -57,13 +57,13 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub fn new(adaptation: Adaptation) -> Self {
+    pub(super) fn new(adaptation: Adaptation) -> Self {
         Steps { adaptation, next: Time::ZERO + adaptation.interval }
     }
 
     /// Makes the steps that are due at `now`.
     #[inline]
-    pub fn keep_up(&mut self, max_probability: &mut f64, average: f64, now: Time) {
+    pub(super) fn keep_up(&mut self, max_probability: &mut f64, average: f64, now: Time) {
         if now < self.next {
             return;
         }

@@ -7,7 +7,7 @@ use fairwire_disciplines::{Parameters, build};
 
 /// One sender of packets of `len` bytes at `kbps`, in class `class`.
 #[derive(Clone, Copy)]
-pub struct Sender {
+pub(super) struct Sender {
     pub kbps: u64,
     pub len: u32,
     pub class: u32,
@@ -18,7 +18,7 @@ const SECONDS: u64 = 100;
 const DISCARDED: u64 = 20;
 
 /// What each sender gets of 10 Mbit/s, in kbit/s, when the link is served by the discipline `name` with `parameters`.
-pub fn contest(name: &str, parameters: &str, senders: &[Sender]) -> Vec<f64> {
+pub(super) fn contest(name: &str, parameters: &str, senders: &[Sender]) -> Vec<f64> {
     let parameters: Parameters = toml::from_str(parameters).expect("well-formed");
     let mut queue = build(name, &parameters, &site(Amount::Packets(300))).expect("allowed");
     let mut start = Seed(2).stream("start");
@@ -61,7 +61,7 @@ fn figure6() -> Vec<Sender> {
 }
 
 /// Max-min fair rates of figure 6, in kbit/s.
-pub const FAIR: [f64; 5] = [50.0, 100.0, 200.0, 325.0, 325.0];
+pub(super) const FAIR: [f64; 5] = [50.0, 100.0, 200.0, 325.0, 325.0];
 
 #[test]
 fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {

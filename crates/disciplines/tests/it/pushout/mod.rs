@@ -13,7 +13,7 @@ use fairwire_core::{Buffer, Cause, Key, Needs, Packet, Rate, Rng, Scheduler, See
 use fairwire_disciplines::Site;
 
 /// A link of 10 Mbit/s.
-pub fn site(buffer: Amount) -> Site<'static> {
+pub(crate) fn site(buffer: Amount) -> Site<'static> {
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
         buffer,
@@ -24,13 +24,13 @@ pub fn site(buffer: Amount) -> Site<'static> {
 }
 
 /// A packet of `flow`, in the class of that number modulo 4.
-pub fn packet(frame: u32, flow: u64, len: u32) -> Packet {
+pub(crate) fn packet(frame: u32, flow: u64, len: u32) -> Packet {
     Packet { class: flow as u32 % 4, ..Packet::new(frame, len, flow.into(), Time::ZERO) }
 }
 
 /// What was dropped and marked, in order.
 #[derive(Debug, Default)]
-pub struct Log {
+pub(crate) struct Log {
     /// Frames, each with its cause.
     pub dropped: Vec<(u32, Cause)>,
     /// Frames.
@@ -48,7 +48,7 @@ impl Signals for Log {
 
 /// Serves the oldest packet of a random flow, so that flows shrink in any order.
 #[derive(Debug)]
-pub struct Lottery(pub Rng);
+pub(crate) struct Lottery(pub Rng);
 
 impl Scheduler for Lottery {
     fn needs(&self) -> Needs {

@@ -7,7 +7,7 @@ use fairwire_disciplines::spec::Measure;
 use fairwire_testing::Operation;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waiting {
+pub(super) struct Waiting {
     pub frame: u32,
     pub flow: u64,
     pub len: u32,
@@ -15,14 +15,14 @@ pub struct Waiting {
 
 /// Something that comes in or goes out, as a queueing event of the paper.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub(super) struct Event {
     pub flow: u64,
     /// What waits of the flow after it.
     pub length: u64,
 }
 
 #[derive(Debug)]
-pub struct Plain {
+pub(super) struct Plain {
     pub limit: Limit,
     pub bytes: bool,
     pub drop: End,
@@ -34,7 +34,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    pub fn new(config: &Config, weights: [f64; 4]) -> Self {
+    pub(super) fn new(config: &Config, weights: [f64; 4]) -> Self {
         Plain {
             limit: config.limit,
             bytes: config.measure == Measure::Bytes,
@@ -45,17 +45,17 @@ impl Plain {
         }
     }
 
-    pub fn weight(&self, flow: u64) -> f64 {
+    pub(super) fn weight(&self, flow: u64) -> f64 {
         self.weights[(flow % 4) as usize]
     }
 
     /// q_i, in packets or bytes.
-    pub fn length(&self, flow: u64) -> u64 {
+    pub(super) fn length(&self, flow: u64) -> u64 {
         let of_flow = self.waiting.iter().filter(|waiting| waiting.flow == flow);
         of_flow.map(|waiting| if self.bytes { u64::from(waiting.len) } else { 1 }).sum()
     }
 
-    pub fn flows(&self) -> Vec<u64> {
+    pub(super) fn flows(&self) -> Vec<u64> {
         let mut flows: Vec<u64> = self.waiting.iter().map(|waiting| waiting.flow).collect();
         flows.sort_unstable();
         flows.dedup();
@@ -69,7 +69,7 @@ impl Plain {
     }
 
     /// q_i - b_i of each backlogged flow, where `arriving` counts as backlogged: b_i = B w_i / sum of w.
-    pub fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
+    pub(super) fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
         let mut counted = self.flows();
         if !counted.contains(&arriving) {
             counted.push(arriving);
@@ -88,7 +88,7 @@ impl Plain {
 
 /// Runs `dropper` over `operations` beside the list. Whenever room is made, `victims` says which flows might give; whoever does must be
 /// one of them, with its packet at the right end. `event` hears of every change, and `after` looks at both after each operation.
-pub fn compare<D: Dropper>(
+pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,
     plain: &mut Plain,
@@ -159,6 +159,6 @@ fn arrive(
     pushed_out
 }
 
-pub fn queue<D: Dropper>(config: &Config, dropper: D) -> Queue<Lottery, D> {
+pub(super) fn queue<D: Dropper>(config: &Config, dropper: D) -> Queue<Lottery, D> {
     Queue::new(config.limit, Lottery(Seed(9).stream("lottery")), dropper)
 }

@@ -23,7 +23,7 @@ const UNEQUAL: [f64; 4] = [1.0, 2.0, 0.5, 2.0];
 const FLOWS: u64 = 7;
 
 /// Every combination of how queues are counted, weighed and cut, as typed.
-pub fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
+pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
     let mut configs = Vec::new();
     for buffer in [Amount::Packets(1), Amount::Packets(12), Amount::Bytes(6_000)] {
         for measure in ["", "measure = 'packets'\n", "measure = 'bytes'\n"] {

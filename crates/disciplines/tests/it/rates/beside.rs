@@ -9,7 +9,7 @@ use fairwire_disciplines::Site;
 use std::collections::{BTreeMap, VecDeque};
 
 /// 10 Mbit/s, packets of 512 bytes, room for 40.
-pub fn site() -> Site<'static> {
+pub(super) fn site() -> Site<'static> {
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
         buffer: Amount::Packets(40),
@@ -21,7 +21,7 @@ pub fn site() -> Site<'static> {
 
 /// A packet, as the second reading sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer {
+pub(super) struct Offer {
     pub frame: u32,
     pub flow: u64,
     pub len: u32,
@@ -30,42 +30,42 @@ pub struct Offer {
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub(super) enum Fate {
     Dropped(u32, Cause),
     Marked(u32, Cause),
     Sent(u32),
 }
 
 /// A second reading: a law with a queue of its own.
-pub trait Reading {
+pub(super) trait Reading {
     fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>);
     fn request(&mut self, now: u64, fates: &mut Vec<Fate>);
 }
 
 /// A first-come-first-served queue for readings.
 #[derive(Debug)]
-pub struct Line {
+pub(super) struct Line {
     pub waiting: VecDeque<Offer>,
     limit: Limit,
     pub marks: bool,
 }
 
 impl Line {
-    pub fn new(limit: Limit, policy: EcnPolicy) -> Self {
+    pub(super) fn new(limit: Limit, policy: EcnPolicy) -> Self {
         Line { waiting: VecDeque::new(), limit, marks: policy == EcnPolicy::Mark }
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.waiting.iter().map(|offer| u64::from(offer.len)).sum()
     }
 
     /// In typical packets of 512 bytes where `in_bytes`, else in packets.
-    pub fn len(&self, in_bytes: bool) -> f64 {
+    pub(super) fn len(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
     }
 
     /// Gives the signal, as a drop or as a mark, and lets in what was not dropped; false when the buffer refused it.
-    pub fn settle(&mut self, mut offer: Offer, signalled: bool, fates: &mut Vec<Fate>) -> bool {
+    pub(super) fn settle(&mut self, mut offer: Offer, signalled: bool, fates: &mut Vec<Fate>) -> bool {
         let marks = self.marks && offer.ecn.is_capable();
         if signalled && !marks {
             fates.push(Fate::Dropped(offer.frame, Cause::Early));
@@ -118,7 +118,7 @@ fn step(traffic: &mut Rng, frame: u32, now: u64) -> (u64, bool, Offer) {
 
 /// Offers `packets` packets to both and compares what becomes of each; `watch` compares their states. Returns how often
 /// each fate was met, by name.
-pub fn compare<D: Dropper, R: Reading>(
+pub(super) fn compare<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     reading: &mut R,
     packets: u32,
@@ -161,7 +161,7 @@ fn name(fate: Fate) -> &'static str {
 }
 
 /// Are two states the same but for the rounding of sums and powers that were taken in another order?
-pub fn assert_near(ours: f64, theirs: f64) {
+pub(super) fn assert_near(ours: f64, theirs: f64) {
     // Ten thousand roundings of half a unit in the last place, 1.1e-16 each, with a good margin.
     assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");
 }

@@ -4,7 +4,7 @@ use super::link::{Arrival, RATE_BPS};
 use std::collections::VecDeque;
 
 /// When the fluid server begins and ends each packet, in nanoseconds, by place in the list of arrivals.
-pub fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f64, f64)> {
+pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f64, f64)> {
     struct Flow {
         flow: u64,
         weight: f64,

@@ -8,13 +8,13 @@ use fairwire_disciplines::scheduler::Service;
 use fairwire_disciplines::scheduler::any::{Kind, Terms};
 use fairwire_disciplines::{Parameters, Site, build};
 
-pub const RATE_BPS: u64 = 8_000_000; // a byte takes a microsecond
+pub(super) const RATE_BPS: u64 = 8_000_000; // a byte takes a microsecond
 
-pub fn rate() -> Rate {
+pub(super) fn rate() -> Rate {
     Rate::from_bps(RATE_BPS).expect("not zero")
 }
 
-pub fn site(packets: u32) -> Site<'static> {
+pub(super) fn site(packets: u32) -> Site<'static> {
     Site {
         rate: rate(),
         buffer: Amount::Packets(packets),
@@ -25,17 +25,17 @@ pub fn site(packets: u32) -> Site<'static> {
 }
 
 /// The entries of the catalogue that this file is about.
-pub const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
+pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
 
 /// An entry of the catalogue with a buffer of so many packets, and settings as typed.
-pub fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
+pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
     let typed = format!("[\"{name}\"]\n{settings}");
     let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
     build(name, &parameters, &site(packets)).expect("allowed")
 }
 
 /// A service as typed: its kind and its terms.
-pub fn terms(service: &str, packets: u32) -> (Kind, Terms) {
+pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: Parameters = toml::from_str(&format!("[red]\nscheduler = {service}")).expect("well-formed");
     let service: Option<Service> = typed.spec::<red::Spec>().expect("typed").scheduler.clone();
     let site = site(packets);
@@ -45,7 +45,7 @@ pub fn terms(service: &str, packets: u32) -> (Kind, Terms) {
 
 /// One packet that is going to arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub(super) struct Arrival {
     pub at_ns: u64,
     pub flow: u64,
     pub class: u32,
@@ -54,7 +54,7 @@ pub struct Arrival {
 
 /// One packet that was sent; `index` is its place in the list of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub(super) struct Sent {
     pub index: usize,
     pub flow: u64,
     pub len: u32,
@@ -63,7 +63,7 @@ pub struct Sent {
 }
 
 #[derive(Default)]
-pub struct Drops(pub Vec<(u64, u32)>);
+pub(super) struct Drops(pub Vec<(u64, u32)>);
 
 impl Signals for Drops {
     fn dropped(&mut self, packet: Packet, _: Cause) {
@@ -73,7 +73,7 @@ impl Signals for Drops {
 }
 
 /// Sends the arrivals, which stand in order of time, over a link of [`RATE_BPS`]: what was sent, in order, and what was dropped.
-pub fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
+pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let (mut sent, mut drops) = (Vec::new(), Drops::default());
     let mut waiting = arrivals.iter().enumerate().peekable();
@@ -101,7 +101,7 @@ pub fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Dro
 }
 
 /// Pushes out the front of the flow with most packets: the tests' own, so that they need not trust another.
-pub struct LongestFront;
+pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {
     fn needs(&self) -> Needs {
@@ -118,7 +118,7 @@ impl Dropper for LongestFront {
 /// Eleven flows at one link: flow 0 sends 1000-byte packets at `load` times the link's rate and never reacts; the others each
 /// have 10 packets under way, too few to fill a buffer of 125, and send another 20 ms after one was sent or dropped. Returns the part of the link that flow 0
 /// got of `seconds`.
-pub fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
+pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let mut agenda: std::collections::BTreeSet<(u64, u64, u64)> = Default::default(); // time, number, flow

@@ -21,12 +21,12 @@ const SLOT: usize = HEADROOM + vnet::LEN + LONGEST_FRAME;
 
 impl Queue {
     /// Buffers.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Queue(vec![0; BATCH * SLOT].into())
     }
 
     /// Gives `take` up to `most` frames that are there, at most [`BATCH`], and tells how many came.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         socket: BorrowedFd<'_>,
         most: usize,

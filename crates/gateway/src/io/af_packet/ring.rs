@@ -49,7 +49,7 @@ const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
     /// Gives `socket` a ring and maps it. The option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR) has to be set before.
-    pub fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
         // Any number will do: the socket's buffer is the bound.
         set_option(socket, libc::PACKET_COPY_THRESH, &1_i32)?;
         set_option(socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as c_int))?;
@@ -73,7 +73,7 @@ impl Ring {
     }
 
     /// Gives the next frame to `take` and its slot back to the kernel; `None` when there is none.
-    pub fn take_next<T>(&mut self, take: impl FnOnce(Slot<'_>) -> T) -> Option<T> {
+    pub(super) fn take_next<T>(&mut self, take: impl FnOnce(Slot<'_>) -> T) -> Option<T> {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
         // SAFETY: `next` is below `SLOTS`, so the slot lies wholly inside the mapping.
         let slot = unsafe { self.memory.add(place) };

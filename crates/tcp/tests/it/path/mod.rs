@@ -1,6 +1,6 @@
 //! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between them 10 Mbit/s, 10 ms and a tail-drop
 //! buffer. Acknowledgements return over the like, free of other traffic. It is the path of `bench/one-flow.tcl`.
-#![allow(dead_code)] // each test file uses some of it
+#![allow(dead_code, reason = "each test file uses some of it")]
 
 use fairwire_core::{Duration, Ecn, Time};
 use fairwire_tcp::{Ack, Config, Output, Receiver, Segment, Sender};
@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to it; none when it is lost.
-pub type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
+pub(crate) type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
 
 /// A flow on its path.
-pub struct Path<'a> {
+pub(crate) struct Path<'a> {
     pub sender: Sender,
     pub receiver: Receiver,
     config: Arc<Config>,
@@ -72,13 +72,13 @@ fn takes(bytes: u32, bps: u64) -> Duration {
 
 impl<'a> Path<'a> {
     /// A flow with endless data over a buffer of `buffer` packets beside the one in transmission.
-    pub fn new(config: &Config, buffer: usize) -> Self {
+    pub(crate) fn new(config: &Config, buffer: usize) -> Self {
         let config = Arc::new(config.clone());
         Path::with(Sender::new(&config), &config, buffer)
     }
 
     /// A flow of `sender`'s.
-    pub fn with(sender: Sender, config: &Arc<Config>, buffer: usize) -> Self {
+    pub(crate) fn with(sender: Sender, config: &Arc<Config>, buffer: usize) -> Self {
         Path {
             sender,
             receiver: Receiver::new(config),
@@ -108,57 +108,57 @@ impl<'a> Path<'a> {
     }
 
     /// With `fate` deciding what the link does to each packet.
-    pub fn fate(mut self, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Self {
+    pub(crate) fn fate(mut self, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Self {
         self.fate = Box::new(fate);
         self
     }
 
     /// With the packets of these numbers lost, counted from 0 as they reach the link.
-    pub fn losing(self, lost: &'a [u64]) -> Self {
+    pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
 
     /// With `fate` deciding what becomes of each acknowledgement.
-    pub fn ack_fate(mut self, fate: impl FnMut(u64) -> Vec<Duration> + 'a) -> Self {
+    pub(crate) fn ack_fate(mut self, fate: impl FnMut(u64) -> Vec<Duration> + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
 
     /// With ECN-capable packets marked that find more than so many waiting.
-    pub fn marking_above(mut self, packets: usize) -> Self {
+    pub(crate) fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self
     }
 
     /// With the packets marked whose numbers, counted from 0 as they reach the queue, `is_marked`.
-    pub fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
+    pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
     }
 
     /// Later: as if nothing had happened until `now`, which is before anything is due.
-    pub fn at(mut self, now: Time) -> Self {
+    pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
     }
 
     /// Acknowledgements sent so far.
-    pub fn acks(&self) -> u64 {
+    pub(crate) fn acks(&self) -> u64 {
         self.acked
     }
 
     /// Starts the flow.
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.act(|sender, now, out| sender.start(now, out));
     }
 
     /// Writes to a flow of finite data.
-    pub fn write(&mut self, segments: u64) {
+    pub(crate) fn write(&mut self, segments: u64) {
         self.act(|sender, now, out| sender.write(segments, now, out));
     }
 
     /// Runs until `end`, or until nothing is left to do. Is there anything left to do?
-    pub fn run_until(&mut self, end: Time) -> bool {
+    pub(crate) fn run_until(&mut self, end: Time) -> bool {
         loop {
             let event_at = self.events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
             let sender_at = self.sender.deadline().unwrap_or(Time::MAX);

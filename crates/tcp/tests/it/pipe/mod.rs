@@ -5,7 +5,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
 use std::collections::VecDeque;
 
-pub struct Pipe {
+pub(crate) struct Pipe {
     /// Segments per second.
     pub rate: f64,
     /// The round-trip time of a segment that never waits, without its own transmission.
@@ -37,7 +37,7 @@ struct Sent {
 }
 
 impl Pipe {
-    pub fn new(rate: f64, propagation_s: f64) -> Self {
+    pub(crate) fn new(rate: f64, propagation_s: f64) -> Self {
         Pipe {
             rate,
             propagation_s,
@@ -56,7 +56,7 @@ impl Pipe {
     }
 
     /// Sends what the controller allows, and brings it the next acknowledgement.
-    pub fn step(&mut self, control: &mut dyn Control) {
+    pub(crate) fn step(&mut self, control: &mut dyn Control) {
         while let Some(at_s) = self.next_send(control) {
             self.now_s = self.now_s.max(at_s);
             self.send(control.pace());
@@ -69,7 +69,7 @@ impl Pipe {
         control.acked(&acked);
     }
 
-    pub fn run_until(&mut self, until_s: f64, control: &mut dyn Control) {
+    pub(crate) fn run_until(&mut self, until_s: f64, control: &mut dyn Control) {
         while self.now_s < until_s {
             self.step(control);
         }

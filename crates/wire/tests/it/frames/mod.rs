@@ -1,7 +1,7 @@
 //! Valid frames of every shape, built by etherparse and drawn by proptest.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod tunnel;
+pub(crate) mod tunnel;
 
 use etherparse::*;
 use proptest::collection::vec;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// What a frame is made of.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub(crate) struct Recipe {
     pub vlan_tags: u8,
     pub dscp: u8,
     pub ecn: u8,
@@ -19,25 +19,25 @@ pub struct Recipe {
 }
 
 #[derive(Clone, Debug)]
-pub enum NetworkRecipe {
+pub(crate) enum NetworkRecipe {
     V4 { source: [u8; 4], destination: [u8; 4], id: u16, option_words: usize, fragment: FragmentRecipe },
     V6 { source: [u8; 16], destination: [u8; 16], extensions: Vec<Extension>, fragment: FragmentRecipe },
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FragmentRecipe {
+pub(crate) struct FragmentRecipe {
     /// In units of 8 bytes.
     pub offset: u16,
     pub more: bool,
 }
 
 impl FragmentRecipe {
-    pub const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
+    pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
 /// One IPv6 extension header, each at most once in a frame; bytes are its length over the fixed part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Extension {
+pub(crate) enum Extension {
     HopByHop {
         units: usize,
     },
@@ -56,50 +56,50 @@ pub enum Extension {
 }
 
 #[derive(Clone, Debug)]
-pub enum TransportRecipe {
+pub(crate) enum TransportRecipe {
     Tcp { ports: (u16, u16), sequence: u32, flags: u8, urgent: u16, option_words: usize },
     Udp { ports: (u16, u16) },
     Other { protocol: u8 },
 }
 
 /// `frame`, whose IP header is at `at`, as a PPPoE session carries it (RFC 2516, section 4).
-pub fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
+pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     let protocol = if frame[at] >> 4 == 4 { [0x00, 0x21] } else { [0x00, 0x57] };
     let [a, b] = ((frame.len() - at + 2) as u16).to_be_bytes();
     [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
 }
 
 /// `frame`, whose IP header is at `at`, with a length in the place of its type, LLC and SNAP (RFC 1042).
-pub fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
+pub(crate) fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
     let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
     [&frame[..at - 2], &[a, b, 0xaa, 0xaa, 3, 0, 0, 0], &frame[at - 2..]].concat()
 }
 
 impl Recipe {
-    pub fn fragment(&self) -> FragmentRecipe {
+    pub(crate) fn fragment(&self) -> FragmentRecipe {
         match &self.network {
             NetworkRecipe::V4 { fragment, .. } | NetworkRecipe::V6 { fragment, .. } => *fragment,
         }
     }
 
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.fragment() == FragmentRecipe::WHOLE
     }
 
-    pub fn is_v4(&self) -> bool {
+    pub(crate) fn is_v4(&self) -> bool {
         matches!(self.network, NetworkRecipe::V4 { .. })
     }
 
-    pub fn is_source_routed(&self) -> bool {
+    pub(crate) fn is_source_routed(&self) -> bool {
         matches!(&self.network, NetworkRecipe::V6 { extensions, .. }
             if extensions.iter().any(|e| matches!(e, Extension::Routing { segments_left: 1.., .. })))
     }
 
-    pub fn has_extensions(&self) -> bool {
+    pub(crate) fn has_extensions(&self) -> bool {
         matches!(&self.network, NetworkRecipe::V6 { extensions, .. } if !extensions.is_empty())
     }
 
-    pub fn protocol(&self) -> u8 {
+    pub(crate) fn protocol(&self) -> u8 {
         match self.transport {
             TransportRecipe::Tcp { .. } => 6,
             TransportRecipe::Udp { .. } => 17,
@@ -107,7 +107,7 @@ impl Recipe {
         }
     }
 
-    pub fn ports(&self) -> Option<(u16, u16)> {
+    pub(crate) fn ports(&self) -> Option<(u16, u16)> {
         match self.transport {
             TransportRecipe::Tcp { ports, .. } | TransportRecipe::Udp { ports } => Some(ports),
             TransportRecipe::Other { .. } => None,
@@ -115,7 +115,7 @@ impl Recipe {
     }
 
     /// The frame from its Ethernet header on, every length and checksum as etherparse makes it.
-    pub fn frame(&self) -> Vec<u8> {
+    pub(crate) fn frame(&self) -> Vec<u8> {
         let link = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let tag = |id: u16| SingleVlanHeader { vlan_id: VlanId::try_new(id).unwrap(), ..Default::default() };
         let step = match self.vlan_tags {
@@ -214,12 +214,12 @@ fn ipv6_extensions(extensions: &[Extension], fragment: FragmentRecipe) -> Ipv6Ex
 }
 
 /// Frames of every shape, payloads up to `longest` bytes.
-pub fn any_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
+pub(crate) fn any_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(any_network(), any_transport(), payload(0..=longest))
 }
 
 /// Whole TCP and UDP packets as a stack gives them to segmentation offload.
-pub fn super_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
+pub(crate) fn super_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(whole_network(), super_transport(), payload(0..=longest))
 }
 
@@ -332,21 +332,21 @@ fn udp() -> impl Strategy<Value = TransportRecipe> {
 }
 
 /// Damage to a frame: octets overwritten, then cut.
-pub fn any_damage() -> impl Strategy<Value = Damage> {
+pub(crate) fn any_damage() -> impl Strategy<Value = Damage> {
     let overwrite = (any::<prop::sample::Index>(), any::<u8>());
     (vec(overwrite, 0..6), proptest::option::of(any::<prop::sample::Index>()))
         .prop_map(|(overwrites, cut)| Damage { overwrites, cut })
 }
 
 #[derive(Clone, Debug)]
-pub struct Damage {
+pub(crate) struct Damage {
     overwrites: Vec<(prop::sample::Index, u8)>,
     cut: Option<prop::sample::Index>,
 }
 
 impl Damage {
     /// Headers are where damage tells, so octets are overwritten in the first 120.
-    pub fn apply(&self, frame: &mut Vec<u8>) {
+    pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));
             frame[at] = *octet;

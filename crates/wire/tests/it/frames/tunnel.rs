@@ -1,5 +1,5 @@
 //! Packets in tunnels, each header with the lengths and the checksum that etherparse makes.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, UdpHeader};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// What is put around a packet.
 #[derive(Clone, Debug)]
-pub struct Tunnel {
+pub(crate) struct Tunnel {
     /// VLAN tags before the outer IP header.
     pub vlan_tags: u8,
     pub link: Link,
@@ -19,13 +19,13 @@ pub struct Tunnel {
 
 /// What stands before the outer IP header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Link {
+pub(crate) enum Link {
     Plain,
     Pppoe,
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// IPIP, 6in4, 4in6, IPv6 in IPv6.
     Ip,
     Gre {
@@ -59,7 +59,7 @@ pub enum Kind {
 
 impl Tunnel {
     /// Segment `index`: the tunnel around `frame`, whose IP header is at `at`.
-    pub fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
+    pub(crate) fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
         let skipped = if self.holds_ethernet() { 0 } else { at };
         let is_inner_v4 = frame[at] >> 4 == 4;
         let inner = &frame[skipped..];
@@ -171,7 +171,7 @@ impl Tunnel {
     }
 }
 
-pub fn any_tunnel() -> impl Strategy<Value = Tunnel> {
+pub(crate) fn any_tunnel() -> impl Strategy<Value = Tunnel> {
     let sequence = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
     let kind = prop_oneof![
         Just(Kind::Ip),

@@ -16,14 +16,14 @@ const BAD: Style = Style::new().fg(Color::Red);
 const BAR: usize = 20;
 
 /// Lines of the head: the title, and two for each way.
-pub const HEAD_LINES: u16 = 5;
+pub(super) const HEAD_LINES: u16 = 5;
 /// Lines that say what was dropped, marked and lost.
-pub const COUNT_LINES: u16 = 3;
+pub(super) const COUNT_LINES: u16 = 3;
 /// Lines of a table beside its rows.
-pub const TABLE_LINES: u16 = 2;
+pub(super) const TABLE_LINES: u16 = 2;
 
 /// Draws `view`.
-pub fn draw(frame: &mut Frame<'_>, view: &View) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
     let [top, pictures, below, rows, keys] = Layout::vertical([
         Constraint::Length(HEAD_LINES),
         Constraint::Length(4),
@@ -46,7 +46,7 @@ pub fn draw(frame: &mut Frame<'_>, view: &View) {
 }
 
 /// The gateway, and both ways.
-pub fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
+pub(super) fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, ways] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     frame.render_widget(title_line(view), title);
     let Some(snapshot) = &view.snapshot else { return };
@@ -56,13 +56,13 @@ pub fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
 }
 
 /// What was dropped, marked and lost on the way that is looked at.
-pub fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
+pub(super) fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let lines = view.way().map(|way| count_lines(way).to_vec()).unwrap_or_default();
     frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// The table that is looked at, under a line that says what it is of.
-pub fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
+pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, rows] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     let Some(way) = view.way() else { return };
     view.page.set(usize::from(rows.height.saturating_sub(1)));

@@ -23,7 +23,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 const WAITING: usize = 64;
 
 /// What comes from a gateway.
-pub enum News {
+pub(super) enum News {
     Snapshot(Box<Snapshot>),
     /// One with all classes.
     Classes(Box<Snapshot>),
@@ -38,7 +38,7 @@ const CLASSES_REST: u64 = 10;
 
 /// Follows the gateway at `socket` from threads of its own, over its restarts, until the receiver is dropped. All classes are told while
 /// they are wanted.
-pub fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
+pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
     let (gateway, all) = (socket.clone(), sender.clone());
     std::thread::spawn(move || fetch_classes(&gateway, &all, &wants_all));
@@ -90,7 +90,7 @@ fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), 
 }
 
 /// One snapshot with all classes.
-pub fn ask(socket: &Path) -> Result<Snapshot, String> {
+pub(super) fn ask(socket: &Path) -> Result<Snapshot, String> {
     match fairwire_gateway::service::ask(socket, &Request::Status { classes: true }) {
         Ok(Answer::Snapshot(snapshot)) => Ok(*snapshot),
         Ok(Answer::Refused { message }) => Err(message),

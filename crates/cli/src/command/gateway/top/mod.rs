@@ -28,7 +28,7 @@ use view::{Table, View};
 const FRAME: Duration = Duration::from_millis(100);
 
 /// Shows a running gateway.
-pub fn top(args: &TopArgs) -> Result<Ending, Failure> {
+pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     let socket = match (&args.socket, &args.config) {
         (Some(socket), _) => socket.clone(),
         (None, Some(config)) => socket_of(config)?,

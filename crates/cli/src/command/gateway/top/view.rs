@@ -10,7 +10,7 @@ use std::path::Path;
 const KEPT: usize = 512;
 
 /// What is looked at, and how.
-pub struct View {
+pub(super) struct View {
     pub snapshot: Option<Snapshot>,
     /// Why there are no news, where there are none.
     pub trouble: Option<String>,
@@ -34,7 +34,7 @@ pub struct View {
 
 /// What happened lately on one way, the newest last.
 #[derive(Default)]
-pub struct Past {
+pub(super) struct Past {
     /// Bit/s between two snapshots.
     pub throughput_bps: VecDeque<u64>,
     /// Packets that waited.
@@ -43,14 +43,14 @@ pub struct Past {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub(super) enum Table {
     Classes,
     Flows,
 }
 
 /// What rows are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(super) enum Order {
     Got,
     Offered,
     Drops,
@@ -60,7 +60,7 @@ pub enum Order {
 }
 
 impl Order {
-    pub fn next(self) -> Self {
+    pub(super) fn next(self) -> Self {
         match self {
             Order::Got => Order::Offered,
             Order::Offered => Order::Drops,
@@ -70,7 +70,7 @@ impl Order {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Order::Got => "got",
             Order::Offered => "offered",
@@ -83,7 +83,7 @@ impl Order {
 
 impl View {
     /// Nothing yet of the gateway at `socket`.
-    pub fn new(socket: &Path) -> Self {
+    pub(super) fn new(socket: &Path) -> Self {
         View {
             snapshot: None,
             trouble: Some(format!("asking {}", socket.display())),
@@ -101,7 +101,7 @@ impl View {
     }
 
     /// Takes what came. While it is paused, nothing changes but that the gateway is lost.
-    pub fn take(&mut self, news: News) {
+    pub(super) fn take(&mut self, news: News) {
         match news {
             News::Lost(why) => self.trouble = Some(why),
             News::Snapshot(snapshot) => {
@@ -127,27 +127,27 @@ impl View {
     }
 
     /// Are the numbers old ones, for the gateway does not answer?
-    pub fn is_stale(&self) -> bool {
+    pub(super) fn is_stale(&self) -> bool {
         self.snapshot.is_some() && self.trouble.is_some()
     }
 
     /// The way that is looked at.
-    pub fn way(&self) -> Option<&WaySnapshot> {
+    pub(super) fn way(&self) -> Option<&WaySnapshot> {
         self.snapshot.as_ref()?.ways.get(self.way)
     }
 
     /// Looks at a table of a way, from its beginning.
-    pub fn show(&mut self, way: usize, table: Table) {
+    pub(super) fn show(&mut self, way: usize, table: Table) {
         (self.way, self.table, self.first) = (way, table, 0);
     }
 
     /// Looks for rows with `text` in their names.
-    pub fn search_for(&mut self, text: String) {
+    pub(super) fn search_for(&mut self, text: String) {
         (self.search, self.first) = (text, 0);
     }
 
     /// Goes so many rows down, no further than the last page.
-    pub fn scroll(&mut self, rows: isize) {
+    pub(super) fn scroll(&mut self, rows: isize) {
         // Where the rest of the classes has not come yet, the table begins to be longer than it seems.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
@@ -160,14 +160,14 @@ impl View {
     }
 
     /// Is something looked for among all classes, beyond the busiest?
-    pub fn wants_all(&self) -> bool {
+    pub(super) fn wants_all(&self) -> bool {
         let is_beyond =
             self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != Order::Got;
         self.is_cut() && is_beyond
     }
 
     /// Rows of the table.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         match self.table {
             Table::Classes => self.classes().len(),
             Table::Flows => self.flows().len(),
@@ -175,7 +175,7 @@ impl View {
     }
 
     /// How many rows there would be, were all told and none left out by a search.
-    pub fn all_rows(&self) -> u64 {
+    pub(super) fn all_rows(&self) -> u64 {
         self.way().map_or(0, |way| match self.table {
             Table::Classes => way.class_count.max(way.classes.len() as u64),
             Table::Flows => way.active_flows.max(way.flows.len() as u64),
@@ -183,7 +183,7 @@ impl View {
     }
 
     /// The classes in their order.
-    pub fn classes(&self) -> Vec<&ClassSnapshot> {
+    pub(super) fn classes(&self) -> Vec<&ClassSnapshot> {
         let Some(way) = self.way() else { return Vec::new() };
         let all = if self.all[self.way].is_empty() { &way.classes } else { &self.all[self.way] };
         let mut rows: Vec<&ClassSnapshot> =
@@ -200,7 +200,7 @@ impl View {
     }
 
     /// The flows in their order.
-    pub fn flows(&self) -> Vec<&FlowSnapshot> {
+    pub(super) fn flows(&self) -> Vec<&FlowSnapshot> {
         let Some(way) = self.way() else { return Vec::new() };
         let mut rows: Vec<&FlowSnapshot> = way.flows.iter().filter(|flow| self.finds(&flow.flow)).collect();
         rows.sort_by(|a, b| match self.order {
@@ -218,7 +218,7 @@ impl View {
 }
 
 /// The name of a class, behind that of the class above it.
-pub fn full_name(class: &ClassSnapshot) -> String {
+pub(super) fn full_name(class: &ClassSnapshot) -> String {
     match class.parent.as_str() {
         "" => class.class.clone(),
         parent => format!("{parent}/{}", class.class),
