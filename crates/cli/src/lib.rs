@@ -24,6 +24,7 @@ mod typed;
 use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::Parser;
 use failure::{Ending, Failure};
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -31,12 +32,19 @@ static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
     failure::install_style();
-    match dispatch(cli) {
+    match Cli::try_parse().map_or_else(|told| not_run(&told), dispatch) {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(failure) => failure.tell(),
     }
+}
+
+/// Prints why nothing is run: help that was asked for, or what is wrong with the arguments. Exits where that is the user's.
+fn not_run(told: &clap::Error) -> Result<Ending, Failure> {
+    if told.use_stderr() {
+        told.exit();
+    }
+    report::told(told.print().and_then(|()| io::stdout().flush())).map(|()| Ending::Done)
 }
 
 fn dispatch(cli: Cli) -> Result<Ending, Failure> {

@@ -70,7 +70,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// How the printing went, for the user.
-fn told(printed: io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn told(printed: io::Result<()>) -> Result<(), Failure> {
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Ours(format!("the results could not be printed: {error}")))

@@ -309,6 +309,16 @@ fn results_that_cannot_be_printed_are_in_the_folder_and_judged() {
 }
 
 #[test]
+fn help_that_cannot_be_printed_is_a_failure() {
+    for asked in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = fairwire().args(asked).stdout(full).output().unwrap();
+        assert_eq!(code(&output), 1, "{asked:?}");
+        assert!(stderr(&output).contains("could not be printed"), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_stderr_that_cannot_be_written_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
