@@ -46,6 +46,7 @@ Examples:
   fairwire list disciplines
   fairwire list disciplines --long
   fairwire list disciplines --format json
+  fairwire list controllers
   fairwire list markers
   fairwire list exhibits";
 
@@ -400,6 +401,13 @@ pub(crate) enum List {
         /// Read the studies in this folder in place of those that came with the command.
         #[arg(long, value_name = "DIR")]
         studies: Option<PathBuf>,
+    },
+    /// The congestion controllers of TCP.
+    #[command(after_help = LIST_EXAMPLES)]
+    Controllers {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
     },
     /// The markers, which colour packets in front of a discipline.
     #[command(after_help = LIST_EXAMPLES)]

@@ -3,7 +3,6 @@
 //! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that the code's own
 //! documentation does not say.
 
-use crate::catalogue::About;
 use fairwire_parameters::{Declared, Field};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -78,16 +77,16 @@ impl Page {
         Page::read(name, documentation, S::FIELDS).map_err(|fault| BadDocumentation { name, fault })
     }
 
-    /// The page of `name`, of which nothing is known but what the catalogue says.
-    pub(crate) fn without_documentation<S: Declared>(name: &'static str, about: &About) -> Page {
+    /// The page of what has parameters and no documentation beyond them.
+    pub fn of_fields(name: &'static str, title: &str, source: &str, fields: &[Field]) -> Page {
         Page {
             name,
-            title: about.summary.into(),
+            title: title.into(),
             what: String::new(),
             why: String::new(),
-            parameters: S::FIELDS.iter().map(ParameterPage::of).collect(),
-            state_and_cost: format!("{}; {}", about.state, about.cost),
-            source: about.source.into(),
+            parameters: fields.iter().map(ParameterPage::of).collect(),
+            state_and_cost: String::new(),
+            source: source.into(),
             where_we_differ: String::new(),
             example: String::new(),
         }
@@ -136,6 +135,9 @@ impl Page {
     }
 
     fn parameter_table(&self) -> String {
+        if self.parameters.is_empty() {
+            return "None.".into();
+        }
         let mut text = String::from(
             "| parameter | unit | default | what it is | notes and source |\n|---|---|---|---|---|\n",
         );

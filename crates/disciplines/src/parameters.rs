@@ -149,7 +149,7 @@ impl SpecType {
             read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
             schema: SchemaGenerator::subschema_for::<S>,
             page: || match S::documentation() {
-                "" => Ok(Page::without_documentation::<S>(S::NAME, &S::ABOUT)),
+                "" => Ok(Page::of_fields(S::NAME, S::ABOUT.summary, S::ABOUT.source, S::FIELDS)),
                 documentation => Page::of::<S>(S::NAME, documentation),
             },
         }

@@ -1,7 +1,7 @@
 //! A congestion controller as given: its name, or a table of one name with its parameters.
 
 use fairwire_core::Duration;
-use fairwire_parameters::{OutOfRange, Quantity, parameters};
+use fairwire_parameters::{Declared as _, Field, OutOfRange, Quantity, parameters};
 use fairwire_tcp::congestion::{
     BbrParameters, BinomialParameters, ControlConfig, CubicParameters, DctcpParameters, FirstPhase,
     LedbatParameters, PragueParameters,
@@ -13,14 +13,22 @@ use std::fmt;
 
 /// Lists each controller once: what it is, its name, and its parameters.
 macro_rules! controllers {
-    ($($(#[$doc:meta])* $name:literal => $variant:ident($spec:ident);)+) => {
+    ($($name:literal => $variant:ident($spec:ident): $what:literal, $source:literal;)+) => {
         const NAMES: &[&str] = &[$($name),+];
+
+        /// Every controller, in the order in which it is listed to people.
+        pub const CONTROLLERS: &[Controller] = &[$(Controller {
+            name: $name,
+            what: $what,
+            source: $source,
+            fields: $spec::FIELDS,
+        }),+];
 
         /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
         #[derive(Clone, Debug, PartialEq, JsonSchema)]
         #[schemars(rename = "ControlTable", rename_all = "lowercase")]
         pub enum ControlSpec {
-            $($(#[$doc])* $variant($spec)),+
+            $(#[doc = $what] $variant($spec)),+
         }
 
         impl ControlSpec {
@@ -58,20 +66,30 @@ macro_rules! controllers {
 }
 
 controllers! {
-    /// Reno and NewReno (RFC 5681).
-    "reno" => Reno(RenoSpec);
-    /// Generalised window control.
-    "binomial" => Binomial(BinomialSpec);
-    /// CUBIC (RFC 9438).
-    "cubic" => Cubic(CubicSpec);
-    /// DCTCP (RFC 8257).
-    "dctcp" => Dctcp(DctcpSpec);
-    /// TCP Prague.
-    "prague" => Prague(PragueSpec);
-    /// LEDBAT (RFC 6817).
-    "ledbat" => Ledbat(LedbatSpec);
-    /// BBR, version 1.
-    "bbr" => Bbr(BbrSpec);
+    "reno" => Reno(RenoSpec): "Reno and NewReno: a segment more per round trip, half as many after a loss", "RFC 5681, RFC 6582";
+    "binomial" => Binomial(BinomialSpec): "generalised window control: gains c1 / w^k segments per ACK, loses c2 w^l per loss",
+        "Bansal and Balakrishnan, INFOCOM 2001; Pan et al., IEEE Micro 2003, Table 2";
+    "cubic" => Cubic(CubicSpec): "a window that is a cubic function of the time since it was last reduced", "RFC 9438";
+    "dctcp" => Dctcp(DctcpSpec): "a window that shrinks by as much as the queue is marked", "RFC 8257";
+    "prague" => Prague(PragueSpec): "DCTCP's response made fit for the Internet",
+        "draft-briscoe-iccrg-prague-congestion-control-04";
+    "ledbat" => Ledbat(LedbatSpec): "a background transport that holds its own queueing delay at a target", "RFC 6817";
+    "bbr" => Bbr(BbrSpec):
+        "version 1: a rate taken from what was delivered, and a window from the product of rate and round-trip time; needs `recovery = \"sack\"`",
+        "draft-cardwell-iccrg-bbr-congestion-control-00";
+}
+
+/// What is known of a controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// Its name, as it stands in scenarios.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub what: &'static str,
+    /// The paper or RFC.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
 }
 
 impl ControlSpec {
@@ -162,7 +180,13 @@ impl CubicSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DctcpSpec {
     /// How much a round moves alpha.
-    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
+    #[parameter(
+        default = 1.0 / 16.0,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "g of RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010)."
+    )]
     pub gain: Option<f64>,
     /// Alpha before the first round.
     #[parameter(default = 1.0, min = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
@@ -171,7 +195,10 @@ pub struct DctcpSpec {
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
     /// Whether the window stays as it is until what was in flight at a reduction is acknowledged.
-    #[parameter(default = true, source = "Linux.")]
+    #[parameter(
+        default = true,
+        source = "Linux; RFC 8257 keeps it from growing on acknowledgements that report a mark only."
+    )]
     pub pauses_after_mark: Option<bool>,
 }
 
@@ -187,13 +214,13 @@ impl DctcpSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PragueSpec {
     /// How much a round moves alpha.
-    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1")]
+    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
     /// The round-trip time that shorter ones behave as; "0 s": each as its own.
-    #[parameter(default = "25 ms")]
+    #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// For how many rounds a flow keeps its own round-trip time first.
-    #[parameter(default = 500, unit = "rounds")]
+    /// For how many rounds a flow keeps its own round-trip time first, so that short ones stay quick.
+    #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
     /// Marks take the window no lower.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
@@ -243,16 +270,33 @@ impl LedbatSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrSpec {
     /// In which of its eight phases the gain cycle begins.
-    #[parameter(default = 2, min = 0, max = 7, unit = "phase")]
+    #[parameter(
+        default = 2,
+        min = 0,
+        max = 7,
+        unit = "phase",
+        source = "Draft, section 4.3.4.2, draws it from all but phase 1."
+    )]
     pub first_phase: Option<u8>,
     /// By how much the pace stays below what the model says.
-    #[parameter(default = 0.01, min = 0.0, max = 0.5, unit = "1", source = "Linux.")]
+    #[parameter(
+        default = 0.01,
+        min = 0.0,
+        max = 0.5,
+        unit = "1",
+        source = "Linux; draft-ietf-ccwg-bbr-01. The draft of version 1 has none."
+    )]
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for ACKs that come in clumps.
-    #[parameter(default = true)]
+    ///
+    /// For as many segments as acknowledgements, in the last ten rounds, came early at once; 100 ms of them at most.
+    #[parameter(
+        default = true,
+        source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 has it not."
+    )]
     pub allows_for_clumps: Option<bool>,
     /// Whether the window is rounded up to an even number of segments, and two more while it probes, as in Linux.
-    #[parameter(default = false)]
+    #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub rounds_up: Option<bool>,
 }
 

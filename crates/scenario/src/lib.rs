@@ -67,7 +67,8 @@ pub use app::{
 };
 pub use compared::Compared;
 pub use control::{
-    BbrSpec, BinomialSpec, ControlSpec, CubicSpec, DctcpSpec, LedbatSpec, PragueSpec, RenoSpec,
+    BbrSpec, BinomialSpec, CONTROLLERS, ControlSpec, Controller, CubicSpec, DctcpSpec, LedbatSpec,
+    PragueSpec, RenoSpec,
 };
 pub use delays::Delays;
 /// The engine that simulates, by a hash of its code: builds of one version may differ.

@@ -57,6 +57,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-document",
             "fairwire-gateway",
             "fairwire-metrics",
+            "fairwire-parameters",
             "fairwire-scenario",
             "fairwire-study",
             "fairwire-wire",

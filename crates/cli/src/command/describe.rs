@@ -5,8 +5,12 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::tell::tell;
 use crate::terminal::{self, indented};
+use fairwire_core::spelling;
 use fairwire_disciplines::page::{Page, ParameterPage};
 use fairwire_disciplines::{catalogue, marker};
+use fairwire_document::shortened;
+use fairwire_parameters::Field;
+use fairwire_scenario::{CONTROLLERS, Controller};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -36,27 +40,62 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message =
-                "describe takes the name of a discipline or of a marker, or --out DIR for all of them";
+            let message = "describe takes the name of a discipline, a marker or a controller, or --out DIR for all of them";
             return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
         }
     }
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, or of a marker.
+/// The page of a discipline, of a marker, or of a controller.
 fn page(name: &str) -> Result<Page, Failure> {
+    if let Some(controller) = CONTROLLERS.iter().find(|controller| controller.name == name) {
+        return Ok(of_controller(controller));
+    }
     let page = match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => entry.page(),
         (Err(_), Ok(entry)) => entry.page(),
-        (Err(error), Err(_)) => {
-            return Err(Failure::user(
-                error,
-                "`fairwire list disciplines` and `fairwire list markers` tell more",
-            ));
-        }
+        (Err(_), Err(_)) => return Err(unknown(name)),
     };
     page.map_err(|error| Failure::Ours(error.to_string()))
+}
+
+fn unknown(given: &str) -> Failure {
+    let markers = marker::all().iter().map(|entry| entry.name);
+    let controllers = CONTROLLERS.iter().map(|controller| controller.name);
+    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers);
+    let given = shortened(given);
+    let message =
+        format!("there is no discipline, marker or controller `{given}`{}", spelling::hint(&given, known));
+    Failure::user(
+        message,
+        "`fairwire list disciplines`, `list markers` and `list controllers` have the names",
+    )
+}
+
+fn of_controller(controller: &Controller) -> Page {
+    let Controller { name, what, source, fields } = *controller;
+    let mut page = Page::of_fields(name, what, source, fields);
+    page.example = match fields.first() {
+        Some(field) => {
+            format!("tcp = {{ control = {{ {name} = {{ {} = {} }} }} }}", field.name, typed(field))
+        }
+        None => format!("tcp = {{ control = \"{name}\" }}"),
+    };
+    page
+}
+
+/// The default of a parameter, as it is typed.
+fn typed(field: &Field) -> String {
+    let fraction = field
+        .default
+        .split_once('/')
+        .and_then(|(over, under)| Some(over.parse::<f64>().ok()? / under.parse::<f64>().ok()?));
+    match fraction {
+        Some(value) => value.to_string(),
+        None if field.unit == "time" => format!("\"{}\"", field.default),
+        None => field.default.into(),
+    }
 }
 
 fn write_all(folder: &Path) -> Result<(), Failure> {
@@ -82,6 +121,14 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", marker.summary, marker.source)
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
+    }
+    index += "\n# The controllers\n\nThey are what `tcp = { control = … }` names in a [scenario](../scenario.md).\n\n\
+              | name | what it does | source |\n|---|---|---|\n";
+    for controller in CONTROLLERS {
+        let Controller { name, what, source, .. } = controller;
+        writeln!(index, "| [`{name}`]({name}.md) | {what} | {source} |")
+            .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), of_controller(controller).markdown()));
     }
     files.push(("README.md".into(), index));
     let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");

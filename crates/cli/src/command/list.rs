@@ -6,6 +6,7 @@ use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_disciplines::scheduler::Kind;
 use fairwire_disciplines::{catalogue, marker};
+use fairwire_scenario::{CONTROLLERS, Controller};
 use fairwire_study::Study;
 use fairwire_study::record::Verdict;
 use serde_json::{Value, json};
@@ -28,6 +29,9 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
                 exhibits_as_json(&exhibits),
                 format,
             )
+        }
+        List::Controllers { format } => {
+            (controllers_in_short(columns), controllers(), controllers_as_json(), format)
         }
         List::Markers { format } => (markers_in_short(columns), markers(), markers_as_json(), format),
     };
@@ -216,6 +220,23 @@ fn exhibits_as_json(exhibits: &[State]) -> Value {
         })
     };
     exhibits.iter().map(one).collect()
+}
+
+fn controllers_in_short(columns: usize) -> String {
+    let one = |controller: &Controller| (controller.name.to_owned(), controller.what.to_owned());
+    let names: Vec<_> = CONTROLLERS.iter().map(one).collect();
+    group("controllers of TCP (`fairwire describe NAME` has their parameters)", &names, columns)
+}
+
+fn controllers() -> Rows {
+    let rows = CONTROLLERS.iter().map(|controller| [controller.name, controller.what, controller.source]);
+    let all = std::iter::once(["name", "what it does", "source"]).chain(rows);
+    all.map(|cells| cells.map(String::from).to_vec()).collect()
+}
+
+fn controllers_as_json() -> Value {
+    let one = |controller: &Controller| json!({ "name": controller.name, "summary": controller.what, "source": controller.source });
+    CONTROLLERS.iter().map(one).collect()
 }
 
 fn markers() -> Rows {

@@ -128,12 +128,22 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let text = stdout(&run(&["describe", "dctcp"]));
+    for part in [
+        "gain (1; default: 1/16)",
+        "RFC 8257, section 3.3",
+        "tcp = { control = { dctcp = { gain = 0.0625 } } }",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(stdout(&run(&["list", "controllers"])).contains("cubic function of the time"));
     let markdown = stdout(&run(&["describe", "red", "--format", "markdown"]));
     assert!(markdown == include_str!("../../../../docs/reference/red.md"));
     for (args, message) in [
         (&["describe", "rde"][..], "did you mean `red`?"),
+        (&["describe", "cubik"], "did you mean `cubic`?"),
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (&["describe"], "describe takes the name of a discipline or of a marker"),
+        (&["describe"], "describe takes the name of a discipline, a marker or a controller"),
         (&["describe", "red", "--out", "x"], "cannot be used with"),
     ] {
         let output = run(args);

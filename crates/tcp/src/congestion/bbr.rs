@@ -9,16 +9,6 @@
 //! A path is best used where its rate is filled and its queue is empty. Loss comes only when the queue is full, and on some
 //! paths when nothing is; the two measurements find the point itself.
 //!
-//! # Parameters (unit, default, source)
-//! - `first_phase` (choice; phase 2): in which of its eight phases the gain cycle begins. Draft, section 4.3.4.2, draws it from all
-//!   but phase 1; so does [`FirstPhase::Seeded`].
-//! - `pacing_margin` (1; 0.01): by how much the pace stays below the model's. Linux, and draft-ietf-ccwg-bbr-01, which calls it
-//!   BBRPacingMarginPercent. The draft of version 1 has none.
-//! - `allows_for_clumps` (true or false; true): the window has room for as many segments as acknowledgements, in the last ten rounds, came
-//!   early at once; 100 ms of them at most. Linux since 2019, and draft-ietf-ccwg-bbr-01, which calls it extra_acked. The draft of version
-//!   1 has it not.
-//! - `rounds_up` (true or false; false): the window is rounded up to an even number of segments, and while it probes it is two more. Linux, as its windows show (see *Linux as an oracle* in the documentation).
-//!
 //! # State and cost
 //! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). The sender is asked for exact round-trip times and rates of
 //! delivery, and paces.

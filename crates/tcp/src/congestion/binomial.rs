@@ -8,12 +8,6 @@
 //! # Why
 //! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of the AFD paper has seven groups.
 //!
-//! # Parameters
-//! - `c1` (segments; 1): gained per acknowledgement, divided by `w^K`.
-//! - `c2` (segments; 0.5): subtracted per loss, times `w^L`.
-//! - `k` (no unit; 1): exponent of the increase, per acknowledgement.
-//! - `l` (no unit; 1): exponent of the decrease.
-//!
 //! # State and cost
 //! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
 //!

@@ -9,17 +9,6 @@
 //! fills a long fat path in seconds, and depends little on the round-trip time. It is the default of Linux, Windows and
 //! Apple's systems.
 //!
-//! # Parameters (unit, default, source)
-//! - `scale` (segments/s^3; 0.4): C. RFC 9438, section 5.
-//! - `beta` (1; 0.7): what a sign of congestion leaves of the window. RFC 9438, section 4.6.
-//! - `fast_convergence` (true or false; true): a flow whose window was reduced below its last peak aims lower still, to make
-//!   room for newcomers. RFC 9438, section 4.7.
-//! - `reno_beyond_peak` (true or false; false): the estimate of Reno's window grows by a whole segment per round trip from the last peak
-//!   on. RFC 9438, section 4.3, says it should; Linux does not.
-//! - `lowest_window` (segments; 2): marks take the window no lower. Linux; RFC 9438, section 4.6, allows 1.
-//! - `hystart` (true or false; true): the first slow start ends by HyStart++. RFC 9438, section 4.10, recommends it (RFC 9406);
-//!   Linux has its predecessor on by default.
-//!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement, and one cube root per reduction. The sender is asked for exact round-trip times.
 //!

@@ -8,13 +8,6 @@
 //! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the link idles. Where marks come
 //! early, at a short queue, and every mark counts a little, the window swings little, and the queue stays short.
 //!
-//! # Parameters (unit, default, source)
-//! - `gain` (1; 1/16): g, how much a round moves alpha. RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010).
-//! - `initial_alpha` (1; 1): alpha before the first round. RFC 8257, section 3.3.
-//! - `lowest_window` (segments; 2): marks take the window no lower. RFC 5681, equation (4).
-//! - `pauses_after_mark` (true or false; true): the window does not grow until what was in flight at a reduction is acknowledged. Linux;
-//!   RFC 8257 keeps it from growing on acknowledgements that report a mark only.
-//!
 //! # State and cost
 //! 56 bytes; O(1) per acknowledgement. The sender is asked to count marked segments.
 //!

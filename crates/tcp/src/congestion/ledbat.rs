@@ -8,12 +8,6 @@
 //! Flows that fill queues until something is lost push the delay far beyond the target, and so take all that they want; what
 //! they leave unused, LEDBAT takes. That suits updates and backups.
 //!
-//! # Parameters (unit, default, source)
-//! - `target` (time; 100 ms): the queueing delay to hold. RFC 6817, section 2.5: it must be 100 ms or less.
-//! - `gain` (1; 1): growth in segments per round trip at no queueing delay. RFC 6817, section 2.5: at most 1.
-//! - `allowed_increase` (segments; 1): the window is at most so far above what is in flight. RFC 6817, section 2.5.
-//! - `lowest_window` (segments; 2): MIN_CWND. RFC 6817, section 2.5.
-//!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). The sender is asked for exact round-trip times.
 //!

@@ -10,13 +10,6 @@
 //! scalable, that they pace, and that short round trips do not crowd out long ones (RFC 9331, section 4.3). DCTCP has only
 //! the first.
 //!
-//! # Parameters (unit, default, source)
-//! - `gain` (1; 1/16): how much a round moves alpha. Draft, section 2.4.
-//! - `virtual_rtt` (time; 25 ms): the round-trip time that shorter ones behave as; zero switches that off. Draft, section 2.4.4.
-//! - `independent_after` (rounds; 500): how long a flow keeps its own round-trip time first, so that short ones stay quick. Draft,
-//!   section 2.4.4.
-//! - `lowest_window` (segments; 2): marks take the window no lower.
-//!
 //! # State and cost
 //! 88 bytes; O(1) per acknowledgement. The sender is asked for exact round-trip times and counts of marks, and paces.
 //!
