@@ -31,7 +31,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::push_out::{Config, End, Shares, Typed};
-use crate::error::{BadParameter, BuildError};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -90,8 +90,9 @@ impl Part for Spec {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let Spec { buffer, scheduler, measure, drop, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)
+        let Checked { drop, .. } = self.checked().of(NAME)?;
+        let Spec { buffer, scheduler, measure, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)
     }
 
     /// Checks and builds.

@@ -212,7 +212,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let of_choke = |bad| BadParameter { discipline: NAME, ..bad };
-        let red = self.red().check(site).map_err(of_choke)?;
+        let red = self.red(&given).check(site).map_err(of_choke)?;
         let draws = given.draws;
         let draws = match given.regions {
             None => Draws::Fixed(draws),
@@ -227,19 +227,19 @@ impl Spec {
     }
 
     /// What was typed that is RED's.
-    fn red(&self) -> red::Spec {
+    fn red(&self, given: &Checked) -> red::Spec {
         red::Spec {
             buffer: self.buffer,
             scheduler: self.scheduler.clone(),
-            measure: self.measure,
+            measure: Some(given.measure),
             min_threshold: self.min_threshold,
             max_threshold: self.max_threshold,
-            max_probability: self.max_probability,
-            weight: self.weight,
-            gentle: Some(self.gentle.unwrap_or(false)),
-            wait: Some(self.wait.unwrap_or(false)),
+            max_probability: Some(given.max_probability),
+            weight: Some(given.weight),
+            gentle: Some(given.gentle),
+            wait: Some(given.wait),
             idle_rule: self.idle_rule,
-            spare_short_queue: self.spare_short_queue,
+            spare_short_queue: Some(given.spare_short_queue),
             ..red::Spec::default()
         }
     }

@@ -40,7 +40,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::push_out::{Backlogs, Config, End, Typed};
-use crate::error::{BadParameter, BuildError};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::part::{Part, any_scheduler};
 use crate::scheduler::Service;
 use crate::site::Site;
@@ -99,8 +99,9 @@ impl Part for Spec {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let Spec { buffer, scheduler, measure, drop, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop: *drop }, site)?
+        let Checked { drop, .. } = self.checked().of(NAME)?;
+        let Spec { buffer, scheduler, measure, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)?
             .with_few_weights(NAME)
     }
 

@@ -1,7 +1,5 @@
 //! The time-sliding-window estimator of a rate: what tsw2cm and tsw3cm have in common.
 
-use crate::error::{BadParameter, Parameter};
-use crate::spec::Quantity;
 use fairwire_core::{Duration, Rate, Time};
 
 /// Estimates the rate of an aggregate: each packet adds its length to what a window of the past held at the rate before.
@@ -33,19 +31,4 @@ impl Estimator {
     pub fn rate_bps(&self) -> f64 {
         self.average * 8.0
     }
-}
-
-/// RFC 2859 leaves the window open; with the round-trip times of TCP in mind Clark and Fang have 1 s.
-const WINDOW: Duration = Duration::from_secs(1);
-
-/// The window as typed, or a second.
-pub(crate) fn window(
-    typed: Option<Quantity<Duration>>,
-    parameter: Parameter,
-) -> Result<Duration, BadParameter> {
-    let window = typed.map_or(WINDOW, |typed| typed.0);
-    if window.is_zero() {
-        return Err(parameter.refuse(window, "more than 0 ns"));
-    }
-    Ok(window)
 }

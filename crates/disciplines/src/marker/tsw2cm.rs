@@ -25,9 +25,9 @@
 //! ```
 
 use super::tokens::committed_rate;
-use super::tsw::{Estimator, window};
+use super::tsw::Estimator;
 use super::{About, GREEN, YELLOW};
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
@@ -49,7 +49,11 @@ pub struct Spec {
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
     /// The length of the window, of the order of a round-trip time or more for TCP.
-    #[parameter(default = "1 s", above = "0 s")]
+    #[parameter(
+        default = "1 s",
+        above = "0 s",
+        source = "RFC 2859 leaves it open; Clark and Fang have 1 s."
+    )]
     pub window: Option<Quantity<Duration>>,
 }
 
@@ -65,8 +69,7 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let window = window(self.window, Parameter { discipline: NAME, name: "window" })?;
-        Ok(Config { rate: committed_rate(self.rate, site), window })
+        Ok(Config { rate: committed_rate(self.rate, site), window: self.checked().of(NAME)?.window })
     }
 
     /// Checks and builds.

@@ -25,9 +25,9 @@
 //! ```
 
 use super::tokens::committed_rate;
-use super::tsw::{Estimator, window};
+use super::tsw::Estimator;
 use super::{About, GREEN, RED, YELLOW};
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
@@ -52,7 +52,11 @@ pub struct Spec {
     #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
     /// The length of the window, of the order of a round-trip time or more for TCP.
-    #[parameter(default = "1 s", above = "0 s")]
+    #[parameter(
+        default = "1 s",
+        above = "0 s",
+        source = "RFC 2859 leaves it open; Clark and Fang have 1 s."
+    )]
     pub window: Option<Quantity<Duration>>,
 }
 
@@ -78,7 +82,7 @@ impl Spec {
             let allowed = format_args!("no less than rate, which is {rate}");
             return Err(parameter("peak_rate").refuse(peak_rate, allowed));
         }
-        Ok(Config { rate, peak_rate, window: window(self.window, parameter("window"))? })
+        Ok(Config { rate, peak_rate, window: self.checked().of(NAME)?.window })
     }
 
     /// Checks and builds.

@@ -86,7 +86,8 @@ impl Entry {
         };
         let scheduler = Some(service);
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
-        let queues = push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: None };
+        let queues =
+            push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: push_out::End::Front };
         let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
             longest = longest.with_few_weights(discipline).map_err(at_the_top)?;

@@ -180,7 +180,7 @@ impl Spec {
         let of_1000_packets = || site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
         let shortened = || of_1000_packets().clamp(Duration::from_us(1), Duration::from_secs(60));
         let age_period = given.age_period.unwrap_or_else(shortened);
-        let common = self.given(age_period).check(site)?;
+        let common = self.given(given.measure, age_period).check(site)?;
         let counted = |amount| afd::counted(amount, common.measure, site);
         let elephant_threshold = self.elephant_threshold.map_or_else(
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
@@ -200,12 +200,12 @@ impl Spec {
         Ok(Config { common, trap })
     }
 
-    fn given(&self, age_period: Duration) -> afd::Given<'_> {
+    fn given(&self, measure: Measure, age_period: Duration) -> afd::Given<'_> {
         let half = Duration::from_ns((age_period.ns() / 2).max(1000));
         afd::Given {
             name: NAME,
             buffer: self.buffer,
-            measure: self.measure.unwrap_or(Measure::Bytes),
+            measure,
             shared: &self.shared,
             longest: half.min(INTERVAL),
         }

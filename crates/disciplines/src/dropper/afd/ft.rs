@@ -148,19 +148,13 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let common = self.given().check(site)?;
+        let common = self.given(given.measure).check(site)?;
         let sampling = self.samples.check(NAME, common.typical(site))?;
         Ok(Config { common, sampling, set_size: given.set_size })
     }
 
-    fn given(&self) -> afd::Given<'_> {
-        afd::Given {
-            name: NAME,
-            buffer: self.buffer,
-            measure: self.measure.unwrap_or_default(),
-            shared: &self.shared,
-            longest: INTERVAL,
-        }
+    fn given(&self, measure: Measure) -> afd::Given<'_> {
+        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
     }
 
     /// Checks and builds.

@@ -39,7 +39,7 @@
 
 use crate::catalogue::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
-use crate::error::{BadParameter, BuildError};
+use crate::error::{BadParameter, BuildError, Of as _};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
 use crate::scheduler::Service;
@@ -62,7 +62,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "afd-sb";
 
 /// Parameters of `afd-sb`.
-#[parameters]
+#[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait.
@@ -135,20 +135,15 @@ impl Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
         Service::check(&self.scheduler, NAME, site)?;
-        let common = self.given().check(site)?;
+        let common = self.given(given.measure).check(site)?;
         let sampling = self.samples.check(NAME, common.typical(site))?;
         Ok(Config { common, sampling })
     }
 
-    fn given(&self) -> afd::Given<'_> {
-        afd::Given {
-            name: NAME,
-            buffer: self.buffer,
-            measure: self.measure.unwrap_or_default(),
-            shared: &self.shared,
-            longest: INTERVAL,
-        }
+    fn given(&self, measure: Measure) -> afd::Given<'_> {
+        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
     }
 
     /// Checks and builds.

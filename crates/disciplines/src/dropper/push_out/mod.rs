@@ -47,7 +47,7 @@ pub(crate) struct Typed<'a> {
     pub buffer: Option<Quantity<Amount>>,
     pub scheduler: &'a Option<Service>,
     pub measure: Option<Measure>,
-    pub drop: Option<End>,
+    pub drop: End,
 }
 
 /// A search goes through the different weights at each push-out, so their number bounds its work.
@@ -82,7 +82,7 @@ impl Config {
             Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
         };
         let weights = Service::check(typed.scheduler, discipline, site)?.weights;
-        Ok(Config { limit: room.limit, measure, pool, drop: typed.drop.unwrap_or_default(), weights })
+        Ok(Config { limit: room.limit, measure, pool, drop: typed.drop, weights })
     }
 
     /// Itself, unless there are so many different weights that to look at the longest queue of each would hold up the link.

@@ -285,7 +285,7 @@ fn what_is_not_allowed_is_told() {
             "`excess_burst` of `sr-tcm` is 0 B; allowed: more than 0 B where committed_burst is 0 B",
         ),
         ("tr-tcm", "[tr-tcm]\npeak_burst = '0 B'", "`peak_burst` of `tr-tcm` is 0 B; allowed: more than 0 B"),
-        ("tsw2cm", "[tsw2cm]\nwindow = '0 s'", "`window` of `tsw2cm` is 0 ns; allowed: more than 0 ns"),
+        ("tsw2cm", "[tsw2cm]\nwindow = '0 s'", "`window` of `tsw2cm` is 0 ns; allowed: a time above zero"),
         (
             "token-bucket",
             "[token-bucket]\nburst = '2048 GiB'",
