@@ -68,12 +68,12 @@ dist: rust ## make static binaries for download, x86-64 and aarch64, into out/di
 	@.ci/dist $(ARGS)
 
 .PHONY: check-32bit
-check-32bit: rust ## build core, disciplines, tcp, sim and scenario for a 32-bit target (wasm32)
+check-32bit: rust ## build core, laws, catalogue, tcp, sim and scenario for a 32-bit target (wasm32)
 	@.ci/check-32bit
 
 .PHONY: bench
 bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
-	@cargo bench --locked -p fairwire-disciplines --bench packet
+	@cargo bench --locked -p fairwire-catalogue --bench packet
 	@cargo bench --locked -p fairwire --bench peers -- --only nine
 
 .PHONY: bench-peers
@@ -82,7 +82,7 @@ bench-peers: rust ## measure the simulator from 10 to a million flows, against n
 
 .PHONY: bench-disciplines
 bench-disciplines: rust ## measure each discipline: nanoseconds, instructions and state, from 10 to a million flows (minutes)
-	@cargo bench --locked -p fairwire-disciplines --bench disciplines -- $(ARGS)
+	@cargo bench --locked -p fairwire-catalogue --bench disciplines -- $(ARGS)
 
 .PHONY: bench-gateway
 bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five to eight minutes)

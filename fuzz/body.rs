@@ -2,10 +2,10 @@
 //! runs without a fuzzer too.
 #![allow(dead_code, reason = "each target uses one half")]
 
+use fairwire_catalogue::{self as catalogue, Entry};
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ecn, Rate, Seed};
-use fairwire_disciplines::catalogue::{self, Entry};
-use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_testing::{Driver, Operation};
 
 fn site(buffer: Amount) -> Site<'static> {

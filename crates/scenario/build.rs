@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates on which a run depends.
-const ENGINE: [&str; 8] = ["core", "disciplines", "document", "metrics", "tcp", "sim", "scenario", "wire"];
+const ENGINE: [&str; 10] =
+    ["core", "parameters", "laws", "catalogue", "document", "metrics", "tcp", "sim", "scenario", "wire"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -15,6 +16,7 @@ fn main() -> io::Result<()> {
     let mut sources = Vec::new();
     for name in ENGINE {
         let folder = crates.join(name).join("src");
+        assert!(folder.is_dir() || !crates.join("core").is_dir(), "there is no crate `{name}`");
         println!("cargo::rerun-if-changed={}", folder.display());
         gather(&folder, &mut sources)?;
     }

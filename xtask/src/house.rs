@@ -5,6 +5,7 @@
 
 pub mod adr;
 pub mod arrows;
+pub mod circles;
 pub mod docs;
 pub mod length;
 pub mod manifests;
@@ -32,6 +33,7 @@ pub struct Rule {
 pub const RULES: &[Rule] = &[
     Rule { name: arrows::ARROWS, check: arrows::check },
     Rule { name: arrows::CORE, check: arrows::check_core },
+    Rule { name: circles::NAME, check: circles::check },
     Rule { name: unsafety::NAME, check: unsafety::check },
     Rule { name: purity::NAME, check: purity::check },
     Rule { name: length::NAME, check: length::check },

@@ -5,7 +5,6 @@
 //! [needs](Needs) is not kept up.
 //!
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
-
 mod arrival;
 mod shared;
 
@@ -17,6 +16,9 @@ use crate::packet::Packet;
 use crate::queues::Queues;
 use crate::rng::Rng;
 use crate::time::Time;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Names a waiting packet. Valid until that packet leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,8 +2,10 @@
 
 use crate::rate::Rate;
 use crate::time::{Duration, Time};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
-use std::sync::Arc;
 
 /// How a link's rate changes over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::probe::Probe;
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{NotReweighed, Weight};
+use alloc::boxed::Box;
 
 /// Decides which packets wait, which are refused, and which goes next.
 ///

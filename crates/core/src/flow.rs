@@ -1,5 +1,8 @@
 //! Flows: their hashes, an index from flow to place, and a bounded table from flow to value.
 
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A salted 64-bit hash of a flow's key (5-tuple, source host, subscriber: the classifier's choice).

@@ -21,6 +21,9 @@
 //! assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore).map(|p| p.frame), Some(0));
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
 
 pub mod buffer;
 pub mod capacity;

@@ -3,6 +3,7 @@
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;
+use alloc::boxed::Box;
 
 /// Gives each packet a colour (its drop precedence) by comparing its aggregate with a profile. Drops nothing.
 ///

@@ -1,6 +1,8 @@
 //! Finds a backlogged queue by its name.
 
 use crate::flow::FlowHash;
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// No place.
 pub(crate) const NONE: u32 = u32::MAX;

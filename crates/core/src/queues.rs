@@ -3,6 +3,8 @@
 use crate::flow::{FlowHash, FlowIndex};
 use crate::packet::Packet;
 use crate::rng::{Rng, mix};
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// How flows are given queues.
 #[derive(Debug)]

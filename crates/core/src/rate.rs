@@ -2,6 +2,7 @@
 
 use crate::capacity::{Changing, RateLaw};
 use crate::time::{Duration, Time};
+use alloc::boxed::Box;
 use core::fmt;
 
 /// A rate in bit/s, never zero.

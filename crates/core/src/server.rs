@@ -9,6 +9,7 @@ use crate::packet::Packet;
 use crate::rate::{Rate, Transmitter};
 use crate::signals::Signals;
 use crate::time::{Duration, Time};
+use alloc::boxed::Box;
 
 /// A discipline in front of a transmitter.
 pub struct Server {

@@ -1,6 +1,10 @@
 //! Which known word an unknown one was most likely meant to be: one rule for disciplines, keys, units and exhibits.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
 /// A longer list of suggestions helps nobody: it is left to the list of what is allowed.
+use alloc::vec::Vec;
 const MOST_WORDS: usize = 6;
 /// No word that we know has more letters, nor does a slip of one.
 const MOST_LETTERS: usize = 60;
@@ -97,7 +101,7 @@ fn distance(a: &str, b: &str) -> usize {
             }
             next.push(least);
         }
-        above = std::mem::replace(&mut row, next);
+        above = core::mem::replace(&mut row, next);
     }
     row[b.len()]
 }

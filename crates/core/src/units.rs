@@ -7,6 +7,9 @@ use crate::buffer::Limit;
 use crate::rate::Rate;
 use crate::spelling;
 use crate::time::Duration;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -50,7 +53,7 @@ impl fmt::Display for UnitError {
     }
 }
 
-impl std::error::Error for UnitError {}
+impl core::error::Error for UnitError {}
 
 /// A size in bytes, as written `"512 B"`, `"1.5 kB"` or `"64 KiB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,7 +168,7 @@ impl FromStr for Amount {
             if number > f64::from(1u32 << 30) {
                 return Err(refuse(text, AMOUNT_WANTED, Problem::TooLarge));
             }
-            if number.fract() != 0.0 {
+            if number % 1.0 != 0.0 {
                 return Err(refuse(text, AMOUNT_WANTED, Problem::NotWhole));
             }
             zero(number == 0.0)?;
@@ -212,11 +215,17 @@ fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitEr
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(refuse(text, wanted, unknown(text, unit, units.iter().copied())));
     };
-    let value = (number * scale).round();
+    let value = rounded(number * scale);
     if value >= 9e18 {
         return Err(refuse(text, wanted, Problem::TooLarge));
     }
     Ok(value as u64)
+}
+
+/// The nearest whole number to one that is not negative; the greater one of two.
+fn rounded(number: f64) -> f64 {
+    let rest = number % 1.0;
+    number - rest + if rest >= 0.5 { 1.0 } else { 0.0 }
 }
 
 /// Splits `"1.5 kB"` into its number and its unit.

@@ -119,8 +119,8 @@ fn class(branch: &Branch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_disciplines::dropper::hfaba;
     use fairwire_gateway::config::spec::Spec;
+    use fairwire_laws::dropper::hfaba;
 
     #[test]
     fn a_document_is_one_that_the_gateway_reads() {

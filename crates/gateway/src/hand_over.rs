@@ -166,10 +166,10 @@ impl Discipline for Ahead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_catalogue::{self as catalogue, Entry};
+    use fairwire_catalogue::{Parameters, Site, build};
     use fairwire_core::units::Amount;
     use fairwire_core::{Ecn, Rate, Seed};
-    use fairwire_disciplines::catalogue::{self, Entry};
-    use fairwire_disciplines::{Parameters, Site, build};
     use fairwire_testing::{Operation, Shape, operations};
     use proptest::prelude::*;
     use std::collections::BTreeMap;

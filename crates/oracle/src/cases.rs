@@ -4,9 +4,9 @@ use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
 use crate::trace::Traffic;
 use crate::traffic::{BULLY, BULLY_ECN, BURSTS, MILD, OVERLOAD, SHORT};
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed};
-use fairwire_disciplines::{Parameters, Site, build};
 
 /// The rate of the link: one byte in one microsecond, so that service times are exact on both sides.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {

@@ -174,9 +174,9 @@ mod tests {
     use crate::outcome::Fate;
     use crate::replay::replay;
     use crate::traffic::ONE_SIZE;
+    use fairwire_catalogue::{Parameters, Site, build};
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
-    use fairwire_disciplines::{Parameters, Site, build};
 
     /// Ours against ours: as if the kernel did exactly the same.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {

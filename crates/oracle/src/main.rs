@@ -1,7 +1,7 @@
 //! `fairwire-oracle`: Linux's own queue disciplines beside ours. Started by `make oracle-linux`.
 #![forbid(unsafe_code)]
 
-use fairwire_disciplines::catalogue;
+use fairwire_catalogue as catalogue;
 use fairwire_oracle::cases::{self, Case};
 use fairwire_oracle::compare::Pair;
 use fairwire_oracle::contest::{self, Comparison, Contest, Tally};

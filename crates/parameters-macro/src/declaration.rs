@@ -1,6 +1,7 @@
 //! What stands in the source: a struct, and on each field its text and its `#[parameter(…)]`.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{
@@ -18,6 +19,10 @@ pub(crate) struct Declaration {
     pub name: Expr,
     /// Is it a part of other structs only, which flatten it?
     pub is_group: bool,
+    /// Is what needs serde there only under the feature `serde` of the crate that declares them?
+    pub is_gated: bool,
+    /// What the file says of itself in the `//!` lines that it begins with.
+    pub documentation: String,
     /// The fields, in their order.
     pub members: Vec<Member>,
 }
@@ -74,15 +79,20 @@ impl Terms {
 
 impl Declaration {
     /// Reads `#[parameters(checked = Name)] struct …`.
-    pub(crate) fn read(arguments: TokenStream, mut item: ItemStruct) -> Result<Declaration> {
-        let (mut checked, mut is_group, mut name) = (None, false, parse_quote!(NAME));
+    pub(crate) fn read(
+        arguments: TokenStream,
+        mut item: ItemStruct,
+        documentation: String,
+    ) -> Result<Declaration> {
+        let (mut checked, mut is_group, mut is_gated, mut name) = (None, false, false, parse_quote!(NAME));
         for argument in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments)? {
             match &argument {
                 Meta::NameValue(pair) if pair.path.is_ident("checked") => checked = Some(ident(&pair.value)?),
                 Meta::NameValue(pair) if pair.path.is_ident("name") => name = pair.value.clone(),
                 Meta::Path(path) if path.is_ident("group") => is_group = true,
+                Meta::Path(path) if path.is_ident("gated") => is_gated = true,
                 other => {
-                    let allowed = "allowed: `name = \"name\"`, `checked = Name`, `group`";
+                    let allowed = "allowed: `name = \"name\"`, `checked = Name`, `group`, `gated`";
                     return Err(Error::new_spanned(other, allowed));
                 }
             }
@@ -91,7 +101,12 @@ impl Declaration {
             return Err(Error::new_spanned(&item.ident, "parameters are a struct with named fields"));
         };
         let members = fields.named.iter_mut().map(Member::read).collect::<Result<_>>()?;
-        Ok(Declaration { item, checked, name, is_group, members })
+        Ok(Declaration { item, checked, name, is_group, is_gated, documentation, members })
+    }
+
+    /// What stands before whatever needs serde.
+    pub(crate) fn gate(&self) -> Option<TokenStream> {
+        self.is_gated.then(|| quote!(#[cfg(feature = "serde")]))
     }
 
     /// The parameters, in their order, without those of groups.

@@ -18,16 +18,14 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
         }
     }
     let serde = (!declaration.is_group).then(|| serde(declaration));
-    let (declared, checked) = (declared(declaration), checked(declaration));
-    quote! { #item #declared #serde #checked }
+    let (declared, tabled, checked) = (declared(declaration), tabled(declaration), checked(declaration));
+    quote! { #item #declared #tabled #serde #checked }
 }
 
-/// What is known of each parameter, and the way to the parameters by number.
+/// What is known of each parameter.
 fn declared(declaration: &Declaration) -> TokenStream {
-    let ident = &declaration.item.ident;
-    let parts = declaration.members.iter().map(Member::fields);
-    let slots = declaration.members.iter().map(Member::slot);
-    let writers = declaration.members.iter().map(Member::writer);
+    let (ident, documentation) = (&declaration.item.ident, &declaration.documentation);
+    let parts = declaration.members.iter().map(|member| member.fields(declaration));
     quote! {
         impl ::fairwire_parameters::Declared for #ident {
             const FIELDS: &'static [::fairwire_parameters::Field] = {
@@ -39,7 +37,19 @@ fn declared(declaration: &Declaration) -> TokenStream {
                     <#ident as ::fairwire_parameters::Declared>::FIELDS;
                 &::fairwire_parameters::names::<{ FIELDS.len() }>(FIELDS)
             };
+            const DOCUMENTATION: &'static str = #documentation;
+        }
+    }
+}
 
+/// The way to the parameters by number, for whoever reads and writes tables.
+fn tabled(declaration: &Declaration) -> TokenStream {
+    let (ident, gate) = (&declaration.item.ident, declaration.gate());
+    let slots = declaration.members.iter().map(Member::slot);
+    let writers = declaration.members.iter().map(Member::writer);
+    quote! {
+        #gate
+        impl ::fairwire_parameters::Tabled for #ident {
             fn slot<'de, A: ::fairwire_parameters::serde::de::MapAccess<'de>>(
                 &mut self,
                 mut at: usize,
@@ -60,10 +70,10 @@ fn declared(declaration: &Declaration) -> TokenStream {
 }
 
 impl Member {
-    fn fields(&self) -> TokenStream {
+    fn fields(&self, declaration: &Declaration) -> TokenStream {
         match self {
             Member::Parameter(parameter) => {
-                let field = parameter.field();
+                let field = parameter.field(declaration.is_gated);
                 quote!(&[#field])
             }
             Member::Group(_, ty) => quote!(<#ty as ::fairwire_parameters::Declared>::FIELDS),
@@ -84,7 +94,7 @@ impl Member {
             Member::Group(ident, ty) => quote! {
                 let count = <#ty as ::fairwire_parameters::Declared>::NAMES.len();
                 if at < count {
-                    return ::fairwire_parameters::Declared::slot(&mut self.#ident, at);
+                    return ::fairwire_parameters::Tabled::slot(&mut self.#ident, at);
                 }
                 at -= count;
             },
@@ -97,14 +107,15 @@ impl Member {
                 let (ident, name) = (&parameter.ident, parameter.name());
                 quote!(::fairwire_parameters::write(map, #name, &self.#ident)?;)
             }
-            Member::Group(ident, _) => quote!(::fairwire_parameters::Declared::write(&self.#ident, map)?;),
+            Member::Group(ident, _) => quote!(::fairwire_parameters::Tabled::write(&self.#ident, map)?;),
         }
     }
 }
 
 fn serde(declaration: &Declaration) -> TokenStream {
-    let (ident, name) = (&declaration.item.ident, &declaration.name);
+    let (ident, name, gate) = (&declaration.item.ident, &declaration.name, declaration.gate());
     quote! {
+        #gate
         impl<'de> ::fairwire_parameters::serde::Deserialize<'de> for #ident {
             fn deserialize<D: ::fairwire_parameters::serde::Deserializer<'de>>(
                 deserializer: D,
@@ -113,6 +124,7 @@ fn serde(declaration: &Declaration) -> TokenStream {
             }
         }
 
+        #gate
         impl ::fairwire_parameters::serde::Serialize for #ident {
             fn serialize<S: ::fairwire_parameters::serde::Serializer>(
                 &self,
@@ -122,8 +134,9 @@ fn serde(declaration: &Declaration) -> TokenStream {
             }
         }
 
+        #gate
         impl ::fairwire_parameters::schemars::JsonSchema for #ident {
-            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+            fn schema_name() -> ::fairwire_parameters::Cow<'static, str> {
                 #name.into()
             }
 
@@ -133,7 +146,6 @@ fn serde(declaration: &Declaration) -> TokenStream {
                 ::fairwire_parameters::schema(#name, <Self as ::fairwire_parameters::Declared>::FIELDS, generator)
             }
         }
-
     }
 }
 
@@ -180,7 +192,7 @@ impl Parameter {
         doc
     }
 
-    fn field(&self) -> TokenStream {
+    fn field(&self, is_gated: bool) -> TokenStream {
         let (name, text, notes, inner) = (self.name(), &self.text, &self.notes, &self.inner);
         let (default, range) = (self.default_text(), self.terms.range());
         let source = self.terms.source.as_deref().unwrap_or_default();
@@ -197,6 +209,16 @@ impl Parameter {
             }
             _ => quote!(None),
         };
+        let schema = match is_gated {
+            false => quote!(::fairwire_parameters::schema_of::<#inner>),
+            true => quote!({
+                #[cfg(feature = "serde")]
+                const SCHEMA: ::fairwire_parameters::SchemaOf = ::fairwire_parameters::schema_of::<#inner>;
+                #[cfg(not(feature = "serde"))]
+                const SCHEMA: ::fairwire_parameters::SchemaOf = ::fairwire_parameters::NO_SCHEMA;
+                SCHEMA
+            }),
+        };
         let (above, min, max) = (number(&self.terms.above), number(&self.terms.min), number(&self.terms.max));
         quote! {
             ::fairwire_parameters::Field {
@@ -210,7 +232,7 @@ impl Parameter {
                 above: #above,
                 min: #min,
                 max: #max,
-                schema: ::fairwire_parameters::schema_of::<#inner>,
+                schema: #schema,
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Bounds of values, and what is told of a value outside of them.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::fmt::{self, Debug, Display};
 use core::str::FromStr;
 use fairwire_core::units::Size;
@@ -74,7 +76,7 @@ pub struct OutOfRange {
     pub allowed: String,
 }
 
-impl std::error::Error for OutOfRange {}
+impl core::error::Error for OutOfRange {}
 
 impl Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

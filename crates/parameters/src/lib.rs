@@ -45,62 +45,31 @@
 //! From the declaration follow the reader of any format that serde knows, with the place of each fault; the writer, which leaves
 //! out what was not given; the JSON schema; and the [`Field`]s, of which reference pages are made. The code for tables is generic
 //! over the format alone and not over the struct: forty structs cost little more to compile than one.
+//!
+//! What needs serde is there under the feature `serde`. A crate that has such a feature itself says `#[parameters(gated)]`: its
+//! declarations are then read and written under it, and can be checked without it.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
 
 mod bounds;
+mod field;
 mod quantity;
+#[cfg(feature = "serde")]
 mod table;
+#[cfg(feature = "serde")]
+mod written;
 
 pub use bounds::{Bounded, Bounds, OutOfRange, literal};
 pub use fairwire_parameters_macro::parameters;
-pub use quantity::{Quantity, Written};
-pub use table::{OneOf, Slot, deserialize, joined, names, schema, schema_of, serialize, total, write};
+pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
+pub use quantity::Quantity;
+#[cfg(feature = "serde")]
+pub use table::{OneOf, Slot, Tabled, deserialize, schema, schema_of, serialize, write};
+#[cfg(feature = "serde")]
+pub use written::Written;
 
+#[cfg(feature = "serde")]
 #[doc(hidden)]
-pub use {schemars, serde};
-
-use schemars::{Schema, SchemaGenerator};
-use serde::de::MapAccess;
-use serde::ser::SerializeMap;
-
-/// What is declared of one parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name, as typed.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub text: &'static str,
-    /// More of it; empty where there is nothing to add.
-    pub notes: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
-    /// What holds where none is given.
-    pub default: &'static str,
-    /// What is allowed, in words; empty where the unit says it.
-    pub range: &'static str,
-    /// Where it is from; empty where nobody else has it.
-    pub source: &'static str,
-    /// Numbers are above this.
-    pub above: Option<f64>,
-    /// The least number.
-    pub min: Option<f64>,
-    /// The greatest number.
-    pub max: Option<f64>,
-    /// The schema of its values.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
-}
-
-/// A struct of declared parameters. Implemented by [`parameters`].
-pub trait Declared: Default {
-    /// The parameters, in their order.
-    const FIELDS: &'static [Field];
-
-    /// Their names.
-    const NAMES: &'static [&'static str];
-
-    /// The place for the value of the parameter with this number.
-    fn slot<'de, A: MapAccess<'de>>(&mut self, at: usize) -> &mut dyn Slot<'de, A>;
-
-    /// Writes what was given.
-    fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
-}
+pub use {alloc::borrow::Cow, schemars, serde};

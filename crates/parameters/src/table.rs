@@ -1,6 +1,7 @@
 //! Tables of parameters in any format: read, written, and as a schema.
 
 use crate::{Declared, Field};
+use alloc::format;
 use core::fmt;
 use core::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,6 +9,15 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+
+/// A struct of declared parameters that can be read and written. Implemented by [`parameters`](crate::parameters).
+pub trait Tabled: Declared {
+    /// The place for the value of the parameter with this number.
+    fn slot<'de, A: MapAccess<'de>>(&mut self, at: usize) -> &mut dyn Slot<'de, A>;
+
+    /// Writes what was given.
+    fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
+}
 
 /// The place for a value that is read from a table of the format `A`.
 pub trait Slot<'de, A: MapAccess<'de>> {
@@ -29,51 +39,14 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> Slot<'de, A> for Option<T> {
     }
 }
 
-/// How many parameters these parts have.
-pub const fn total(parts: &[&[Field]]) -> usize {
-    let (mut total, mut at) = (0, 0);
-    while at < parts.len() {
-        total += parts[at].len();
-        at += 1;
-    }
-    total
-}
-
-/// The parameters of these parts, one after the other; `N` is their [`total`].
-pub const fn joined<const N: usize>(parts: &[&[Field]]) -> [Field; N] {
-    let mut all = [Field::NONE; N];
-    let (mut part, mut to) = (0, 0);
-    while part < parts.len() {
-        let mut at = 0;
-        while at < parts[part].len() {
-            all[to] = parts[part][at];
-            to += 1;
-            at += 1;
-        }
-        part += 1;
-    }
-    all
-}
-
-/// The names of all `N` parameters.
-pub const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
-    let mut names = [""; N];
-    let mut at = 0;
-    while at < N {
-        names[at] = fields[at].name;
-        at += 1;
-    }
-    names
-}
-
 /// Reads a table of parameters. Unknown names, and one that stands twice, are refused.
-pub fn deserialize<'de, S: Declared, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
+pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table(PhantomData))
 }
 
 struct Table<S>(PhantomData<S>);
 
-impl<'de, S: Declared> Visitor<'de> for Table<S> {
+impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     type Value = S;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,7 +91,7 @@ impl Visitor<'_> for OneOf {
 }
 
 /// Writes what was given as a table.
-pub fn serialize<D: Declared, S: Serializer>(given: &D, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<D: Tabled, S: Serializer>(given: &D, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     given.write(&mut map)?;
     map.end()
@@ -162,36 +135,4 @@ fn property(field: &Field, generator: &mut SchemaGenerator) -> Value {
         }
     }
     schema.to_value()
-}
-
-impl Field {
-    /// What arrays are filled with before the parameters are known.
-    const NONE: Field = Field {
-        name: "",
-        text: "",
-        notes: "",
-        unit: "",
-        default: "",
-        range: "",
-        source: "",
-        above: None,
-        min: None,
-        max: None,
-        schema: schema_of::<()>,
-    };
-
-    /// What it is, what is allowed, and the default, in one or two sentences.
-    pub fn description(&self) -> String {
-        let Field { default, .. } = self;
-        format!("{} Default: {default}.", self.text_with_range())
-    }
-
-    /// What it is and what is allowed, in a sentence.
-    pub fn text_with_range(&self) -> String {
-        match (self.range, self.text.strip_suffix('.')) {
-            ("", _) => self.text.into(),
-            (range, Some(text)) => format!("{text} ({range})."),
-            (range, None) => format!("{} ({range})", self.text),
-        }
-    }
 }

@@ -3,13 +3,13 @@
 use crate::build::mean_of;
 use crate::spec::Spec;
 use crate::topology::{Fault, Topology, refused};
+use fairwire_catalogue::Site;
+use fairwire_catalogue::marker::{self, MarkerParameters};
 use fairwire_core::{Rate, Seed};
-use fairwire_disciplines::Site;
-use fairwire_disciplines::error::BadParameter;
-use fairwire_disciplines::marker::{self, MarkerParameters};
-use fairwire_disciplines::spec::Quantity;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
+use fairwire_laws::error::BadParameter;
+use fairwire_laws::spec::Quantity;
 use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use schemars::JsonSchema;

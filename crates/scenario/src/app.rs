@@ -3,7 +3,7 @@
 use crate::law::{LawSpec, Objects, Packets};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

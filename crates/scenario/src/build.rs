@@ -5,8 +5,8 @@ use crate::compared::Compared;
 use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Topology, Way};
+use fairwire_catalogue::{self as catalogue, BuildError, Site};
 use fairwire_core::Seed;
-use fairwire_disciplines::{BuildError, Site, catalogue};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
 /// The plan of one run.

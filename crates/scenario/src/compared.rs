@@ -1,7 +1,7 @@
 //! One of the disciplines that a scenario compares, as typed: a name, or a table with its name, a label and parameters.
 
 use crate::spec::Spec;
-use fairwire_disciplines::{Parameters, catalogue};
+use fairwire_catalogue::{self as catalogue, Parameters};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};

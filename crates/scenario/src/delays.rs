@@ -1,8 +1,8 @@
 //! The delays of the flows of a group: all alike, drawn, or dealt out.
 
 use fairwire_core::{Duration, Rng};
-use fairwire_disciplines::spec::Quantity;
 use fairwire_document::shortened;
+use fairwire_laws::spec::Quantity;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_disciplines::spec::{Quantity, Written};
+use fairwire_parameters::{Quantity, Written};
 use fairwire_sim::app::{Law, Moments};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use crate::compared::Compared;
 use crate::rates::{ChangeSpec, Varying};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};

@@ -1,7 +1,7 @@
 //! What a run writes beside its report, as typed: what the options of `fairwire run` of the same names say.
 
 use fairwire_core::Duration;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -3,8 +3,8 @@
 use crate::files::Files;
 use crate::topology::{Fault, refused};
 use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
-use fairwire_disciplines::spec::Quantity;
 use fairwire_document::Problem;
+use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

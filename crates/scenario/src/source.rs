@@ -11,8 +11,8 @@ use crate::tcp::TcpSpec;
 use crate::topology::{Fault, refused};
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_disciplines::spec::Quantity;
 use fairwire_document::Problem;
+use fairwire_laws::spec::Quantity;
 use fairwire_sim::Source;
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Replay, Sequence, Talk, Telnet, Traffic, Transfers, Video,

@@ -11,10 +11,10 @@ use crate::links::{Links, ReturnSpec};
 use crate::output::OutputSpec;
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
+use fairwire_catalogue::Parameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::Parameters;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

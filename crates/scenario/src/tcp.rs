@@ -3,7 +3,7 @@
 use crate::control::ControlSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
 use schemars::JsonSchema;

@@ -7,9 +7,9 @@ use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 use crate::rates::Varying;
 use crate::source::Sends;
 use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
+use fairwire_catalogue::Parameters;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Time, Transmitter};
-use fairwire_disciplines::Parameters;
 use fairwire_document::Problem;
 use fairwire_sim::Hop;
 

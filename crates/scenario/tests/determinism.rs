@@ -2,9 +2,9 @@
 //!
 //! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both pass have agreed to the last bit.
 
+use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed};
-use fairwire_disciplines::{Parameters, Site, catalogue};
 use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord, Sojourn, TransferRecord};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use fairwire_sim::app::{

@@ -2,7 +2,7 @@
 
 use crate::record::{Kind, Origin, Scale};
 use fairwire_core::Duration;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use fairwire_scenario::Seeds;
 use serde::Deserialize;
 

@@ -1,13 +1,13 @@
 //! The command `fairwire` with one discipline more, `linear`: drops early, the more the fuller the buffer is.
 
+use fairwire_catalogue::{self as catalogue, About, Family};
+use fairwire_catalogue::{BuildError, DisciplineSpec, Site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Rng, Time, Verdict};
-use fairwire_disciplines::catalogue::{self, About, Family};
-use fairwire_disciplines::error::Of as _;
-use fairwire_disciplines::part::Part;
-use fairwire_disciplines::scheduler::Service;
-use fairwire_disciplines::spec::{EcnChoice, Quantity};
-use fairwire_disciplines::{BuildError, DisciplineSpec, Site};
+use fairwire_laws::error::Of as _;
+use fairwire_laws::part::Part;
+use fairwire_laws::scheduler::Service;
+use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 use std::process::ExitCode;
 

@@ -13,7 +13,8 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-core", &[]),
     ("fairwire-parameters-macro", &[]),
     ("fairwire-parameters", &["fairwire-core", "fairwire-parameters-macro"]),
-    ("fairwire-disciplines", &["fairwire-core", "fairwire-parameters"]),
+    ("fairwire-laws", &["fairwire-core", "fairwire-parameters"]),
+    ("fairwire-catalogue", &["fairwire-core", "fairwire-laws", "fairwire-parameters"]),
     ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
@@ -23,8 +24,9 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     (
         "fairwire-scenario",
         &[
+            "fairwire-catalogue",
             "fairwire-core",
-            "fairwire-disciplines",
+            "fairwire-laws",
             "fairwire-document",
             "fairwire-metrics",
             "fairwire-parameters",
@@ -36,8 +38,9 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     (
         "fairwire-study",
         &[
+            "fairwire-catalogue",
             "fairwire-core",
-            "fairwire-disciplines",
+            "fairwire-laws",
             "fairwire-document",
             "fairwire-metrics",
             "fairwire-scenario",
@@ -47,13 +50,21 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "fairwire-gateway",
-        &["fairwire-core", "fairwire-disciplines", "fairwire-document", "fairwire-metrics", "fairwire-wire"],
+        &[
+            "fairwire-catalogue",
+            "fairwire-core",
+            "fairwire-laws",
+            "fairwire-document",
+            "fairwire-metrics",
+            "fairwire-wire",
+        ],
     ),
     (
         "fairwire",
         &[
+            "fairwire-catalogue",
             "fairwire-core",
-            "fairwire-disciplines",
+            "fairwire-laws",
             "fairwire-document",
             "fairwire-gateway",
             "fairwire-metrics",
@@ -66,8 +77,9 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     (
         "fairwire-oracle",
         &[
+            "fairwire-catalogue",
             "fairwire-core",
-            "fairwire-disciplines",
+            "fairwire-laws",
             "fairwire-gateway",
             "fairwire-metrics",
             "fairwire-sim",
@@ -77,9 +89,19 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "fairwire-field",
-        &["fairwire-core", "fairwire-disciplines", "fairwire-gateway", "fairwire-metrics", "fairwire-wire"],
+        &[
+            "fairwire-catalogue",
+            "fairwire-core",
+            "fairwire-laws",
+            "fairwire-gateway",
+            "fairwire-metrics",
+            "fairwire-wire",
+        ],
     ),
-    ("own-discipline", &["fairwire", "fairwire-core", "fairwire-disciplines", "fairwire-parameters"]),
+    (
+        "own-discipline",
+        &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
+    ),
     ("xtask", &[]),
 ];
 

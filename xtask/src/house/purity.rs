@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 pub const NAME: &str = "purity";
 
 /// The crates whose results depend on nothing but their arguments.
-pub const PURE: &[&str] = &["core", "disciplines", "wire", "metrics", "tcp", "sim"];
+pub const PURE: &[&str] = &["core", "parameters", "laws", "catalogue", "wire", "metrics", "tcp", "sim"];
 
 /// Paths below `std` that a pure crate must not name, and why.
 const BANNED: &[(&str, &str)] = &[
@@ -87,7 +87,7 @@ fn banned(path: &str) -> Option<&'static str> {
 }
 
 /// Calls `seen` with each path of two names or more, and each bare `std`; import groups are multiplied out.
-fn paths(tokens: TokenStream, prefix: &str, seen: &mut dyn FnMut(usize, &str)) {
+pub fn paths(tokens: TokenStream, prefix: &str, seen: &mut dyn FnMut(usize, &str)) {
     let mut rest = tokens.into_iter().peekable();
     let mut is_new_name = false; // after `as`: no part of the import
     while let Some(token) = rest.next() {

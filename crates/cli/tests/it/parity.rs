@@ -2,9 +2,9 @@
 //! memory ports, under a virtual clock. Every decision must be equal: who is sent, when, with which mark, who is dropped,
 //! and why.
 
+use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, Packet, Rate, RateLaw, Rng, Seed, Signals, Time};
-use fairwire_disciplines::{Parameters, Site, build, catalogue};
 use fairwire_gateway::classify::Classifier;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};

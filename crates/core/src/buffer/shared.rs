@@ -2,6 +2,7 @@
 
 use super::Buffer;
 use crate::names::NONE;
+use alloc::vec::Vec;
 
 /// A buffer that gives memory back keeps so many slots, 1 KiB: most of those that are seldom used need no more.
 const KEPT_SLOTS: usize = 16;

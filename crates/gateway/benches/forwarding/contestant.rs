@@ -2,9 +2,9 @@
 
 use super::Failure;
 use super::stage::{Core, Way, pin, run};
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
-use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES, LinkKind};
 use fairwire_gateway::clock;
 use fairwire_gateway::config::{Config, Made};

@@ -5,14 +5,15 @@ use super::shaping::{self, Shaping};
 use super::spec::Spec;
 use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
+use fairwire_catalogue::compose::classful;
+use fairwire_catalogue::{self as catalogue, BuildError, Parameters, Site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed};
-use fairwire_disciplines::compose::classful::{self, Classful, Contents, Inner, Pool};
-use fairwire_disciplines::dropper::hfaba;
-use fairwire_disciplines::part::{ClassSupport, Part};
-use fairwire_disciplines::spec::{ClassNumber, EcnChoice, Quantity, Weights};
-use fairwire_disciplines::{BuildError, Parameters, Site, catalogue};
 use fairwire_document::DocumentError;
+use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
+use fairwire_laws::dropper::hfaba;
+use fairwire_laws::part::{ClassSupport, Part};
+use fairwire_laws::spec::{ClassNumber, EcnChoice, Quantity, Weights};
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
@@ -231,7 +232,7 @@ impl Making<'_> {
     }
 
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
-    fn leaves(&self) -> Result<(classful::Config, Leaves), BuildError> {
+    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), BuildError> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;

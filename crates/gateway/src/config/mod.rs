@@ -20,8 +20,8 @@ pub mod user;
 
 pub use changes::Changes;
 pub use explain::Explanation;
-use fairwire_disciplines::catalogue;
-pub use fairwire_disciplines::part::ClassSupport;
+use fairwire_catalogue as catalogue;
+pub use fairwire_laws::part::ClassSupport;
 pub use shaping::Shaping;
 
 use crate::class_book::{ClassBook, Way};
@@ -31,8 +31,8 @@ use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::loss::RandomLoss;
 use crate::pool::PoolSize;
 use discipline::Making;
+use fairwire_catalogue::{BuildError, Site};
 use fairwire_core::{Duration, Seed};
-use fairwire_disciplines::{BuildError, Site};
 use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
 use places::Texts;
 use spec::Spec;

@@ -8,11 +8,11 @@ use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing, LinkKind};
 use crate::not_ip::default_rate;
+use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::part::ClassSupport;
-use fairwire_disciplines::{Parameters, catalogue};
 use fairwire_document::DocumentError;
+use fairwire_laws::part::ClassSupport;
 use fairwire_wire::flow_key::NetworkBits;
 
 /// One way, checked.

@@ -1,10 +1,10 @@
 //! A gateway's configuration as typed.
 
 use crate::classify::LinkKind;
+use fairwire_catalogue::Parameters;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::Parameters;
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -4,9 +4,9 @@ use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
 use super::subscribers::{MOST_FAULTS, Row, WEIGHTS, checked_name};
 use crate::class_book::{Bounds, Class, ClassBook, ClassKind};
-use fairwire_disciplines::class_tree::MOST_LEVELS;
-use fairwire_disciplines::spec::MOST_CLASSES;
 use fairwire_document::{DocumentError, shortened};
+use fairwire_laws::class_tree::MOST_LEVELS;
+use fairwire_laws::spec::MOST_CLASSES;
 use std::collections::HashMap;
 
 /// The tree, and where each of its classes stands in the files.

@@ -15,8 +15,8 @@ use crate::io::{Port, PortHealth};
 use crate::ledger::{Loss, Totals};
 use crate::not_ip::default_rate;
 use crate::pool::PoolSize;
+use fairwire_catalogue::{self as catalogue, BuildError, Site};
 use fairwire_core::{Discipline, Duration, FlowHash, Seed, Time};
-use fairwire_disciplines::{BuildError, Site, catalogue};
 use fairwire_metrics::fairness::assess;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, Tuple};
@@ -84,7 +84,7 @@ fn build_discipline(contest: &Contest) -> Result<Box<dyn Discipline>, LabError> 
         seed: Seed(contest.seed),
         stream: "link/bottleneck",
     };
-    Ok(fairwire_disciplines::build(&contest.discipline, &contest.parameters, &site)?)
+    Ok(fairwire_catalogue::build(&contest.discipline, &contest.parameters, &site)?)
 }
 
 /// A busy machine may run us this much late without the link losing rate.

@@ -1,7 +1,7 @@
 //! What can go wrong in a lab.
 
 use crate::io::PortError;
-use fairwire_disciplines::BuildError;
+use fairwire_catalogue::BuildError;
 use serde::{Deserialize, Serialize};
 
 /// A contest that could not be held.

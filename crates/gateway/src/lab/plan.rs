@@ -1,9 +1,9 @@
 //! What a contest is, and what follows from it for the helpers.
 
 use super::error::LabError;
+use fairwire_catalogue::Parameters;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
-use fairwire_disciplines::Parameters;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, SocketAddrV4};
 

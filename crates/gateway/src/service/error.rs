@@ -2,7 +2,7 @@
 
 use crate::io::PortError;
 use crate::telemetry::ServeError;
-use fairwire_disciplines::BuildError;
+use fairwire_catalogue::BuildError;
 use fairwire_document::DocumentError;
 
 /// Why a gateway did not start, or could not go on.

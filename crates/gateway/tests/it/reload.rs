@@ -1,9 +1,9 @@
 //! A thousand configurations, one after the other, while packets wait: on memory ports and virtual time.
 
 use etherparse::PacketBuilder;
+use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed, Time};
-use fairwire_disciplines::{Parameters, Site, build, catalogue};
 use fairwire_gateway::classify::Classifier;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{Direction, DirectionPlan, HandedOver, Replacement, ShaperPlan};

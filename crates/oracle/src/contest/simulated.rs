@@ -1,11 +1,11 @@
 //! Our side of a contest: our TCPs in our simulator behind a discipline of ours.
 
 use super::{Contest, DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Sends, Tally, WARM_UP, starts};
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Seed, Signals, Time, Weight,
 };
-use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig, CubicParameters, DctcpParameters, FirstPhase};
 use fairwire_tcp::{Config, EcnMode, Profile};

@@ -5,11 +5,11 @@ use super::cell::{
     ACCESS_MBPS, Binomial, Cell, Class, DELAY_MS, HEADER_BYTES, Kind, PAYLOAD_BYTES, Queue, Recovery,
     WIRE_BYTES,
 };
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Seed, Signals, Time, Weight,
 };
-use fairwire_disciplines::{Parameters, Site, build};
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::congestion::{BinomialParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};

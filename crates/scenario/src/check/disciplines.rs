@@ -5,8 +5,8 @@ use crate::ScenarioError;
 use crate::build;
 use crate::compared::Compared;
 use crate::topology::Topology;
-use fairwire_disciplines::BuildError;
-use fairwire_disciplines::catalogue;
+use fairwire_catalogue as catalogue;
+use fairwire_catalogue::BuildError;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
 

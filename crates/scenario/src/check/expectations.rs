@@ -3,7 +3,7 @@
 use super::{Check, Checked, Refusal};
 use crate::compared::{Compared, resolved};
 use crate::spec::{ExpectSpec, OtherSpec};
-use fairwire_disciplines::catalogue;
+use fairwire_catalogue as catalogue;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
 

@@ -3,7 +3,7 @@
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
-use fairwire_disciplines::spec::Quantity;
+use fairwire_laws::spec::Quantity;
 
 /// Ways are looked for among all nodes, for each group.
 const MOST_NODES: usize = 1000;

@@ -1,7 +1,7 @@
 //! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right spelling.
 
-use fairwire_disciplines::dropper::{faba, red};
 use fairwire_document::Problem;
+use fairwire_laws::dropper::{faba, red};
 use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, Spec, load, parse};
 use std::path::Path;
 

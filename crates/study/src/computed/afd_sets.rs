@@ -4,8 +4,8 @@
 
 use super::Made;
 use fairwire_core::{FlowHash, Rng, Seed};
-use fairwire_disciplines::dropper::afd::nft::FlowSet;
-use fairwire_disciplines::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
+use fairwire_laws::dropper::afd::nft::FlowSet;
+use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 
 /// Rates of the groups, kbit/s.
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];

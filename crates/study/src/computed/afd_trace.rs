@@ -6,8 +6,8 @@
 
 use super::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
-use fairwire_disciplines::dropper::afd::sb::ShadowBuffer;
-use fairwire_disciplines::dropper::afd::{Sample, Sampled, Sampling};
+use fairwire_laws::dropper::afd::sb::ShadowBuffer;
+use fairwire_laws::dropper::afd::{Sample, Sampled, Sampling};
 use fairwire_metrics::FlowRates;
 use fairwire_metrics::flow_rates::Seen;
 use std::collections::BTreeMap;

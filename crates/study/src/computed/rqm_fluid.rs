@@ -6,7 +6,7 @@
 
 use super::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
-use fairwire_disciplines::dropper::rqm::{Law, OverloadRule};
+use fairwire_laws::dropper::rqm::{Law, OverloadRule};
 
 /// 10 Mbit/s in packets of 1040 bytes per second.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);

@@ -1,0 +1,152 @@
+//! The work under which others have published what their schedulers cost: a fixed set of leaves, random ones of which get
+//! bursts of packets, no overload.
+//!
+//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, over and over, without drops; how much waits meanwhile is
+//! not said. Here half as many packets wait as there are leaves, so that the state of all leaves is in use. A packet that is
+//! dropped nevertheless is not counted, but its cost is.
+
+use fairwire_catalogue::{Parameters, Site, build};
+use fairwire_core::rng::mix;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Ignore, Packet, Rate, Rng, Seed, Time};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Numbers of leaves at which others published.
+pub(crate) const LEAVES: [u32; 4] = [256, 4_096, 16_384, 65_536];
+
+const BURST: u32 = 32;
+const BURSTS: u32 = 2_000;
+const REPEATS: usize = 9;
+const CLASSES: u32 = 16;
+const LEN: u32 = 64;
+/// Packets that there is room for, for each leaf. With 4, hierarchical FABA dropped a sixth.
+const ROOM: u32 = 16;
+const RATE: u64 = 10_000_000_000;
+
+/// A discipline, and its leaves: all under the root, or under classes of equal weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub name: &'static str,
+    pub has_classes: bool,
+}
+
+/// What is measured.
+pub(crate) const SHAPES: [Shape; 4] = [
+    Shape { name: "hfaba", has_classes: true },
+    Shape { name: "hfaba", has_classes: false },
+    Shape { name: "faba", has_classes: false },
+    Shape { name: "drr", has_classes: false },
+];
+
+impl Shape {
+    pub(crate) fn label(self) -> String {
+        if self.has_classes { format!("{}, {CLASSES} classes", self.name) } else { self.name.into() }
+    }
+
+    fn parameters(self, leaves: u32) -> Parameters {
+        let mut typed = format!("[{}]\n", self.name);
+        if self.name != "drr" {
+            typed += &format!("max_flows = {leaves}\n");
+        }
+        if self.has_classes {
+            let classes: Vec<String> = (0..CLASSES).map(|id| format!("{{ id = {id} }}")).collect();
+            typed += &format!("class = [{}]\n", classes.join(", "));
+        }
+        toml::from_str(&typed).expect("the bounds and the classes are parameters")
+    }
+}
+
+/// A discipline at work for so many leaves.
+pub(crate) struct Bursts {
+    discipline: Box<dyn Discipline>,
+    leaves: u32,
+    now: u64,
+    rng: Rng,
+    arrivals: Vec<u32>,
+}
+
+impl Bursts {
+    /// With half as many packets waiting as there are leaves, after each leaf has had some on average.
+    pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
+        let site = Site {
+            rate: Rate::from_bps(RATE).expect("not zero"),
+            buffer: Amount::Packets(leaves * ROOM),
+            packet_bytes: LEN,
+            seed: Seed(1),
+            stream: "bench",
+        };
+        let discipline = build(shape.name, &shape.parameters(leaves), &site).expect("an allowed shape");
+        let rng = Seed(2).stream("bursts");
+        let mut bursts = Bursts { discipline, leaves, now: 0, rng, arrivals: Vec::new() };
+        bursts.prepare(leaves.div_ceil(BURST) * 8);
+        bursts.work();
+        bursts
+    }
+
+    /// Draws the leaves of so many bursts, so that drawing them is not measured.
+    pub(crate) fn prepare(&mut self, bursts: u32) {
+        self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
+    }
+
+    /// The measured part. Told by how many packets left.
+    #[inline(never)]
+    pub(crate) fn run(&mut self) -> u64 {
+        self.work()
+    }
+
+    fn work(&mut self) -> u64 {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        let mut sent = 0;
+        for burst in arrivals.chunks_exact(BURST as usize) {
+            for &leaf in burst {
+                self.now += u64::from(LEN) * 8 * 1_000_000_000 / RATE;
+                let now = Time::from_ns(self.now);
+                let flow = mix(u64::from(leaf) + 1);
+                let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
+                self.discipline.enqueue(packet, now, &mut Ignore);
+            }
+            // As many as were let in, once the queue stands.
+            while self.discipline.backlog().packets > self.leaves / 2 {
+                sent += u64::from(
+                    black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),
+                );
+            }
+        }
+        self.arrivals = arrivals;
+        sent
+    }
+}
+
+/// What a shape costs for so many leaves, per packet: one enqueue and one dequeue.
+pub(crate) struct Row {
+    pub shape: Shape,
+    pub leaves: u32,
+    /// The median over the batches.
+    pub ns: f64,
+    pub instructions: Option<f64>,
+}
+
+/// The median over batches, per packet.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
+pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
+    let mut bursts = Bursts::new(shape, leaves);
+    let mut times: Vec<f64> = (0..REPEATS)
+        .map(|_| {
+            bursts.prepare(BURSTS);
+            let start = Instant::now();
+            let sent = bursts.run();
+            start.elapsed().as_nanos() as f64 / sent as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[REPEATS / 2]
+}
+
+/// The counted child, which prints how many packets left: `run` alone is counted.
+pub(crate) fn child(label: &str, leaves: u32) {
+    let shape = SHAPES.into_iter().find(|shape| shape.label() == label).expect("a label of a shape");
+    let mut bursts = Bursts::new(shape, leaves);
+    bursts.prepare(BURSTS);
+    println!("{}", bursts.run());
+}

@@ -1,0 +1,346 @@
+//! A tree of classes, each leaf a discipline.
+//!
+//! # What it does
+//! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never passes, and a weight and a priority in
+//! what is left over. What a class leaves of its guarantee goes to its siblings first, then up the tree.
+//!
+//! At each class, from the root down: those of its classes go first that are within their guarantee, and of these the
+//! most urgent, the one that has been due longest first. When none is, what is left over goes to the most urgent, in
+//! proportion to the weights. The guarantee of a class that has classes is lent to them in the same way.
+//!
+//! # Why
+//! Subscribers, offices or services have contracts, and within one of them the rules of its own should hold. Unlike
+//! hierarchical fair dropping each leaf has a queue, and any discipline, of its own.
+//!
+//! # State and cost
+//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send one, O(backlogged
+//! siblings) at each level. The time of the next packet, asked only when none may go, takes O(backlogged classes) at worst.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//!
+//! # Source (section, equation)
+//! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks", IEEE/ACM ToN 3(4), 1995, section II,
+//! for what a link-sharing tree is to do. Weights: start-time fair queueing at each class, P. Goyal, H. Vin and H. Cheng,
+//! IEEE/ACM ToN 5(5), 1997, section II. Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
+//!
+//! # Where we differ
+//! - Whether a class is over its guarantee is told by a bucket, not by an estimate of its rate, and what it sends beyond its
+//!   guarantee is not held against it later.
+//! - Ceilings hold for every class on the way to the root at once, also against guarantees. Promises of more than the
+//!   class above, its ceiling or the link has are refused, so in the long run the two do not meet.
+//! - A bucket begins to fill at time zero.
+//!
+//! # Example
+//! ```toml
+//! [discipline.classful]
+//! rate = "9500 kbit/s"
+//! class = [
+//!   { id = 1, rate = "6 Mbit/s" },
+//!   { id = 2, parent = 1, rate = "2 Mbit/s", priority = 0, discipline = "red" },
+//!   { id = 3, parent = 1, weight = 2.0 },
+//!   { id = 4, rate = "3 Mbit/s", ceiling = "5 Mbit/s" },
+//! ]
+//! default = 4
+//! ```
+
+use crate::nested::{Nested, check_slots, name_or, part_of};
+use crate::{BadParameter, BuildError, Parameters};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Rate, Weight};
+use fairwire_laws::Site;
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::class_tree::{Branch, ClassTree};
+use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, PRIORITIES, Shape, Terms};
+use fairwire_laws::compose::shaper::burst_time;
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::{ClassSupport, Part};
+use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_parameters::parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a tree of classes with guarantees, ceilings, weights and priorities, each leaf a discipline",
+    state: "about 400 bytes per class, and that of the disciplines inside",
+    cost: "O(backlogged siblings) at each level, and the cost of the disciplines inside",
+    marks: false,
+    source: "Floyd and Jacobson 1995, section II; Goyal, Vin and Cheng 1997",
+};
+
+const NAME: &str = "classful";
+
+/// The most classes.
+const MOST_NODES: usize = 1 << 16;
+
+/// Parameters of `classful`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait in all leaves, in equal parts for those that have no buffer of their own.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the disciplines inside, unless their own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// The ceiling of the whole.
+    ///
+    /// Without it the link alone sets the pace.
+    #[parameter(unset = "none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// The classes.
+    ///
+    /// The classes, at most 65536, of at most 8 levels. Each has `id`, the number of the class; `parent` (none: under the
+    /// root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised together); `ceiling` (none);
+    /// `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over; `burst`, how far it
+    /// may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets, of 1514 bytes or
+    /// typical if that is more). A leaf has `buffer`, `discipline` (`tail-drop`) and `parameters` as `shaper` has.
+    #[parameter(unset = "one of `tail-drop`", unit = "list")]
+    pub class: Option<Vec<Class>>,
+    /// The leaf of packets of classes that are not listed, or that are no leaves.
+    #[parameter(unset = "the first leaf typed", unit = "number")]
+    pub default: Option<u32>,
+}
+
+impl Part for Spec {
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Queues
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        match (&self.class, self.default) {
+            (Some(_), _) => Some("class"),
+            (None, Some(_)) => Some("default"),
+            (None, None) => None,
+        }
+    }
+}
+
+/// One class, as typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Its number.
+    pub id: u32,
+    /// The class above it. Default: none; it is under the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// What is guaranteed. Default: nothing for a leaf, else what its classes are promised together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// What it never passes. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Quantity<Rate>>,
+    /// Its weight in what is left over, from 1e-6 to 1e6. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Its priority, from 0, the most urgent, to 7. Default: 7.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// How far it may fall behind and yet catch up. Default: what its rate (or ceiling) brings in 1 ms, and two packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Quantity<Size>>,
+    /// How much may wait in this leaf. Default: an equal part of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The name of this leaf's discipline. Default: `tail-drop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of this leaf's discipline, under its name. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+static ONE_CLASS: [Class; 1] = [Class {
+    id: 0,
+    parent: None,
+    rate: None,
+    ceiling: None,
+    weight: None,
+    priority: None,
+    burst: None,
+    buffer: None,
+    discipline: None,
+    parameters: None,
+}];
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the disciplines inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+        let classes = self.classes();
+        if classes.is_empty() || classes.len() > MOST_NODES {
+            let allowed = format!("from 1 to {MOST_NODES} classes");
+            return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
+        }
+        let branches: Vec<Branch> =
+            classes.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
+        let tree = ClassTree::check(&branches, parameter("class"))?;
+        let is_leaf = leaves(&tree);
+        let terms = self.terms(&tree, site)?;
+        let default = self.default_leaf(&tree, &is_leaf)?;
+        let rate = self.rate.map(|rate| shape(rate.0, None, site));
+        let leaf_classes =
+            || (0..tree.len()).filter(|&place| is_leaf[place]).map(|place| &classes[tree.typed[place]]);
+        let sharing = leaf_classes().filter(|class| class.buffer.is_none()).count();
+        let config = Config { tree, terms, rate, default, sharing };
+        for (place, is_leaf) in is_leaf.iter().enumerate() {
+            let class = &classes[config.tree.typed[place]];
+            if *is_leaf {
+                self.nested_in(config.tree.typed[place])
+                    .check(&self.inner_site(class, place, &config, site))?;
+            } else {
+                refuse_contents(class)?;
+            }
+        }
+        check_slots(NAME, &self.placed(site))?;
+        Ok(config)
+    }
+
+    fn classes(&self) -> &[Class] {
+        self.class.as_deref().unwrap_or(&ONE_CLASS)
+    }
+
+    /// What is promised to and asked of each class, if all promises can be kept.
+    fn terms(&self, tree: &ClassTree, site: &Site<'_>) -> Result<Box<[Terms]>, BadParameter> {
+        let classes = self.classes();
+        let class = |place: usize| &classes[tree.typed[place]];
+        let mut promised = vec![0u128; tree.len() + 1]; // to the classes of each, and last to those under the root
+        let mut terms = Vec::with_capacity(tree.len());
+        for place in (0..tree.len()).rev() {
+            let guaranteed = guarantee(class(place), promised[place])?;
+            promised[tree.parents[place].unwrap_or(tree.len())] +=
+                u128::from(guaranteed.map_or(0, Rate::bps));
+            terms.push(checked_terms(class(place), guaranteed, site)?);
+        }
+        let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate)); // a faster ceiling makes no faster link
+        let sum = promised[tree.len()];
+        if sum > u128::from(whole.bps()) {
+            let given = format_args!("{sum} bit/s promised to the classes under the root");
+            return Err(parameter("class").refuse(given, format_args!("no more than there is, {whole}")));
+        }
+        terms.reverse();
+        Ok(terms.into())
+    }
+
+    fn default_leaf(&self, tree: &ClassTree, is_leaf: &[bool]) -> Result<usize, BadParameter> {
+        match self.default {
+            Some(class) => tree.place(class).filter(|&place| is_leaf[place]).ok_or_else(|| {
+                parameter("default").refuse(class, "the number of a class that has none below it")
+            }),
+            None => {
+                let typed = self.classes().iter().filter_map(|class| tree.place(class.id));
+                Ok(typed.into_iter().find(|&place| is_leaf[place]).expect("a tree has a leaf"))
+            }
+        }
+    }
+
+    /// The disciplines inside, and where they work, but for the ceilings on the way to the root.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
+        let typed = || self.classes().iter().enumerate();
+        let leaves = || typed().filter(|(_, class)| !parents.contains(&class.id));
+        let sharing = leaves().filter(|(_, class)| class.buffer.is_none()).count();
+        let part = part_of(whole, sharing, site.packet_bytes);
+        let buffer = |class: &Class| class.buffer.map_or(part, |buffer| buffer.0);
+        let placed = |(place, class)| (self.nested_in(place), Site { buffer: buffer(class), ..*site });
+        leaves().map(placed).collect()
+    }
+
+    /// The discipline of the class that was typed at `place` of the list.
+    fn nested_in(&self, place: usize) -> Nested<'_> {
+        let class = &self.classes()[place];
+        let name = name_or(&class.discipline, "tail-drop");
+        let parameters = class.parameters.as_deref();
+        Nested { name, parameters, ecn: self.ecn, typed_as: parameter("class"), place: Some(place) }
+    }
+
+    /// Where the leaf at `place` works: at the most that it can ever get.
+    fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let part = || part_of(whole, config.sharing, site.packet_bytes);
+        let buffer = class.buffer.map_or_else(part, |buffer| buffer.0);
+        let upwards = core::iter::successors(Some(place), |&place| config.tree.parents[place]);
+        let ceilings = upwards.filter_map(|place| config.terms[place].ceiling).chain(config.rate);
+        let rate =
+            ceilings.map(|ceiling| ceiling.rate).chain([site.rate]).min().expect("the link's, at least");
+        Site { rate, buffer, ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let is_leaf = leaves(&config.tree);
+        let mut contents = Vec::with_capacity(config.tree.len());
+        for (place, is_leaf) in is_leaf.into_iter().enumerate() {
+            let class = &self.classes()[config.tree.typed[place]];
+            let label = format!("class {}", class.id);
+            let stream = format!("{}/{label}", site.stream);
+            let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
+            let nested = || self.nested_in(config.tree.typed[place]);
+            let inner = if is_leaf { Some(Inner::Made(nested().build(&site)?)) } else { None };
+            contents.push(Contents { label, inner });
+        }
+        Ok(Box::new(Classful::new(config, contents)))
+    }
+}
+
+/// For each place, whether the class there has none below it.
+fn leaves(tree: &ClassTree) -> Vec<bool> {
+    let mut is_leaf = vec![true; tree.len()];
+    tree.parents.iter().flatten().for_each(|&parent| is_leaf[parent] = false);
+    is_leaf
+}
+
+/// What `class` is guaranteed, whose classes are promised `promised` bit/s together.
+fn guarantee(class: &Class, promised: u128) -> Result<Option<Rate>, BadParameter> {
+    let Some(typed) = class.rate else {
+        return Ok(Rate::from_bps(u64::try_from(promised).unwrap_or(u64::MAX)));
+    };
+    if promised > u128::from(typed.0.bps()) {
+        let given = format_args!("a rate of {typed} for class {}", class.id);
+        let allowed = format_args!("no less than the {promised} bit/s promised to the classes below it");
+        return Err(parameter("class").refuse(given, allowed));
+    }
+    Ok(Some(typed.0))
+}
+
+fn checked_terms(class: &Class, guarantee: Option<Rate>, site: &Site<'_>) -> Result<Terms, BadParameter> {
+    if let (Some(ceiling), Some(rate)) = (class.ceiling, guarantee)
+        && ceiling.0 < rate
+    {
+        let given = format_args!("a ceiling of {ceiling} for class {}", class.id);
+        return Err(parameter("class").refuse(given, format_args!("no less than its rate, {rate}")));
+    }
+    let weight = class.weight.unwrap_or(1.0);
+    if Weight::new(weight).is_none() {
+        let given = format_args!("a weight of {weight} for class {}", class.id);
+        return Err(parameter("class").refuse(given, "weights from 0.000001 to 1000000"));
+    }
+    let priority = class.priority.unwrap_or(PRIORITIES as u8 - 1);
+    if usize::from(priority) >= PRIORITIES {
+        let given = format_args!("a priority of {priority} for class {}", class.id);
+        return Err(parameter("class").refuse(given, format_args!("priorities from 0 to {}", PRIORITIES - 1)));
+    }
+    let shaped = |rate| shape(rate, class.burst, site);
+    let ceiling = class.ceiling.map(|ceiling| shaped(ceiling.0));
+    Ok(Terms { guarantee: guarantee.map(shaped), ceiling, weight, priority })
+}
+
+fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
+    Shape { rate, burst: burst_time(burst, rate, site.packet_bytes) }
+}
+
+/// A class that has classes has no queue.
+fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
+    if class.discipline.is_none() && class.parameters.is_none() && class.buffer.is_none() {
+        return Ok(());
+    }
+    let given = format_args!("a discipline or a buffer in class {}, which has classes below it", class.id);
+    Err(parameter("class").refuse(given, "disciplines and buffers in leaves"))
+}

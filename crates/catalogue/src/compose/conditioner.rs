@@ -1,0 +1,220 @@
+//! The conditioner: a marker in front of a discipline.
+//!
+//! # What it does
+//! Gives each arrival its colour by a marker, one for each class that is listed and one for all others, and offers it to the
+//! discipline inside.
+//!
+//! # Why
+//! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and whoever comes later needs to know
+//! colours only. With `rio` inside, edge and core are one router.
+//!
+//! # State and cost
+//! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 2475, section 2.3.3: "traffic conditioners".
+//!
+//! # Where we differ
+//! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours live in the packet's
+//! descriptor; no codepoint is written. Signals are early, as the list says, if those of the discipline inside are: RIO's, the
+//! default, are.
+//!
+//! # Example
+//! ```toml
+//! [discipline.conditioner]
+//! class = [
+//!   { id = 1, markers = { token-bucket = { rate = "2 Mbit/s" } } },
+//!   { id = 2, markers = { token-bucket = { rate = "5 Mbit/s" } } },
+//! ]
+//! discipline = "rio"
+//! parameters = { rio = { coupling = "coupled" } }
+//! ```
+
+use crate::marker::{self, MarkerParameters};
+use crate::nested::{Nested, check_slots, name_or};
+use crate::{BadParameter, BuildError, Parameters};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Marker, spelling};
+use fairwire_laws::Site;
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::compose::conditioner::Conditioner;
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_parameters::parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a marker per class in front of a discipline",
+    state: "that of one marker per listed class, and of the discipline inside",
+    cost: "O(1), and the cost of the discipline inside",
+    marks: true,
+    source: "RFC 2475, section 2.3.3",
+};
+
+const NAME: &str = "conditioner";
+
+/// The most classes that have a marker of their own.
+const MOST_MARKERS: usize = 1 << 16;
+
+/// Parameters of `conditioner`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait in the discipline inside.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the discipline inside, unless its own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// The name of the marker.
+    ///
+    /// `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm`, `tsw3cm` or `adaptive-token-bucket`, which nobody tells anything here.
+    #[parameter(unset = "`token-bucket`", unit = "name")]
+    pub marker: Option<String>,
+    /// Parameters of markers, under their names.
+    #[parameter(unset = "none", unit = "table")]
+    pub markers: Option<Box<MarkerParameters>>,
+    /// Classes with a marker of their own.
+    ///
+    /// `id`, and `marker` and `markers`, which are the ones above where left out. At most 65536. All other classes share one
+    /// marker.
+    #[parameter(unset = "none", unit = "list")]
+    pub class: Option<Vec<Class>>,
+    /// The name of the discipline inside.
+    #[parameter(unset = "`rio`", unit = "name")]
+    pub discipline: Option<String>,
+    /// Parameters of the discipline inside, under its name.
+    #[parameter(unset = "none", unit = "table")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+impl Part for Spec {}
+
+/// The marker of one class, as typed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// The number of the class.
+    pub id: u32,
+    /// The name of its marker. Default: the conditioner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<String>,
+    /// Parameters of its marker, under its name. Default: the conditioner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markers: Option<Box<MarkerParameters>>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the discipline inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.check_classes()?;
+        self.check_markers(site)?;
+        self.nested().check(&self.inner_site(site))?;
+        Ok(check_slots(NAME, &self.placed(site))?)
+    }
+
+    fn check_classes(&self) -> Result<(), BadParameter> {
+        let class = Parameter { discipline: NAME, name: "class" };
+        let classes = self.class.as_deref().unwrap_or_default();
+        if classes.len() > MOST_MARKERS {
+            return Err(class.refuse(format_args!("{} classes", classes.len()), MOST_MARKERS));
+        }
+        let mut ids: Vec<u32> = classes.iter().map(|class| class.id).collect();
+        ids.sort_unstable();
+        if let Some(&id) = ids.last().filter(|&&id| id >= MOST_CLASSES) {
+            let allowed = format!("numbers from 0 to {}", MOST_CLASSES - 1);
+            return Err(class.refuse(format_args!("class {id}"), allowed));
+        }
+        match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(class.refuse(format_args!("class {} twice", pair[0]), "each class once")),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks all that was typed for markers, whether or not a class has them.
+    fn check_markers(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        let check = |typed: &MarkerParameters, table: &str| {
+            typed.typed().try_for_each(|marker| marker.check(typed, site)).map_err(|bad| bad.inside(table))
+        };
+        if let Some(typed) = &self.markers {
+            check(typed, "conditioner.markers")?;
+        }
+        for (place, class) in self.class.iter().flatten().enumerate() {
+            if let Some(typed) = &class.markers {
+                check(typed, &format!("conditioner.class.{place}.markers"))?;
+            }
+        }
+        for (place, class) in self.class.iter().flatten().enumerate() {
+            if let Some(name) = &class.marker {
+                entry(name).map_err(|bad| in_class(bad, place))?;
+            }
+        }
+        self.typed_markers().try_for_each(|(name, typed)| entry(name)?.check(typed, site))
+    }
+
+    /// The marker of all classes that are not listed, and then that of each listed class.
+    fn typed_markers(&self) -> impl Iterator<Item = (&str, &MarkerParameters)> {
+        let name = name_or(&self.marker, "token-bucket");
+        let parameters = self.markers.as_deref().unwrap_or(&DEFAULT_MARKERS);
+        let listed = self.class.iter().flatten().map(move |class| {
+            let own = class.markers.as_deref().unwrap_or(parameters);
+            (class.marker.as_deref().unwrap_or(name), own)
+        });
+        core::iter::once((name, parameters)).chain(listed)
+    }
+
+    /// The discipline inside.
+    fn nested(&self) -> Nested<'_> {
+        let (name, parameters) = (name_or(&self.discipline, "rio"), self.parameters.as_deref());
+        let typed_as = Parameter { discipline: NAME, name: "discipline" };
+        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
+    }
+
+    /// The discipline inside, and where it works.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        vec![(self.nested(), self.inner_site(site))]
+    }
+
+    fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check(site)?;
+        let inner = self.nested().build(&self.inner_site(site))?;
+        let classes = self.class.as_deref().unwrap_or_default();
+        let labels = core::iter::once("marker of the other classes".to_owned())
+            .chain(classes.iter().map(|class| format!("marker of class {}", class.id)));
+        let mut markers: Vec<(String, Box<dyn Marker>)> = Vec::with_capacity(classes.len() + 1);
+        for ((name, parameters), label) in self.typed_markers().zip(labels) {
+            let stream = format!("{}/{label}", site.stream);
+            let marker = entry(name)?.build(parameters, &Site { stream: &stream, ..*site })?;
+            markers.push((label, marker));
+        }
+        let highest = classes.iter().map(|class| class.id as usize + 1).max().unwrap_or(0);
+        let mut of_class = vec![0; highest];
+        classes.iter().zip(1..).for_each(|(class, at)| of_class[class.id as usize] = at);
+        Ok(Box::new(Conditioner::new(inner, markers, of_class.into())))
+    }
+}
+
+static DEFAULT_MARKERS: MarkerParameters = MarkerParameters::NONE;
+
+fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
+    marker::find(name).map_err(|unknown| {
+        let did_you_mean =
+            spelling::question(&unknown.likely).map_or(String::new(), |question| format!(" ({question})"));
+        let given = format_args!("`{}`{did_you_mean}", unknown.given);
+        Parameter { discipline: NAME, name: "marker" }.refuse(given, marker::Names)
+    })
+}
+
+/// A refusal of the marker that the class at `place` of the list names.
+fn in_class(bad: BadParameter, place: usize) -> BadParameter {
+    BadParameter { parameter: "class".into(), ..bad }.of_item(place, "marker")
+}

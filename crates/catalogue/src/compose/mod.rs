@@ -1,0 +1,6 @@
+//! Disciplines that hold other disciplines, as typed.
+
+pub mod classful;
+pub mod conditioner;
+pub mod prio;
+pub mod shaper;

@@ -1,0 +1,184 @@
+//! Strict priority: bands, each a discipline, where an earlier band always goes first.
+//!
+//! # What it does
+//! Puts each arrival into a band, by its class, its differentiated-services codepoint or its colour, and sends from the first
+//! band that has something to send.
+//!
+//! # Why
+//! Voice and routing protocols wait for nobody. A band that is not held in check starves those below it, so put a
+//! [`shaper`](super::shaper) into it.
+//!
+//! # State and cost
+//! A byte per class number up to the highest listed; O(bands) per packet.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//!
+//! # Source (section, equation)
+//! RFC 3290, section 7.1.2: strict priority scheduling.
+//!
+//! # Where we differ
+//! Nothing known.
+//!
+//! # Example
+//! ```toml
+//! [discipline.prio]
+//! by = "dscp"
+//! band = [
+//!   { of = [46], discipline = "shaper", parameters = { shaper = { rate = "1 Mbit/s" } } },
+//!   { discipline = "red" },
+//! ]
+//! ```
+
+use crate::nested::{Nested, check_slots, name_or, part_of};
+use crate::{BadParameter, BuildError, Parameters};
+use fairwire_core::Discipline;
+use fairwire_core::units::Amount;
+use fairwire_laws::Site;
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::compose::prio::{By, Config, MOST_BANDS, Prio};
+use fairwire_laws::error::{Of as _, Parameter};
+use fairwire_laws::part::Part;
+use fairwire_laws::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_parameters::parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "strict priority between bands, each a discipline",
+    state: "one byte per class number, and that of the disciplines inside",
+    cost: "O(bands), and the cost of the disciplines inside",
+    marks: false,
+    source: "RFC 3290, section 7.1.2",
+};
+
+const NAME: &str = "prio";
+
+/// Parameters of `prio`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait in all bands, in equal parts for those that have no buffer of their own.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the disciplines inside, unless their own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// What decides on the band.
+    ///
+    /// `class`, `dscp` or `color`.
+    #[parameter(default = By::Class)]
+    pub by: Option<By>,
+    /// The bands, the most urgent first.
+    ///
+    /// Each has `of`, the list of classes, codepoints or colours that it takes; `buffer`; `discipline` (`tail-drop`) and
+    /// `parameters`, as in `shaper`.
+    #[parameter(unset = "one of `tail-drop`", unit = "list")]
+    pub band: Option<Vec<Band>>,
+    /// The band of what no band lists, from 1.
+    #[parameter(unset = "the last", unit = "number")]
+    pub default_band: Option<u32>,
+}
+
+impl Part for Spec {}
+
+/// One band, as typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Band {
+    /// The classes, codepoints or colours that it takes. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<Vec<u32>>,
+    /// How much may wait in it. Default: an equal part of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The name of its discipline. Default: `tail-drop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<String>,
+    /// Parameters of its discipline, under its name. Default: its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site, the disciplines inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+        let given = self.checked().of(NAME)?;
+        let bands = self.bands();
+        if bands.is_empty() || bands.len() > MOST_BANDS {
+            let allowed = format!("from 1 to {MOST_BANDS} bands");
+            return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed).into());
+        }
+        let last = bands.len() as u32;
+        let default_band =
+            parameter("default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
+        let by = given.by;
+        let config = Config { by, band_of: band_of(by, bands, default_band)?, default_band };
+        let placed = self.placed(site);
+        placed.iter().try_for_each(|(nested, site)| nested.check(site))?;
+        check_slots(NAME, &placed)?;
+        Ok(config)
+    }
+
+    fn bands(&self) -> &[Band] {
+        self.band.as_deref().unwrap_or(&ONE_BAND)
+    }
+
+    /// The disciplines inside, and where they work.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();
+        let part = part_of(whole, sharing, site.packet_bytes);
+        let placed = |(place, band): (usize, &'a Band)| {
+            let name = name_or(&band.discipline, "tail-drop");
+            let parameters = band.parameters.as_deref();
+            let (typed_as, place) = (parameter("band"), Some(place));
+            let nested = Nested { name, parameters, ecn: self.ecn, typed_as, place };
+            (nested, Site { buffer: band.buffer.map_or(part, |buffer| buffer.0), ..*site })
+        };
+        self.bands().iter().enumerate().map(placed).collect()
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let config = self.check(site)?;
+        let mut bands = Vec::with_capacity(self.bands().len());
+        for ((nested, inner_site), number) in self.placed(site).into_iter().zip(1..) {
+            let stream = format!("{}/band {number}", site.stream);
+            let site = Site { stream: &stream, ..inner_site };
+            bands.push(nested.build(&site)?);
+        }
+        Ok(Box::new(Prio::new(config, bands)))
+    }
+}
+
+static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None, parameters: None }];
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// The band of each value, up to the highest that is listed.
+fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadParameter> {
+    let (what, end) = match by {
+        By::Class => ("class", MOST_CLASSES),
+        By::Dscp => ("codepoint", 64),
+        By::Color => ("colour", 3),
+    };
+    let listed = || {
+        bands.iter().zip(0u8..).flat_map(|(band, at)| band.of.iter().flatten().map(move |&value| (value, at)))
+    };
+    let refuse = |at: u8, given, allowed| parameter("band").refuse(given, allowed).of_item(at.into(), "of");
+    if let Some((value, at)) = listed().find(|&(value, _)| value >= end) {
+        let allowed = format!("numbers from 0 to {}", end - 1);
+        return Err(refuse(at, format!("{what} {value}"), allowed));
+    }
+    let highest = listed().map(|(value, _)| value as usize + 1).max().unwrap_or(0);
+    let mut bands: Vec<Option<u8>> = vec![None; highest];
+    for (value, at) in listed() {
+        if bands[value as usize].replace(at).is_some() {
+            return Err(refuse(at, format!("{what} {value} again"), format!("each {what} once")));
+        }
+    }
+    Ok(bands.into_iter().map(|band| band.unwrap_or(default_band)).collect())
+}

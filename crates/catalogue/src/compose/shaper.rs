@@ -1,0 +1,130 @@
+//! The shaper: a discipline behind a rate.
+//!
+//! # What it does
+//! Lets packets of the discipline inside go at `rate`, with bursts of `burst` after a pause. It works in deficit mode: a packet
+//! may go as soon as the packets before it are paid, and is paid after it went, so nothing needs to be looked at before
+//! it goes.
+//!
+//! # Why
+//! The queue stands where it can be managed: in front of a modem, a tunnel or a subscriber's line whose own buffer would
+//! otherwise hold it.
+//!
+//! # State and cost
+//! One time and one remainder; O(1) per packet, and what the discipline inside costs.
+//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//!
+//! # Source (section, equation)
+//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept as the time at which it is paid,
+//! as in the virtual scheduling algorithm of ITU-T I.371, annex A.
+//!
+//! # Where we differ
+//! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out: the packet that deficit mode
+//! sends before it is paid. Times are rounded to a nanosecond, with the remainder carried. The bucket begins to fill at
+//! time zero.
+//!
+//! # Example
+//! ```toml
+//! [discipline.shaper]
+//! rate = "4500 kbit/s"
+//! discipline = "red"
+//! parameters = { red = { gentle = true } }
+//! ```
+
+use crate::nested::{Nested, check_slots, name_or};
+use crate::{BuildError, Parameters};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Rate, Transmitter};
+use fairwire_laws::Site;
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::compose::shaper::{Shaper, burst_time};
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "a discipline behind a rate with a burst",
+    state: "one time, and that of the discipline inside",
+    cost: "O(1), and the cost of the discipline inside",
+    marks: false,
+    source: "RFC 3290, section 7.1.2; ITU-T I.371, annex A",
+};
+
+const NAME: &str = "shaper";
+
+/// Parameters of `shaper`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait in the discipline inside.
+    ///
+    /// A time is at `rate`, or at the link's if that is less.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// The ECN policy of the discipline inside, unless its own parameters have one.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// The rate.
+    ///
+    /// The rate, of bytes on the wire.
+    #[parameter(unset = "the link's")]
+    pub rate: Option<Quantity<Rate>>,
+    /// How far it may fall behind and yet catch up.
+    ///
+    /// A host that wakes up to 1 ms late then loses no rate.
+    #[parameter(
+        unset = "what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
+        unit = "size"
+    )]
+    pub burst: Option<Quantity<Size>>,
+    /// The name of the discipline inside.
+    #[parameter(unset = "`tail-drop`", unit = "name")]
+    pub discipline: Option<String>,
+    /// Parameters of the discipline inside, under its name.
+    #[parameter(unset = "none", unit = "table")]
+    pub parameters: Option<Box<Parameters>>,
+}
+
+impl Part for Spec {}
+
+impl Spec {
+    /// Checks what was typed against the site, the discipline inside included.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.nested().check(&self.inner_site(site))?;
+        Ok(check_slots(NAME, &self.placed(site))?)
+    }
+
+    /// The discipline inside.
+    fn nested(&self) -> Nested<'_> {
+        let (name, parameters) = (name_or(&self.discipline, "tail-drop"), self.parameters.as_deref());
+        let typed_as = Parameter { discipline: NAME, name: "discipline" };
+        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
+    }
+
+    /// The discipline inside, and where it works.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
+        vec![(self.nested(), self.inner_site(site))]
+    }
+
+    fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        let buffer = self.buffer.map_or(site.buffer, |buffer| buffer.0);
+        // A shaper that is faster than its link does not make the link faster.
+        Site { rate: self.shaped_rate(site).min(site.rate), buffer, ..*site }
+    }
+
+    fn shaped_rate(&self, site: &Site<'_>) -> Rate {
+        self.rate.map_or(site.rate, |rate| rate.0)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check(site)?;
+        let inner_site = self.inner_site(site);
+        let inner = self.nested().build(&inner_site)?;
+        let rate = self.shaped_rate(site);
+        let burst = burst_time(self.burst, rate, site.packet_bytes);
+        Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(rate, burst))))
+    }
+}

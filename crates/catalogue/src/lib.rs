@@ -1,0 +1,45 @@
+//! Queue disciplines by name.
+//!
+//! Every discipline stands in the catalogue, and being in it subjects the discipline to the conformance suite. One is made by its
+//! name, the [`Parameters`] that were given, and the [`Site`] where it will work:
+//!
+//! ```
+//! use fairwire_catalogue::{Parameters, Site, build};
+//! use fairwire_core::units::Amount;
+//! use fairwire_core::{Ignore, Packet, Rate, Seed, Time};
+//!
+//! let site = Site {
+//!     rate: Rate::from_bps(10_000_000).expect("not zero"),
+//!     buffer: Amount::Packets(780),
+//!     packet_bytes: 512,
+//!     seed: Seed(1),
+//!     stream: "link/bottleneck",
+//! };
+//! let mut queue = build("faba", &Parameters::default(), &site)?;
+//! queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
+//! assert_eq!(queue.backlog().packets, 1);
+//! # Ok::<(), fairwire_catalogue::BuildError>(())
+//! ```
+//!
+//! The algorithms are in `fairwire-laws`. Disciplines of other crates are added with [`register`].
+#![forbid(unsafe_code)]
+
+pub mod compose;
+mod error;
+mod listed;
+pub mod marker;
+pub mod nested;
+pub mod page;
+mod parameters;
+mod registry;
+mod spec;
+
+pub use error::BuildError;
+pub use fairwire_laws::about::{About, Family};
+pub use fairwire_laws::{BadParameter, Site};
+pub use parameters::Parameters;
+pub use registry::{
+    Entry, NotRegistered, UnknownDiscipline, all, allowed, build, check, combined, find, inherit_ecn,
+    own_buffer, part_mut, register, with_part,
+};
+pub use spec::DisciplineSpec;

@@ -1,0 +1,167 @@
+//! A discipline inside another, as typed: its name and its parameters.
+
+use crate::parameters::Parameters;
+use crate::registry;
+use crate::{BadParameter, BuildError, Site};
+use core::fmt::Display;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, spelling};
+use fairwire_laws::error::Parameter;
+use fairwire_laws::memory::SLOT;
+use fairwire_laws::site::MAX_SLOTS;
+use fairwire_laws::spec::EcnChoice;
+use std::borrow::Cow;
+
+/// At most so many disciplines stand inside each other, the outermost included.
+pub const MOST_NESTED: usize = 8;
+
+/// A discipline inside another: `discipline = "codel"` and `parameters = { codel = { target = "5 ms" } }`.
+#[derive(Clone, Copy)]
+pub struct Nested<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What was typed for it.
+    pub parameters: Option<&'a Parameters>,
+    /// The ECN policy of whatever it stands in, which it has unless its own parameters say otherwise.
+    pub ecn: Option<EcnChoice>,
+    /// The parameter of what it stands in that names it.
+    pub typed_as: Parameter,
+    /// Its place in the list of that name, from 0, if that is a list.
+    pub place: Option<usize>,
+}
+
+/// A discipline inside of another, and where it works.
+pub type Placed<'a> = (Nested<'a>, Site<'a>);
+
+impl Nested<'_> {
+    /// Checks it at `site`.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.check_outline(site)?;
+        let parameters = self.effective()?;
+        registry::check(self.name, &parameters, site).map_err(|error| self.placed_error(error))
+    }
+
+    /// Checks and builds it at `site`.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check_outline(site)?;
+        let parameters = self.effective()?;
+        registry::build(self.name, &parameters, site).map_err(|error| self.placed_error(error))
+    }
+
+    /// `error`, which is of this discipline or inside of it, with the way to where it stands.
+    fn placed_error(&self, error: BuildError) -> BuildError {
+        let BuildError::Parameter(bad) = error else {
+            return error;
+        };
+        let Parameter { discipline, name } = self.typed_as;
+        let outer = match self.place {
+            Some(place) => format!("{discipline}.{name}.{place}.parameters"),
+            None => format!("{discipline}.parameters"),
+        };
+        bad.inside(&outer).into()
+    }
+
+    /// Its parameters with what it inherits.
+    fn effective(&self) -> Result<Cow<'_, Parameters>, BuildError> {
+        let Some(ecn) = self.ecn else {
+            return Ok(self.parameters.map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed));
+        };
+        let mut parameters = self.parameters.cloned().unwrap_or_default();
+        registry::inherit_ecn(self.name, &mut parameters, ecn)?;
+        Ok(Cow::Owned(parameters))
+    }
+
+    /// Refuses a name that nobody has, parameters that nobody reads, and what is nested too deeply, before anything recurses
+    /// into it.
+    fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        let name = match registry::find(self.name) {
+            Ok(entry) => entry.key,
+            Err(unknown) => {
+                let did_you_mean = spelling::question(&unknown.likely)
+                    .map_or(String::new(), |question| format!(" ({question})"));
+                let given = format_args!("`{}`{did_you_mean}", unknown.given);
+                return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
+            }
+        };
+        let foreign = self.parameters.and_then(|parameters| parameters.typed().find(|&typed| typed != name));
+        if let Some(foreign) = foreign {
+            let given = format_args!("`{name}` with parameters of `{foreign}`");
+            return Err(self.refuse("parameters", given, format_args!("parameters of `{name}` only")));
+        }
+        if self.fits_into(MOST_NESTED - 1, site) {
+            return Ok(());
+        }
+        let given = format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.name);
+        let allowed = format_args!("at most {MOST_NESTED} disciplines inside each other");
+        Err(self.refuse("discipline", given, allowed))
+    }
+
+    /// A refusal of what was typed under `key`; it tells which item of a list that is in.
+    fn refuse(&self, key: &str, given: impl Display, allowed: impl Display) -> BadParameter {
+        let bad = self.typed_as.refuse(given, allowed);
+        match self.place {
+            Some(place) => bad.of_item(place, key),
+            None => bad,
+        }
+    }
+
+    /// Has it at most `levels` levels, itself included?
+    fn fits_into(&self, levels: usize, site: &Site<'_>) -> bool {
+        levels > 0 && inside(self, site).iter().all(|(nested, site)| nested.fits_into(levels - 1, site))
+    }
+
+    /// Packets that there is room for in it at `site`, and its tables counted as such.
+    fn slots(&self, site: &Site<'_>) -> u64 {
+        let inside = inside(self, site);
+        if !inside.is_empty() {
+            return inside.iter().map(|(nested, site)| nested.slots(site)).sum();
+        }
+        let typed =
+            self.parameters.and_then(|parameters| registry::own_buffer(self.name, parameters).ok()?);
+        let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
+        let nothing = Parameters::default();
+        let slots = registry::with_part(self.name, self.parameters.unwrap_or(&nothing), |part| {
+            let order =
+                part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
+            part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
+        });
+        slots.unwrap_or(packets) // an unknown name is refused where it is built
+    }
+}
+
+/// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at construction.
+pub(crate) fn check_slots(
+    owner: &'static str,
+    placed: &[(Nested<'_>, Site<'_>)],
+) -> Result<(), BadParameter> {
+    let slots: u64 = placed.iter().map(|(nested, site)| nested.slots(site)).sum();
+    if slots <= u64::from(MAX_SLOTS) {
+        return Ok(());
+    }
+    let given = format_args!("room for {slots} packets in all disciplines inside");
+    let allowed = format_args!("room for {MAX_SLOTS} packets, where {SLOT} B of tables count as one");
+    Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
+}
+
+/// The disciplines that were given directly inside of `nested`, and where they work.
+fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<Placed<'a>> {
+    let given = nested.parameters.zip(registry::find(nested.name).ok());
+    let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));
+    spec.map(|spec| spec.inside(site)).unwrap_or_default()
+}
+
+/// The part of a buffer that each of `children` gets which have none of their own: an equal one, with room for one typical
+/// packet at least if the whole has it.
+pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
+    let children = children.max(1) as u64;
+    match buffer {
+        Amount::Packets(packets) => Amount::Packets((u64::from(packets) / children).max(1) as u32),
+        Amount::Bytes(bytes) => Amount::Bytes((bytes / children).max(bytes.min(packet_bytes.into()))),
+        Amount::Time(time) => Amount::Time(fairwire_core::Duration::from_ns((time.ns() / children).max(1))),
+    }
+}
+
+/// The name that was typed, or `default`.
+pub(crate) fn name_or<'a>(typed: &'a Option<String>, default: &'static str) -> &'a str {
+    typed.as_deref().unwrap_or(default)
+}

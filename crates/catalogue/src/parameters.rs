@@ -1,0 +1,153 @@
+//! What is given for each discipline, whoever wrote it.
+
+use crate::spec::{AnySpec, DisciplineSpec};
+use crate::{listed, registry};
+use core::fmt;
+use fairwire_parameters::OneOf;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What is given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle = true`.
+///
+/// What is left out has its documented default. Unknown keys are refused.
+///
+/// ```
+/// use fairwire_catalogue::Parameters;
+/// use fairwire_laws::dropper::red;
+///
+/// let given: Parameters = toml::from_str("[red]\ngentle = false")?;
+/// assert_eq!(given.spec::<red::Spec>().unwrap().gentle, Some(false));
+/// assert!(toml::from_str::<Parameters>("[red]\ngentel = false").is_err());
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Parameters {
+    /// By place in the catalogue.
+    given: BTreeMap<usize, Box<dyn AnySpec>>,
+}
+
+impl Parameters {
+    /// What is given for the discipline with these parameters.
+    pub fn spec<S: DisciplineSpec>(&self) -> Option<&S> {
+        self.find(S::NAME)?.as_any().downcast_ref()
+    }
+
+    /// What is given for the discipline with these parameters, or its defaults, to be changed.
+    ///
+    /// # Panics
+    ///
+    /// If it does not stand in the catalogue.
+    pub fn spec_mut<S: DisciplineSpec>(&mut self) -> &mut S {
+        self.entry(S::NAME).as_any_mut().downcast_mut().expect("a name has one type")
+    }
+
+    /// Forgets what is given for the discipline with these parameters.
+    pub fn remove<S: DisciplineSpec>(&mut self) {
+        self.given.retain(|_, spec| !spec.as_any().is::<S>());
+    }
+
+    /// The disciplines for which something is given.
+    pub fn typed(&self) -> impl Iterator<Item = &'static str> {
+        self.given.keys().map(|&place| registry::all()[place].name)
+    }
+
+    /// What is given for the entry of this name.
+    pub(crate) fn find(&self, key: &str) -> Option<&dyn AnySpec> {
+        self.given.get(&registry::place(key)?).map(|spec| &**spec)
+    }
+
+    /// What is given for the entry of this name, or its defaults.
+    pub(crate) fn entry(&mut self, key: &str) -> &mut dyn AnySpec {
+        let place = registry::place(key).expect("it stands in the catalogue");
+        &mut **self.given.entry(place).or_insert_with(registry::all()[place].spec.default)
+    }
+}
+
+impl Clone for Parameters {
+    fn clone(&self) -> Self {
+        Parameters { given: self.given.iter().map(|(&place, spec)| (place, spec.cloned())).collect() }
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        self.given.len() == other.given.len()
+            && self
+                .given
+                .iter()
+                .all(|(place, spec)| other.given.get(place).is_some_and(|other| spec.equals(&**other)))
+    }
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.given.len()))?;
+        for (&place, spec) in &self.given {
+            let name = registry::all()[place].name;
+            if !listed::write_built_in(place, name, spec.as_any(), &mut map)? {
+                map.serialize_entry(name, &spec.json().map_err(serde::ser::Error::custom)?)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Parameters;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("struct of tables of parameters")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Parameters, A::Error> {
+        use serde::de::Error;
+        let mut given = BTreeMap::new();
+        while let Some(place) = table.next_key_seed(OneOf(registry::names()))? {
+            let entry = &registry::all()[place];
+            let spec = match listed::read_built_in(place, &mut table)? {
+                Some(spec) => spec,
+                None => {
+                    let bad = |error| A::Error::custom(format_args!("`{}`: {error}", entry.name));
+                    (entry.spec.read)(table.next_value()?).map_err(bad)?
+                }
+            };
+            if given.insert(place, spec).is_some() {
+                return Err(A::Error::duplicate_field(entry.name));
+            }
+        }
+        Ok(Parameters { given })
+    }
+}
+
+impl JsonSchema for Parameters {
+    fn schema_name() -> Cow<'static, str> {
+        "Parameters".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = serde_json::Map::new();
+        for entry in registry::all() {
+            let mut schema = (entry.spec.schema)(generator);
+            schema.insert("description".into(), format!("Parameters of `{}`.", entry.name).into());
+            properties.insert(entry.name.into(), schema.to_value());
+        }
+        json_schema!({
+            "type": "object",
+            "description": "What is given for each discipline, under its name. What is left out has its default.",
+            "properties": properties,
+            "additionalProperties": false,
+        })
+    }
+}

@@ -1,0 +1,395 @@
+//! The catalogue: every discipline there is, once.
+
+use crate::listed::BUILT_IN;
+use crate::page::{BadDocumentation, Page};
+use crate::parameters::Parameters;
+use crate::spec::{AnySpec, DisciplineSpec, SpecType};
+use crate::{BadParameter, BuildError, Site};
+use core::fmt;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, spelling};
+use fairwire_laws::about::Family;
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::scheduler::Kind;
+use fairwire_laws::spec::EcnChoice;
+use std::borrow::Cow;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// One discipline.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, as typed in scenario files and on command lines.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// What kind of discipline it is.
+    pub family: Family,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What it remembers, and for whom.
+    pub state: &'static str,
+    /// The work per packet.
+    pub cost: &'static str,
+    /// Does it give early signals, which a mark can carry in place of a drop?
+    pub marks: bool,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+    /// The name of its table of parameters: of `drr+faba` it is `faba`.
+    pub key: &'static str,
+    /// The scheduler in its name: of `drr+faba` it is `drr`.
+    scheduler: Option<Kind>,
+    pub(crate) spec: SpecType,
+}
+
+impl Entry {
+    /// The entry of a discipline.
+    pub(crate) const fn of<S: DisciplineSpec>() -> Self {
+        Entry {
+            name: S::NAME,
+            aliases: S::ALIASES,
+            family: S::ABOUT.family,
+            summary: S::ABOUT.summary,
+            state: S::ABOUT.state,
+            cost: S::ABOUT.cost,
+            marks: S::ABOUT.marks,
+            source: S::ABOUT.source,
+            key: S::NAME,
+            scheduler: None,
+            spec: SpecType::of::<S>(),
+        }
+    }
+
+    /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
+    pub fn page(&self) -> Result<Page, BadDocumentation> {
+        (self.spec.page)()
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    /// Is `name` a scheduler and a dropper, each by any of their names, that make this?
+    fn is_combination(&self, name: &str) -> bool {
+        self.name == name
+            || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
+                let is_dropper = all().iter().any(|entry| entry.key == self.key && entry.is_called(dropper));
+                let is_scheduler = |kind: Kind| kind.name() == scheduler || kind.alias() == Some(scheduler);
+                is_dropper && self.scheduler.is_some_and(is_scheduler)
+            })
+    }
+
+    /// The parameters with the scheduler of its name.
+    fn served<'a>(&self, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
+        let Some(kind) = self.scheduler else { return Ok(Cow::Borrowed(parameters)) };
+        let typed = parameters.find(self.key).and_then(|spec| spec.part().scheduler());
+        if let Some(other) = typed.filter(|service| service.name != kind) {
+            let parameter = Parameter { discipline: self.key, name: "scheduler" };
+            let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), self.name);
+            return Err(parameter.refuse(format_args!("`{}`", other.name.name()), allowed));
+        }
+        let mut parameters = parameters.clone();
+        self.serve(&mut parameters);
+        Ok(Cow::Owned(parameters))
+    }
+
+    /// Puts the scheduler of its name into the parameters.
+    fn serve(&self, parameters: &mut Parameters) {
+        if let Some(kind) = self.scheduler
+            && let Some(service) = parameters.entry(self.key).part_mut().scheduler_mut()
+        {
+            service.get_or_insert_default().name = kind;
+        }
+    }
+}
+
+static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// All entries. Made at the first call of whatever looks for one.
+static ALL: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
+    let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(&*registered).copied().collect()
+});
+
+static NAMES: LazyLock<Box<[&'static str]>> =
+    LazyLock::new(|| all().iter().map(|entry| entry.name).collect());
+
+/// Adds a discipline of another crate: from here on it has its name in scenarios, gateway files and on the command line, its table of
+/// parameters, its schema, and, where it takes any scheduler, its combinations. Call it before anything else, since what was looked for in
+/// the catalogue once stays as it is.
+///
+/// # Errors
+///
+/// Where the name is taken, or the catalogue was used already.
+pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if LazyLock::get(&ALL).is_some() {
+        return Err(NotRegistered::TooLate { name: S::NAME });
+    }
+    let names = || [S::NAME].into_iter().chain(S::ALIASES.iter().copied());
+    let mut others = BUILT_IN.iter().chain(&*registered);
+    if let Some(taken) = names().find(|name| others.clone().any(|entry| entry.is_called(name))) {
+        let by = others.find(|entry| entry.is_called(taken)).map_or("", |entry| entry.name);
+        return Err(NotRegistered::Taken { name: taken, by });
+    }
+    if let Some(name) = names().find(|name| !is_name(name)) {
+        return Err(NotRegistered::NoName { name });
+    }
+    registered.push(Entry::of::<S>());
+    Ok(())
+}
+
+/// Can it be typed as a name, and told from a combination?
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// A discipline that was not added to the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRegistered {
+    /// Another has the name.
+    #[error("the name `{name}` is taken by the discipline `{by}`; allowed: a name that nobody has")]
+    Taken {
+        /// The name or alias.
+        name: &'static str,
+        /// Who has it.
+        by: &'static str,
+    },
+    /// The catalogue was used before.
+    #[error("the discipline `{name}` is registered after the catalogue was used; register it first of all")]
+    TooLate {
+        /// Its name.
+        name: &'static str,
+    },
+    /// It cannot be typed.
+    #[error("`{name}` is not the name of a discipline; allowed: a to z, 0 to 9 and -")]
+    NoName {
+        /// What was given.
+        name: &'static str,
+    },
+}
+
+/// Every scheduler with every dropper that can be served by any: `drr+faba`.
+static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
+    let takes_any = |entry: &&Entry| (entry.spec.default)().part_mut().scheduler_mut().is_some();
+    let with = |entry: &'static Entry| {
+        Kind::ALL.map(|kind| Entry {
+            name: format!("{}+{}", kind.name(), entry.name).leak(),
+            aliases: &[],
+            scheduler: Some(kind),
+            ..*entry
+        })
+    };
+    all().iter().filter(takes_any).flat_map(with).collect()
+});
+
+/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and
+/// kept.
+pub fn combined() -> &'static [Entry] {
+    &COMBINED
+}
+
+/// The names that are allowed where `given` is none of them: those of the catalogue, or, where a scheduler stands before a
+/// `+`, those that
+/// begin with it.
+pub fn allowed(given: &str) -> Vec<&'static str> {
+    let is_of = |kind: &Kind, scheduler: &str| kind.name() == scheduler || kind.alias() == Some(scheduler);
+    let before = given.rsplit_once('+').map(|(before, _)| before);
+    match before.and_then(|before| Kind::ALL.into_iter().find(|kind| is_of(kind, before))) {
+        Some(kind) => {
+            combined().iter().filter(|entry| entry.scheduler == Some(kind)).map(|entry| entry.name).collect()
+        }
+        None => all()
+            .iter()
+            .flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()))
+            .collect(),
+    }
+}
+
+/// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
+pub fn all() -> &'static [Entry] {
+    &ALL
+}
+
+/// The names of [`all`], in the same order.
+pub(crate) fn names() -> &'static [&'static str] {
+    &NAMES
+}
+
+/// The place in [`all`] of the entry with this name.
+pub(crate) fn place(name: &str) -> Option<usize> {
+    names().iter().position(|&other| other == name)
+}
+
+/// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+` between them.
+///
+/// ```
+/// use fairwire_catalogue as catalogue;
+///
+/// assert_eq!(catalogue::find("fifo")?.name, "tail-drop");
+/// assert_eq!(catalogue::find("drr+faba")?.key, "faba");
+/// let error = catalogue::find("fabba").unwrap_err();
+/// assert_eq!(error.likely, ["faba"]);
+/// # Ok::<(), fairwire_catalogue::UnknownDiscipline>(())
+/// ```
+pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
+    let single = all().iter().find(|entry| entry.is_called(name));
+    let found = single.or_else(|| {
+        let both = name.contains('+').then(|| combined().iter());
+        both.into_iter().flatten().find(|entry| entry.is_combination(name))
+    });
+    found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name) })
+}
+
+/// Builds the discipline called `name` (or known by it as an alias) for `site`.
+pub fn build(
+    name: &str,
+    parameters: &Parameters,
+    site: &Site<'_>,
+) -> Result<Box<dyn Discipline>, BuildError> {
+    let entry = find(name)?;
+    match entry.served(parameters)?.find(entry.key) {
+        Some(spec) => spec.build(site),
+        None => (entry.spec.default)().build(site),
+    }
+}
+
+/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
+pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
+    let entry = find(name)?;
+    match entry.served(parameters)?.find(entry.key) {
+        Some(spec) => spec.check(site),
+        None => (entry.spec.default)().check(site),
+    }
+}
+
+/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
+pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
+    Ok(parameters.find(find(name)?.key).and_then(AnySpec::buffer))
+}
+
+/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
+pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
+    parameters.entry(find(name)?.key).ecn_mut().get_or_insert(ecn);
+    Ok(())
+}
+
+/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for it.
+pub fn with_part<R>(
+    name: &str,
+    parameters: &Parameters,
+    answer: impl FnOnce(&dyn Part) -> R,
+) -> Result<R, UnknownDiscipline> {
+    let entry = find(name)?;
+    let is_typed = entry.scheduler.is_none();
+    Ok(match parameters.find(entry.key).filter(|_| is_typed) {
+        Some(spec) => answer(spec.part()),
+        None => answer(part_mut(name, &mut parameters.clone())?),
+    })
+}
+
+/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults, to be changed.
+pub fn part_mut<'a>(
+    name: &str,
+    parameters: &'a mut Parameters,
+) -> Result<&'a mut dyn Part, UnknownDiscipline> {
+    let entry = find(name)?;
+    entry.serve(parameters);
+    Ok(parameters.entry(entry.key).part_mut())
+}
+
+/// No discipline has the name given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDiscipline {
+    /// What was given, cut short where it is long.
+    pub given: String,
+    /// The names or aliases that were most likely meant, if any come near.
+    pub likely: Vec<&'static str>,
+}
+
+impl std::error::Error for UnknownDiscipline {}
+
+impl fmt::Display for UnknownDiscipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no discipline `{}`; ", self.given)?;
+        if let Some(question) = spelling::question(&self.likely) {
+            write!(f, "{question} ")?;
+        }
+        write!(f, "allowed: ")?;
+        for entry in all() {
+            write!(f, "`{}`", entry.name)?;
+            if !entry.aliases.is_empty() {
+                write!(f, " (or `{}`)", entry.aliases.join("`, `"))?;
+            }
+            write!(f, ", ")?;
+        }
+        write!(f, "or a scheduler and a dropper such as `drr+faba`")
+    }
+}
+
+fn likely(given: &str) -> Vec<&'static str> {
+    spelling::likely(given, allowed(given))
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_name_or_alias_stands_twice() {
+        let mut seen = HashSet::new();
+        for entry in all() {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert!(seen.insert(*name), "{name} stands twice");
+                assert_eq!(find(name).map(|found| found.name), Ok(entry.name));
+            }
+        }
+    }
+
+    #[test]
+    fn every_scheduler_stands_before_every_dropper_and_before_nothing_else() {
+        assert_eq!(combined().len(), 25 * Kind::ALL.len());
+        for (name, key) in [("drr+faba", "faba"), ("wf2q++red", "red"), ("sfq-start+fifo", "tail-drop")] {
+            assert_eq!(find(name).map(|entry| entry.key), Ok(key), "{name}");
+        }
+        assert_eq!(find("sfq-start+fifo").map(|entry| entry.name), Ok("sfq+tail-drop"));
+        for name in ["drr+fq-codel", "drr+drr", "fq-codel+red", "+red", "drr+", "drr++red", "red+drr"] {
+            assert!(find(name).is_err(), "{name}");
+        }
+        assert!(find("drr+fabba").unwrap_err().to_string().contains("did you mean `drr+faba`?"));
+    }
+
+    #[test]
+    fn a_scheduler_in_the_name_and_another_among_the_parameters_are_one_too_many() {
+        let site = Site {
+            rate: "10 Mbit/s".parse().unwrap(),
+            buffer: Amount::Packets(100),
+            packet_bytes: 1514,
+            seed: fairwire_core::Seed(1),
+            stream: "test",
+        };
+        let typed = |text| toml::from_str::<Parameters>(text).unwrap();
+        let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
+        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
+        let same = typed("[red]\nscheduler = { name = 'drr', quantum = '300 B' }");
+        assert_eq!(check("drr+red", &same, &site), Ok(()));
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_the_nearest_and_all_that_there_are() {
+        let message = |name: &str| find(name).unwrap_err().to_string();
+        assert!(message("rde").contains("did you mean `red`?"));
+        assert!(message("Tail_Drop").contains("did you mean `tail-drop`?"));
+        assert!(message("afd").contains("did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"));
+        assert!(!message("something else").contains("did you mean"));
+        for entry in all() {
+            assert!(message("something else").contains(entry.name));
+        }
+        assert!(message(&"x".repeat(1_000_000)).len() < 1000);
+    }
+}

@@ -1,0 +1,346 @@
+//! Disciplines inside disciplines: how they are typed, refused, told of ECN and shown. And the conditioner.
+
+use super::{Classified, Counts, discipline, packet, refusal, site};
+use fairwire_catalogue::compose::shaper;
+use fairwire_catalogue::{self as catalogue, BuildError, Parameters};
+use fairwire_core::{Cause, Discipline, Ecn, Ignore, Packet, Probe, Time, Unit};
+use fairwire_testing::{Driver, Operation, Shape, operations};
+use proptest::prelude::*;
+
+/// The parameters of `levels` shapers inside each other.
+fn shapers(levels: usize) -> String {
+    match levels {
+        0 => String::new(),
+        1 => "shaper = { rate = '9 Mbit/s' }".into(),
+        _ => format!("shaper = {{ discipline = 'shaper', parameters = {{ {} }} }}", shapers(levels - 1)),
+    }
+}
+
+#[test]
+fn at_most_eight_stand_inside_each_other() {
+    // Seven shapers and the tail-drop in the last are eight.
+    discipline("shaper", &shapers(7));
+    let message = refusal("shaper", &shapers(8));
+    assert!(
+        message.starts_with(
+            "`discipline` of `shaper` is `shaper`, with 8 or more levels of disciplines in all;"
+        ),
+        "{message}"
+    );
+    assert!(message.ends_with("allowed: at most 8 disciplines inside each other"), "{message}");
+    // Far beyond what the stack would bear if it were followed down.
+    let mut deep: Parameters = toml::from_str(&shapers(1)).expect("well-formed");
+    for _ in 0..2000 {
+        let mut outer = Parameters::default();
+        let shaper = outer.spec_mut::<shaper::Spec>();
+        shaper.discipline = Some("shaper".into());
+        shaper.parameters = Some(Box::new(deep));
+        deep = outer;
+    }
+    assert!(catalogue::check("shaper", &deep, &site()).is_err());
+}
+
+#[test]
+fn an_error_names_the_parameter_of_the_discipline_inside() {
+    for (name, typed, message) in [
+        (
+            "shaper",
+            "discipline = 'rde'",
+            "`discipline` of `shaper` is `rde` (did you mean `red`?); allowed: the name of a discipline in the catalogue",
+        ),
+        (
+            "conditioner",
+            "discipline = 'red'\nparameters = { red = { weight = 2 } }",
+            "`weight` of `red` in `conditioner.parameters` is 2; allowed: a number above 0, at most 1",
+        ),
+        (
+            "prio",
+            "band = [{ of = [1] }, { discipline = 'rde' }]",
+            "`band.1.discipline` of `prio` is `rde` (did you mean `red`?);",
+        ),
+        (
+            "prio",
+            "band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'rde' } } }]",
+            "`discipline` of `shaper` in `prio.band.1.parameters` is `rde` (did you mean `red`?);",
+        ),
+        (
+            "shaper",
+            "discipline = 'prio'\nparameters = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
+            "`band.2.discipline` of `prio` in `shaper.parameters` is `rde` (did you mean `red`?);",
+        ),
+        (
+            "classful",
+            "class = [{ id = 7 }, { id = 9, discipline = 'rde' }]",
+            "`class.1.discipline` of `classful` is `rde` (did you mean `red`?);",
+        ),
+        (
+            "conditioner",
+            "class = [{ id = 7 }, { id = 9, marker = 'srtcm' }]",
+            "`class.1.marker` of `conditioner` is `srtcm` (did you mean `sr-tcm`?); allowed: `token-bucket`, ",
+        ),
+        (
+            "classful",
+            "class = [{ id = 1, discipline = 'faba', parameters = { faba = { alpha = -1 } } }]",
+            "`alpha` of `faba` in `classful.class.0.parameters` is -1;",
+        ),
+        (
+            "conditioner",
+            "marker = 'srtcm'",
+            "`marker` of `conditioner` is `srtcm` (did you mean `sr-tcm`?); allowed: `token-bucket`, ",
+        ),
+        (
+            "conditioner",
+            "class = [{ id = 3, markers = { token-bucket = { burst = '2048 GiB' } } }]",
+            "`burst` of `token-bucket` in `conditioner.class.0.markers` is 2048 GiB;",
+        ),
+        ("conditioner", "class = [{ id = 3 }, { id = 3 }]", "`class` of `conditioner` is class 3 twice;"),
+        (
+            "conditioner",
+            "class = [{ id = 1048576 }]",
+            "`class` of `conditioner` is class 1048576; allowed: numbers",
+        ),
+    ] {
+        let refused = refusal(name, &format!("[{name}]\n{typed}"));
+        assert!(refused.starts_with(message), "{refused}");
+    }
+    let inner = "[shaper]\nparameters = { red = { gentel = true } }";
+    let error = toml::from_str::<Parameters>(inner).unwrap_err();
+    assert!(error.message().contains("unknown field `gentel`"), "{error}");
+}
+
+#[test]
+fn what_is_typed_is_written_back() {
+    let typed = "[classful]
+class = [{ id = 1, discipline = 'conditioner', parameters = { conditioner = { marker = 'tsw2cm', class = [{ id = 2 }] } } }]
+[prio]
+by = 'color'
+band = [{ of = [0], buffer = '3 packets' }, { discipline = 'red', parameters = { red = { gentle = true } } }]";
+    let parameters: Parameters = toml::from_str(typed).expect("well-formed");
+    let written = toml::to_string(&parameters).expect("plain data");
+    assert_eq!(toml::from_str::<Parameters>(&written).expect("what we write"), parameters);
+}
+
+#[test]
+fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
+    let bands = |packets: u32| {
+        let band = format!(
+            "{{ discipline = 'shaper', parameters = {{ shaper = {{ discipline = 'red', \
+             parameters = {{ red = {{ buffer = '{packets} packets' }} }} }} }} }}"
+        );
+        let classes = format!(
+            "[{{ id = 1, discipline = 'prio', parameters = {{ prio = {{ band = [{band}, {band}] }} }} }}, \
+             {{ id = 2, buffer = '{packets} packets' }}]"
+        );
+        toml::from_str::<Parameters>(&format!("[classful]\nclass = {classes}")).expect("well-formed")
+    };
+    // 2^24 in all.
+    assert!(catalogue::check("classful", &bands(5_592_405), &site()).is_ok());
+    let message = catalogue::check("classful", &bands(5_592_406), &site()).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "`buffer` of `classful` is room for 16777218 packets in all disciplines inside; \
+         allowed: room for 16777216 packets, where 150 B of tables count as one"
+    );
+}
+
+#[test]
+fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
+    let leaves = |count: u32, leaf: &str| {
+        let classes: String = (0..count).map(|id| format!("{{ id = {id}, {leaf} }},")).collect();
+        let parameters = toml::from_str(&format!("[classful]\nclass = [{classes}]")).expect("well-formed");
+        catalogue::check("classful", &parameters, &site())
+    };
+    for leaf in [
+        "discipline = 'fq-codel', parameters = { fq-codel = { queues = 65536 } }",
+        "discipline = 'cake-like', parameters = { cake-like = { queues = 65536 } }",
+        "discipline = 'faba', parameters = { faba = { max_flows = 200000 } }",
+        "discipline = 'red', buffer = '100000 packets', parameters = { red = { scheduler = 'wf2q+' } }",
+        "discipline = 'dualpi2', buffer = '20000 packets'",
+    ] {
+        assert!(leaves(8, leaf).is_ok(), "{leaf}: {:?}", leaves(8, leaf));
+        let error = leaves(800, leaf).expect_err(leaf).to_string();
+        assert!(error.starts_with("`buffer` of `classful` is room for "), "{error}");
+    }
+    assert!(leaves(800, "discipline = 'dualpi2', buffer = '10000 packets'").is_ok(), "16 million slots");
+}
+
+#[test]
+fn what_nobody_reads_is_refused() {
+    for (name, typed, message) in [
+        (
+            "shaper",
+            "parameters = { red = {} }",
+            "`discipline` of `shaper` is `tail-drop` with parameters of `red`; allowed: parameters of `tail-drop` only",
+        ),
+        (
+            "prio",
+            "band = [{ discipline = 'red', parameters = { red = {}, codel = {} } }]",
+            "`band.0.parameters` of `prio` is `red` with parameters of `codel`; allowed: parameters of `red` only",
+        ),
+        (
+            "conditioner",
+            "markers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }",
+            "`peak_rate` of `tr-tcm` in `conditioner.markers` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+        ),
+    ] {
+        assert_eq!(refusal(name, &format!("[{name}]\n{typed}")), message);
+    }
+    discipline("prio", "[prio]\nband = [{ discipline = 'fifo', parameters = { tail-drop = {} } }]");
+}
+
+#[test]
+fn an_error_leads_to_where_it_stands() {
+    let typed = "[prio]
+band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'red', parameters = { red = { weight = 2 } } } } }]";
+    let parameters: Parameters = toml::from_str(typed).expect("well-formed");
+    let Err(BuildError::Parameter(bad)) = catalogue::check("prio", &parameters, &site()) else {
+        panic!("a weight of 2 was allowed")
+    };
+    assert_eq!(bad.path(), "prio.band.1.parameters.shaper.parameters.red.weight");
+    assert!(
+        bad.to_string().starts_with("`weight` of `red` in `prio.band.1.parameters.shaper.parameters` is 2;")
+    );
+}
+
+/// Marks and early drops of ECN-capable packets under steady overload.
+fn signals(name: &str, typed: &str) -> (usize, usize) {
+    let mut discipline = discipline(name, typed);
+    let mut counts = Counts::default();
+    for frame in 0..3000u32 {
+        let now = Time::from_ns(u64::from(frame) * 600_000);
+        let packet = Packet { ecn: Ecn::Ect0, ..packet(frame, 1000, 0, now) };
+        discipline.enqueue(packet, now, &mut counts);
+        if frame % 4 != 0 {
+            discipline.dequeue(now, &mut counts);
+        }
+    }
+    (counts.marked.len(), counts.dropped.iter().filter(|(_, cause)| *cause == Cause::Early).count())
+}
+
+#[test]
+fn the_ecn_policy_goes_inwards_until_one_has_its_own() {
+    let nested = |outer: &str, inner: &str| {
+        let red = format!("parameters = {{ red = {{ {inner} }} }}");
+        signals(
+            "classful",
+            &format!(
+                "[classful]\n{outer}\nclass = [{{ id = 1, discipline = 'prio', \
+                 parameters = {{ prio = {{ band = [{{ discipline = 'red', {red} }}] }} }} }}]"
+            ),
+        )
+    };
+    for (outer, inner, marks) in [
+        ("", "", false),
+        ("ecn = 'mark'", "", true),
+        ("ecn = 'mark'", "ecn = 'drop'", false),
+        ("", "ecn = 'mark'", true),
+    ] {
+        let (marked, dropped) = nested(outer, inner);
+        assert_eq!((marked > 10, dropped > 10), (marks, !marks), "{outer} {inner}: {marked} {dropped}");
+    }
+}
+
+/// Writes down the parts and gauges that it is shown.
+#[derive(Default)]
+struct Outline {
+    text: String,
+    depth: usize,
+}
+
+impl Probe for Outline {
+    fn gauge(&mut self, name: &'static str, _: Unit, _: f64) {
+        if name.contains("rate") || name == "average" {
+            self.text += &format!("{:1$}{name}\n", "", self.depth);
+        }
+    }
+    fn enter(&mut self, part: &str) {
+        self.text += &format!("{:1$}{part}:\n", "", self.depth);
+        self.depth += 1;
+    }
+    fn leave(&mut self) {
+        self.depth = self.depth.checked_sub(1).expect("entered before");
+    }
+}
+
+#[test]
+fn gauges_stand_under_the_part_that_they_are_of() {
+    let typed = "[classful]
+class = [
+  { id = 7, rate = '2 Mbit/s', discipline = 'conditioner', parameters = { conditioner = { class = [{ id = 7 }], discipline = 'red' } } },
+  { id = 8, discipline = 'prio', parameters = { prio = { band = [{}, { discipline = 'shaper' }] } } },
+]";
+    let mut outline = Outline::default();
+    discipline("classful", typed).inspect(&mut outline);
+    let expected = "\
+class 7:
+ guaranteed_rate
+ marker of the other classes:
+  contract_rate
+ marker of class 7:
+  contract_rate
+ average
+class 8:
+ band 1:
+ band 2:
+  shaped_rate
+";
+    assert_eq!((outline.text.as_str(), outline.depth), (expected, 0));
+}
+
+#[test]
+fn each_listed_class_has_a_marker_of_its_own_and_the_others_share_one() {
+    // No token comes in no time: what is green is what the buckets held. Strict priority by colour tells which.
+    let typed = "[conditioner]
+markers = { token-bucket = { burst = '3 kB' } }
+class = [{ id = 1 }, { id = 5, markers = { token-bucket = { burst = '1 kB' } } }]
+discipline = 'prio'
+parameters = { prio = { by = 'color', band = [{ of = [0] }, {}] } }";
+    let mut conditioner = discipline("conditioner", typed);
+    for (frame, class) in [0, 0, 2, 2, 900_000, 1, 1, 1, 1, 5, 5].into_iter().enumerate() {
+        conditioner.enqueue(packet(frame as u32, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore);
+    }
+    let out: Vec<(u8, u32)> = core::iter::from_fn(|| conditioner.dequeue(Time::ZERO, &mut Ignore))
+        .map(|packet| (packet.color, packet.frame))
+        .collect();
+    let green = [0, 1, 2, 5, 6, 7, 9].map(|frame| (0, frame));
+    let yellow = [3, 4, 8, 10].map(|frame| (1, frame));
+    assert_eq!(out, [green.as_slice(), &yellow].concat());
+}
+
+#[test]
+fn with_rio_inside_the_aggregate_within_its_contract_loses_least() {
+    // Two aggregates of 5 Mbit/s each with contracts of 6 and 1 Mbit/s on a link of 6 Mbit/s.
+    let typed = "[conditioner]
+class = [
+  { id = 1, markers = { token-bucket = { rate = '6 Mbit/s' } } },
+  { id = 2, markers = { token-bucket = { rate = '1 Mbit/s' } } },
+]
+parameters = { rio = { weight = 0.02 } }";
+    let mut conditioner = discipline("conditioner", typed);
+    let (mut counts, mut sent) = (Counts::default(), 0);
+    for frame in 0..10_000u32 {
+        let now = Time::from_ns(u64::from(frame) * 800_000);
+        conditioner.enqueue(packet(frame, 1000, 1 + frame % 2, now), now, &mut counts);
+        if frame % 5 < 3 {
+            sent += u32::from(conditioner.dequeue(now, &mut counts).is_some());
+        }
+    }
+    let lost = |class| counts.dropped.iter().filter(|(frame, _)| 1 + frame % 2 == class).count();
+    assert!(lost(1) * 100 < lost(2), "{} and {} lost, {sent} sent", lost(1), lost(2));
+    assert!(sent > 5900, "{sent}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_marker_before_anything_conserves_packets(sequence in operations(Shape::default())) {
+        for marker in ["token-bucket", "sr-tcm", "tr-tcm", "tsw2cm", "tsw3cm", "adaptive-token-bucket"] {
+            let typed = format!("[conditioner]\necn = 'mark'\nmarker = '{marker}'\nclass = [{{ id = 1 }}]");
+            let inner = discipline("conditioner", &typed);
+            let mut driver = Driver::new(Classified { inner, classes: 4 });
+            sequence.iter().for_each(|&operation: &Operation| driver.apply(operation));
+            driver.finish();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What may be typed.
+
+use super::site;
+use fairwire_catalogue::{self as catalogue, Parameters, build};
+use fairwire_core::units::Amount;
+use fairwire_laws::dropper::{alqd, choke, lqd, lqd_binned, rnd};
+use fairwire_laws::spec::Measure;
+
+#[test]
+fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
+    let checked = |text: &str, buffer| {
+        let config = toml::from_str::<lqd::Spec>(text).expect("well-formed").check(&site(buffer));
+        config.map(|config| (config.measure, config.pool)).expect("allowed")
+    };
+    assert_eq!(checked("", Amount::Packets(40)), (Measure::Packets, 40.0));
+    assert_eq!(checked("", Amount::Bytes(10_240)), (Measure::Bytes, 10_240.0));
+    assert_eq!(checked("measure = 'bytes'", Amount::Packets(40)), (Measure::Bytes, 20_480.0));
+    assert_eq!(checked("measure = 'packets'", Amount::Bytes(10_240)), (Measure::Packets, 20.0));
+}
+
+#[test]
+fn no_more_different_weights_are_taken_than_can_be_gone_through() {
+    let weights = |most: u32| {
+        let each: Vec<String> = (1..=most).map(|class| format!("{class} = {}.5", class % 1000)).collect();
+        format!("scheduler = {{ name = 'fcfs', weights = {{ {} }} }}", each.join(", "))
+    };
+    let at = site(Amount::Packets(40));
+    let lqd = |most| toml::from_str::<lqd::Spec>(&weights(most)).expect("well-formed").check(&at);
+    let rnd = |most| toml::from_str::<rnd::Spec>(&weights(most)).expect("well-formed").check(&at);
+    assert!(lqd(255).is_ok() && rnd(255).is_ok());
+    let told = "`scheduler.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
+    assert_eq!(lqd(256).unwrap_err().to_string(), told);
+    assert_eq!(rnd(256).unwrap_err().to_string(), told.replace("lqd", "rnd"));
+    // Those that keep no order by weight take any.
+    let binned = toml::from_str::<lqd_binned::Spec>(&weights(256)).expect("well-formed");
+    assert!(binned.check(&at).is_ok());
+}
+
+#[test]
+fn the_names_and_the_alias_build() {
+    for name in ["lqd", "rnd", "alqd", "lqd-binned", "bin-lqd", "drop-front", "choke"] {
+        let built = build(name, &Parameters::default(), &site(Amount::Packets(10)));
+        assert!(built.is_ok(), "{name}");
+    }
+    assert_eq!(catalogue::find("bin-lqd").map(|entry| entry.name), Ok("lqd-binned"));
+}
+
+#[test]
+fn what_is_not_allowed_is_told() {
+    let site = site(Amount::Packets(40));
+    let choke = |text: &str| {
+        let spec: choke::Spec = toml::from_str(text).expect("well-formed");
+        spec.check(&site).expect_err(text).to_string()
+    };
+    for (text, message) in [
+        ("draws = 0", "`draws` of `choke` is 0; allowed: a whole number from 1 to 64"),
+        ("draws = 65", "`draws` of `choke` is 65; allowed: a whole number from 1 to 64"),
+        ("regions = 33", "`regions` of `choke` is 33; allowed: a whole number from 1 to 32"),
+        (
+            "draws = 2\nregions = 8",
+            "`draws` of `choke` is 2; allowed: none along with `regions`, which gives the draws",
+        ),
+        ("weight = 0", "`weight` of `choke` is 0; allowed: a number above 0, at most 1"),
+        (
+            "min_threshold = '30 packets'",
+            "`min_threshold` of `choke` is 30 packets; allowed: less than max_threshold, which is 20 packets",
+        ),
+    ] {
+        assert_eq!(choke(text), message);
+    }
+    let weights = "scheduler = { name = 'fcfs', weights = { 1 = 0.0 } }";
+    macro_rules! refusals {
+        ($($module:ident: $name:literal),+) => { $(
+            let spec: $module::Spec = toml::from_str(weights).expect("well-formed");
+            let error = spec.check(&site).expect_err("a weight of nothing").to_string();
+            assert_eq!(
+                error,
+                format!(
+                    "`scheduler.weights` of `{}` is 0 for class 1; allowed: weights from 0.000001 to 1000000",
+                    $name
+                )
+            );
+            assert!(toml::from_str::<$module::Spec>("drop = 'middle'").is_err());
+            let small = $module::Spec { buffer: Some(Amount::Bytes(100).into()), ..$module::Spec::default() };
+            let error = small.check(&site).expect_err("less than a packet").to_string();
+            assert!(error.starts_with(&format!("`buffer` of `{}` is 100 B", $name)), "{error}");
+        )+ };
+    }
+    refusals!(lqd: "lqd", rnd: "rnd", alqd: "alqd", lqd_binned: "lqd-binned");
+}

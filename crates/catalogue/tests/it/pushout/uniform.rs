@@ -1,0 +1,89 @@
+//! Where the choice is random, each is as likely.
+
+use super::{packet, site};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Dropper, Seed, Time, Victim};
+use fairwire_laws::dropper::lqd::{self, Lqd};
+use fairwire_laws::dropper::rnd::{self, Rnd};
+
+/// Chi-square with 2 degrees of freedom: 13.8 has probability 0.001.
+fn assert_even(counts: [u32; 3]) {
+    let expected = f64::from(counts.iter().sum::<u32>()) / 3.0;
+    let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+    assert!(chi2 < 13.8, "{counts:?}");
+}
+
+/// Pushes `lengths[i]` packets of flow `i` in, and asks 9000 times who gives for an arrival of flow 9; counts by flow.
+fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
+    let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
+    let rounds = *lengths.iter().max().expect("some flows");
+    for round in 0..rounds {
+        for (flow, _) in lengths.iter().enumerate().filter(|&(_, &length)| length > round) {
+            buffer.push(packet(0, flow as u64, 100));
+            dropper.tracked(&packet(0, flow as u64, 100), true, &buffer);
+        }
+    }
+    let mut counts = vec![0; lengths.len()];
+    for _ in 0..9000 {
+        match dropper.victim(&packet(0, 9, 100), &buffer, Time::ZERO) {
+            Victim::Waiting(key) => counts[buffer.packet(key).flow.0 as usize] += 1,
+            Victim::Arrival => panic!("something waits"),
+        }
+    }
+    counts
+}
+
+const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
+/// A class that nobody is in has a weight of its own, so that the weighted way is taken.
+const WEIGHTED: &str = "scheduler = { name = 'fcfs', weights = { 77 = 3.0 } }";
+const BUFFER: Amount = Amount::Packets(40);
+
+fn ways() -> impl Iterator<Item = String> {
+    MEASURES.into_iter().flat_map(|measure| ["", WEIGHTED].map(|weights| format!("{measure}\n{weights}")))
+}
+
+#[test]
+fn of_queues_that_are_longest_alike_each_is_as_likely() {
+    for typed in ways() {
+        let spec: lqd::Spec = toml::from_str(&typed).expect("well-formed");
+        let config = spec.check(&site(BUFFER)).expect("allowed");
+        let counts = counts(&mut Lqd::new(config, Seed(3).stream("lqd")), &[11, 3, 11, 4, 11]);
+        assert_eq!((counts[1], counts[3]), (0, 0));
+        assert_even([counts[0], counts[2], counts[4]]);
+    }
+}
+
+#[test]
+fn ties_between_different_weights_are_even_too() {
+    // Parts of flows 0 (weight 1), 1 (weight 2), 2 (weight 1) and the arrival (weight 1, of flow 9 in class 1: weight 2): of 42 there
+    // are 7 for a weight of 1. Lengths of 10, 17 and 10 are each 3 above.
+    let typed = "buffer = '42 packets'\nscheduler = { name = 'fcfs', weights = { 1 = 2.0 } }";
+    let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
+    let config = spec.check(&site(BUFFER)).expect("allowed");
+    let counts = counts(&mut Lqd::new(config, Seed(3).stream("lqd")), &[10, 17, 10]);
+    assert_even([counts[0], counts[1], counts[2]]);
+}
+
+#[test]
+fn of_queues_above_their_part_each_is_as_likely_however_long() {
+    for typed in ways() {
+        let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
+        let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
+        let spec = rnd::Spec { buffer: Some(pool.into()), ..spec };
+        let config = spec.check(&site(BUFFER)).expect("allowed");
+        // Six flows with the arrival: a part is 6.67 packets, or 667 bytes.
+        let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
+        assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
+        assert_even([counts[0], counts[2], counts[4]]);
+    }
+}
+
+#[test]
+fn a_queue_with_exactly_its_part_is_not_above_it() {
+    // Four flows with the arrival, B = 40: parts of 10 packets.
+    let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed");
+    let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[10, 11, 19]);
+    assert_eq!(counts[0], 0);
+    // Binomial with p = 1/2: 3.3 sd of 47.4 about 4500.
+    assert!((4343..4657).contains(&counts[1]), "{counts:?}");
+}

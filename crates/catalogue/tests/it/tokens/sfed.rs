@@ -1,0 +1,328 @@
+//! SFED: the vector, its invariants, its shares, and the second reading.
+
+use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packet, site};
+use fairwire_catalogue::build;
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
+use fairwire_laws::dropper::faba::{Knees, Supply, TOKEN};
+use fairwire_laws::dropper::sfed::{Config, Sfed, Spec};
+use fairwire_laws::spec::Measure;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+fn config(spec: &Spec, buffer: Amount) -> Config {
+    spec.check(&site(buffer)).expect("allowed")
+}
+
+fn queue(config: Config, seed: u64) -> Queue<Fcfs, Sfed> {
+    Queue::new(config.limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
+}
+
+/// Height, the buckets of flows 1 and 2, pool, and queue, in whole tokens.
+fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64) {
+    let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
+    let whole = |raw: i64| {
+        assert_eq!(raw % TOKEN, 0, "all numbers of this vector are whole");
+        raw / TOKEN
+    };
+    let bucket = |flow: u64| sfed.tokens_of(flow.into()).map(whole);
+    (whole(sfed.height()), bucket(1), bucket(2), whole(balance.pool), whole(balance.queue))
+}
+
+#[test]
+fn it_walks_through_the_vector_with_eager_gathering_and_turns() {
+    // The arrivals of FABA's vector, worked out by hand for section 4.1.
+    let mut queue = queue(config(&Spec::default(), Amount::Packets(8)), 1);
+    assert_eq!(state(&queue), (8, None, None, 8, 0));
+    queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
+    assert_eq!(state(&queue), (8, Some(7), None, 0, 1));
+    queue.enqueue(packet(2), Time::ZERO, &mut Ignore);
+    assert_eq!(state(&queue), (4, Some(4), Some(3), -1, 2), "flow 1 gave up what it had above 4 at once");
+    queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
+    assert_eq!(state(&queue), (4, Some(3), Some(3), -1, 3));
+    queue.dequeue(Time::ZERO, &mut Ignore);
+    assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
+    queue.dequeue(Time::ZERO, &mut Ignore);
+    // Flow 1 has its turn, is full and goes; its four tokens go to flow 2, which has all the turns now.
+    assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
+    queue.dequeue(Time::ZERO, &mut Ignore);
+    assert_eq!(state(&queue), (8, None, None, 8, 0));
+}
+
+fn specs() -> impl Strategy<Value = Spec> {
+    let measures = prop_oneof![Just(Measure::Packets), Just(Measure::Bytes)];
+    (measures, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)]).prop_map(
+        |(measure, alpha, max_flows)| Spec {
+            measure: Some(measure),
+            supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
+            ..Spec::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tokens_are_conserved_and_no_bucket_is_above_its_height_after_every_event(
+        events in events(),
+        spec in specs(),
+        packets in 1..60u32,
+        in_bytes: bool,
+    ) {
+        let buffer = if in_bytes { Amount::Bytes(u64::from(packets) * 512) } else { Amount::Packets(packets) };
+        let config = config(&spec, buffer);
+        let mut queue = queue(config, 1);
+        for event in events {
+            match event {
+                Some((flow, len)) => queue.enqueue(of_class(0, flow, len), Time::ZERO, &mut Ignore),
+                None => drop(queue.dequeue(Time::ZERO, &mut Ignore)),
+            }
+            let sfed = queue.dropper();
+            prop_assert_eq!(sfed.balance(queue.buffer()).sum(), config.total);
+            prop_assert!(sfed.flows() <= config.max_flows as usize);
+            let debt = if config.measure == Measure::Bytes { 1500 * TOKEN } else { TOKEN };
+            for flow in 0..30u64 {
+                let tokens = sfed.tokens_of(flow.into()).unwrap_or(0);
+                prop_assert!(tokens <= sfed.height() && tokens > -debt, "{} of {}", tokens, sfed.height());
+            }
+        }
+    }
+}
+
+/// SFED once more, straight from the pseudo-code.
+struct Plain {
+    config: Config,
+    rng: Rng,
+    x: Vec<(u64, i64)>,
+    sigma: i64,
+    pointer: usize,
+    waiting: VecDeque<(u64, i64)>,
+}
+
+impl Plain {
+    fn height(&self) -> i64 {
+        self.config.total / self.x.len() as i64
+    }
+
+    fn next_bucket(&mut self) -> usize {
+        self.pointer %= self.x.len();
+        self.pointer
+    }
+
+    /// The last bucket takes the place of the deleted one, and the pointer stays.
+    fn delete(&mut self, j: usize) {
+        self.sigma += self.x.swap_remove(j).1;
+    }
+
+    fn create(&mut self, flow: u64) -> usize {
+        if self.x.len() == self.config.max_flows as usize {
+            let j = self.next_bucket();
+            self.delete(j);
+        }
+        self.x.push((flow, i64::MAX));
+        let height = self.height();
+        let j = self.x.len() - 1;
+        self.x[j].1 = height;
+        self.sigma -= height;
+        for i in 0..j {
+            if self.x[i].1 > height {
+                self.sigma += self.x[i].1 - height;
+                self.x[i].1 = height;
+            }
+        }
+        j
+    }
+
+    fn arrival(&mut self, flow: u64, len: u32) -> Fate {
+        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let j = match self.x.iter().position(|&(f, _)| f == flow) {
+            Some(j) => j,
+            None if full => return Fate::Full,
+            None => self.create(flow),
+        };
+        let x = self.x[j].1;
+        if x <= 0 {
+            return Fate::NoTokens;
+        }
+        let ratio = x as f64 / self.height() as f64;
+        if is_early(&self.config.profile, x, ratio, &mut self.rng) {
+            return Fate::Early;
+        }
+        if full {
+            return Fate::Full;
+        }
+        let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
+        self.x[j].1 -= price;
+        self.waiting.push_back((flow, price));
+        Fate::In
+    }
+
+    fn departure(&mut self) -> Option<u64> {
+        let (flow, price) = self.waiting.pop_front()?;
+        self.sigma += price;
+        while self.sigma >= TOKEN && !self.x.is_empty() {
+            let j = self.next_bucket();
+            let chunk = price.min(self.sigma);
+            self.x[j].1 += chunk;
+            self.sigma -= chunk;
+            if self.x[j].1 >= self.height() {
+                self.delete(j);
+            } else {
+                self.pointer += 1;
+            }
+        }
+        Some(flow)
+    }
+}
+
+/// Runs both readings side by side; returns how often each fate was met.
+fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
+    let config = config(spec, Amount::Packets(60));
+    let mut queue = queue(config, seed);
+    let mut plain = Plain {
+        config,
+        rng: Seed(seed).stream("sfed"),
+        x: Vec::new(),
+        sigma: config.total,
+        pointer: 0,
+        waiting: VecDeque::new(),
+    };
+    let (mut traffic, mut fates) = (Seed(seed).stream("traffic"), [0; 4]);
+    for step in 0..12_000 {
+        if let Some((class, flow, len)) = next_arrival(&mut traffic, step) {
+            let mut last = Last::default();
+            queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut last);
+            let fate = plain.arrival(flow, len);
+            assert_eq!(last.fate(), fate, "step {step} of {spec:?}");
+            fates[fate as usize] += 1;
+        } else {
+            let sent = queue.dequeue(Time::ZERO, &mut Ignore);
+            assert_eq!(sent.map(|packet| packet.flow.0), plain.departure(), "step {step} of {spec:?}");
+        }
+        let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
+        assert_eq!((sfed.flows(), balance.pool), (plain.x.len(), plain.sigma), "step {step} of {spec:?}");
+        assert!(plain.x.iter().all(|&(flow, x)| sfed.tokens_of(flow.into()) == Some(x)), "step {step}");
+    }
+    fates
+}
+
+#[test]
+fn it_decides_as_the_pseudo_code_does() {
+    let mut met = [0; 4];
+    for (seed, measure) in (1..).zip([Measure::Packets, Measure::Bytes]) {
+        for alpha in [0.8, 1.0, 1.5] {
+            for max_flows in [4096, 20, 1] {
+                let spec = Spec {
+                    measure: Some(measure),
+                    supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
+                    ..Spec::default()
+                };
+                for (total, fate) in met.iter_mut().zip(compare(&spec, seed)) {
+                    *total += fate;
+                }
+            }
+        }
+    }
+    assert!(met.iter().all(|&n| n > 300), "some branch was hardly met: {met:?}");
+}
+
+/// What flows get of a link that is offered `1 / part` of what it sends. Flows are (packet length, how often).
+fn shares(spec: &Spec, flows: &[(u32, f64)], part: f64) -> Vec<f64> {
+    // In bytes, so that tokens rather than slots for packets run out in byte mode.
+    let mut queue = queue(config(spec, Amount::Bytes(100 * 512)), 1);
+    let mut traffic = Seed(1).stream("traffic");
+    let often: f64 = flows.iter().map(|flow| flow.1).sum();
+    let (mut sent, mut credit) = (vec![0u64; flows.len()], 0.0);
+    for step in 0..150_000 {
+        let mut mark = traffic.uniform() * often;
+        let flow = flows.iter().position(|flow| {
+            mark -= flow.1;
+            mark < 0.0
+        });
+        let flow = flow.unwrap_or(0);
+        queue.enqueue(of_class(0, flow as u64, flows[flow].0), Time::ZERO, &mut Ignore);
+        credit += f64::from(flows[flow].0) * part;
+        while credit > 0.0
+            && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
+        {
+            credit -= f64::from(packet.len);
+            if step > 20_000 {
+                sent[packet.flow.0 as usize] += u64::from(packet.len);
+            }
+        }
+        credit = credit.min(0.0);
+    }
+    let all: u64 = sent.iter().sum();
+    sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
+}
+
+#[test]
+fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
+    for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
+        // Three want more than they can have, at rates far apart; the last wants 0.05 of the link.
+        let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
+        let flows: Vec<_> = lens.iter().zip(often).map(|(&len, rate)| (len, rate / f64::from(len))).collect();
+        let spec = Spec { measure: Some(measure), ..Spec::default() };
+        let shares = shares(&spec, &flows, 0.4);
+        let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
+        // 5 %: at the knees of the profile early drops take up to 2 % of a flow.
+        let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.05;
+        assert!(shares.iter().zip(&expected).all(near), "{shares:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
+    let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
+    let mut queue = queue(config(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
+    let mut last = Last::default();
+    let mut marked = 0;
+    for sent in 0..41 {
+        assert_eq!(
+            last.fate(),
+            Fate::In,
+            "packet {sent}: every signal can be a mark, and 40 tokens last for 40 packets"
+        );
+        queue.enqueue(Packet { ecn: Ecn::Ect0, ..packet(1) }, Time::ZERO, &mut last);
+    }
+    assert_eq!(last.fate(), Fate::NoTokens);
+    while let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore) {
+        marked += u32::from(packet.ecn == Ecn::Ce);
+    }
+    assert!(marked > 0, "below a quarter of the bucket nearly every packet is marked");
+}
+
+#[test]
+fn what_is_not_allowed_is_told() {
+    let site = site(Amount::Packets(100));
+    for (spec, message) in [
+        (
+            Spec { supply: Supply { alpha: Some(-1.0), ..Supply::default() }, ..Spec::default() },
+            "`alpha` of `sfed` is -1; allowed: a number above 0, at most 1000",
+        ),
+        (
+            Spec { knees: Knees { lambda1: Some(1.5), ..Knees::default() }, ..Spec::default() },
+            "`lambda1` of `sfed` is 1.5; allowed: a number from 0 to 1",
+        ),
+        (
+            Spec { knees: Knees { max_probability: Some(2.0), ..Knees::default() }, ..Spec::default() },
+            "`max_probability` of `sfed` is 2; allowed: a number from 0 to 1",
+        ),
+        (
+            Spec { supply: Supply { max_flows: Some(0), ..Supply::default() }, ..Spec::default() },
+            "`max_flows` of `sfed` is 0; allowed: a whole number from 1 to 16777216",
+        ),
+    ] {
+        assert_eq!(spec.check(&site).unwrap_err().to_string(), message);
+    }
+    // A thousand tokens for each byte: more than sums have room for.
+    let typed =
+        toml::from_str("[sfed]\nmeasure = 'bytes'\nalpha = 1000\nbuffer = '400 MB'").expect("well-formed");
+    let refusal = build("sfed", &typed, &site).err().expect("too many tokens").to_string();
+    assert!(
+        refusal.contains("`buffer` of `sfed` is 390625 KiB; allowed: at most 274877906944 tokens"),
+        "{refusal}"
+    );
+}

@@ -1,0 +1,203 @@
+//! CAKE's queues: hosts share equally, then the flows of each host.
+//!
+//! # What it does
+//! Flows are given queues by a set-associative hash, so that they seldom meet; queues are served by deficit round robin, new
+//! ones first, with a quantum divided by the number of their host's bulky queues ([DRR++](crate::scheduler::drr_plus_plus) with
+//! hosts); each queue has its own [COBALT](crate::dropper::cobalt); a full buffer drops from the head of the fattest queue. A
+//! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
+//!
+//! # Why
+//! Between flows alone, whoever opens ten connections gets ten shares. Between hosts first, opening more of them gains nothing.
+//!
+//! # State and cost
+//! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
+//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
+//! each. Rounds in which nobody could send are credited at once, so a packet takes at most some four
+//! looks at each backlogged queue, and another four for each queue found empty.
+//!
+//! # Source (section, equation)
+//! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
+//! IEEE LANMAN 2018: the isolation of flows and hosts.
+//!
+//! # Where we differ
+//! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the kind of host by the classifier.
+//! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its quantum, not all of its active
+//!   ones. TCP flows with small windows run empty and come back as new, which go first and are not counted, so many of them get
+//!   more than their host's part. On a link of 10 Mbit/s with a round trip of 32 ms one TCP flow has 0.44 beside nine of another
+//!   host, and one that never yields has 0.47; in an experiment that counted all active queues they had 0.48 and 0.50. What
+//!   else the TCP flow lacks goes while CoDel's signals have its only queue empty. Hosts whose queues never run empty have
+//!   equal parts.
+//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and the default. CAKE's is of bulky queues, and
+//!   made with the option `ingress` only; `allowance = "packets"` is CAKE without that option. With it the lone flow above has 0.30.
+//! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its hash picks.
+//! - See the parts for theirs.
+//!
+//! # Example
+//! ```toml
+//! [discipline.cake-like]
+//! ecn = "mark"
+//! queues = 1024
+//! ```
+
+use crate::about::{About, Family};
+use crate::compose::fq_codel::quantum;
+use crate::compose::per_flow::PerFlow;
+use crate::dropper::cobalt::{self, Cobalt};
+use crate::dropper::fattest::Fattest;
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::part::Part;
+use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Limit, Queue, Queues, Rng};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "hosts share equally, then the flows of each host, each under COBALT",
+    state: "120 bytes per queue, 1024 queues, and an entry per bulky host",
+    cost: "O(log queues), five steps for 1024, while hosts have few bulky flows each",
+    marks: true,
+    source: "Hoiland-Jorgensen, Taht, Morton 2018",
+};
+
+const NAME: &str = "cake-like";
+
+/// Parameters of `cake-like`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait in all queues together.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether CoDel's signals drop or mark ECN-capable packets.
+    ///
+    /// BLUE always drops.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// COBALT in each queue.
+    #[parameter(flatten)]
+    pub cobalt: cobalt::Control,
+    /// What may stand whatever the target is.
+    ///
+    /// See `Allowance`. CAKE with `ingress` and without.
+    #[parameter(default = Allowance::Round)]
+    pub allowance: Option<Allowance>,
+    /// How many queues there are, a multiple of 8: they are in sets of eight.
+    #[parameter(default = 1024, min = 8, max = 65_536, unit = "queues", source = "CAKE.")]
+    pub queues: Option<u32>,
+    /// Bytes of credit per round.
+    ///
+    /// Credit per round of a host's only bulky flow. CAKE.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The most packets that one overflow drops.
+    ///
+    /// CAKE drops just enough.
+    #[parameter(default = 1, min = 1, unit = "packets")]
+    pub batch: Option<u32>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.queues, 1024) * memory::LAW
+    }
+
+    fn set_hosts(&mut self) -> bool {
+        true
+    }
+
+    fn default_queues(&mut self, queues: u32) {
+        self.queues.get_or_insert(queues);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
+}
+
+/// What may stand in a queue however small the target is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Allowance {
+    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn once a round needs a queue
+    /// of that
+    /// length to keep its share.
+    #[default]
+    Round,
+    /// What four packets take.
+    Packets,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait in all queues together.
+    pub limit: Limit,
+    /// COBALT's parameters.
+    pub terms: cobalt::Terms,
+    /// How many queues there are.
+    pub queues: u32,
+    /// Bytes of credit per round.
+    pub quantum: u32,
+    /// The most packets that one overflow drops.
+    pub batch: u32,
+}
+
+/// CAKE's queues as built: each part is an algorithm of its own.
+pub type CakeLike = Queue<DrrPlusPlus, PerFlow<Cobalt, Fattest>>;
+
+/// Queues per set.
+const WAYS: u32 = 8;
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let steps = cobalt::Spec::default().checked().of(NAME)?;
+        let steps = (steps.increase, steps.decrease);
+        let queues = given.queues;
+        if !queues.is_multiple_of(WAYS) {
+            return Err(parameter("queues").refuse(queues, format_args!("a multiple of {WAYS}")));
+        }
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: cobalt::Terms {
+                allows_round: given.allowance == Allowance::Round,
+                ..self.cobalt.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?
+            },
+            queues,
+            quantum: quantum(given.quantum, site),
+            batch: given.batch,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        Ok(Box::new(self.check(site)?.queue(site.rng(NAME))))
+    }
+}
+
+impl Config {
+    /// The discipline, which draws from `rng`.
+    pub fn queue(&self, mut rng: Rng) -> CakeLike {
+        let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
+        let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
+        let common = cobalt::Common::new(self.terms, rng);
+        let dropper = PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch));
+        Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}

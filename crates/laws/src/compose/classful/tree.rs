@@ -1,0 +1,569 @@
+//! The tree at work: who goes next, who pays for it, and when something may go.
+
+use super::config::{Config, PRIORITIES, Terms};
+use crate::class_tree::ClassTree;
+use crate::compose::prio::moved;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use fairwire_core::{
+    Backlog, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit,
+    Weight,
+};
+
+/// What stands at one place of the tree.
+pub struct Contents {
+    /// How the class is called in gauges.
+    pub label: String,
+    /// Its discipline, in a leaf.
+    pub inner: Option<Inner>,
+}
+
+/// The discipline of a leaf.
+pub enum Inner {
+    /// It is there.
+    Made(Box<dyn Discipline>),
+    /// It is made with its first packet.
+    Later,
+}
+
+impl Inner {
+    fn made(&self) -> Option<&dyn Discipline> {
+        match self {
+            Inner::Made(inner) => Some(&**inner),
+            Inner::Later => None,
+        }
+    }
+}
+
+/// Makes the discipline of the leaf at a place of the tree, always the same.
+pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
+
+/// What may wait in all leaves together, beside what each has room for.
+///
+/// A leaf may hold as much as is free (dynamic thresholds, with a factor of one: A. K. Choudhury and E. L. Hahne, "Dynamic
+/// queue length
+/// thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998). So one alone has half of the pool, n that want
+/// more than
+/// that have each one part of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets make
+/// room for
+/// another's: beyond its threshold what comes takes the place of others of its own leaf, or is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u32,
+}
+
+impl Pool {
+    /// May a leaf with `own` waiting have `len` bytes more, where `all` wait in all leaves?
+    #[inline]
+    fn has_room(&self, own: Backlog, all: Backlog, len: u32) -> bool {
+        own.bytes + u64::from(len) <= self.bytes.saturating_sub(all.bytes)
+            && own.packets < self.packets.saturating_sub(all.packets)
+    }
+}
+
+/// Shares the link among classes. See the [module](super).
+pub struct Classful {
+    tree: ClassTree,
+    /// The weight of each class, by place.
+    weights: Box<[f64]>,
+    /// The node of the default leaf.
+    default: usize,
+    /// The root, and the class of place p at p + 1.
+    nodes: Box<[Node]>,
+    backlog: Backlog,
+    /// Leaves that have gone empty since the transmitter asked last, and are to be told that they are idle.
+    emptied: Vec<usize>,
+    /// Counts requests, to tell who had nothing to give in the current one.
+    request: u64,
+    pool: Option<Pool>,
+    maker: Option<Maker>,
+    /// Leaves that the maker made and that are there, if only so many are kept.
+    made: Vec<usize>,
+    kept: usize,
+    /// The place among these from which on a leaf to let go is looked for.
+    hand: usize,
+    /// When the transmitter asked first: leaves that were there by then were told that they are idle.
+    asked_first: Option<Time>,
+}
+
+const ROOT: usize = 0;
+
+/// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets
+/// not long
+/// ago, or can go.
+const LOOKED_AT: usize = 16;
+
+struct Node {
+    parent: usize,
+    contents: Contents,
+    // Most of thousands have neither: they take no room then.
+    guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
+    ceiling: Option<Box<Transmitter>>,   // free while the class may send
+    cost: u64,                           // of a byte in virtual time: the inverse of the weight
+    priority: usize,
+    tag: u128, // virtual time from which it is owed what is left over
+    /// Virtual times of what is left over here, one for each priority, where there are classes below.
+    clocks: Box<[u128]>,
+    /// Nothing below may go before this; zero where that is not known.
+    not_before: Time,
+    /// The request in which it had nothing to give.
+    in_vain: u64,
+    /// Children under which something waits, and this node's place among its siblings that have.
+    active: Vec<usize>,
+    place: Option<usize>,
+    /// Has something come for this leaf since it was last looked at, to be let go?
+    is_used: bool,
+}
+
+/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a byte.
+const UNITS: f64 = (1u64 << 40) as f64;
+
+/// What a byte costs at this weight.
+fn cost_of(weight: f64) -> u64 {
+    (UNITS / weight) as u64
+}
+
+impl Node {
+    fn new(parent: usize, terms: &Terms, contents: Contents, children: usize) -> Self {
+        Node {
+            parent,
+            contents,
+            guarantee: terms.guarantee.map(|shape| Box::new(shape.bucket())),
+            ceiling: terms.ceiling.map(|shape| Box::new(shape.bucket())),
+            cost: cost_of(terms.weight),
+            priority: usize::from(terms.priority),
+            tag: 0,
+            clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
+            not_before: Time::ZERO,
+            in_vain: 0,
+            active: Vec::with_capacity(children),
+            place: None,
+            is_used: false,
+        }
+    }
+
+    /// From when on its ceiling lets it send.
+    #[inline]
+    fn opens_at(&self) -> Time {
+        self.ceiling.as_ref().map_or(Time::ZERO, |bucket| bucket.free_at())
+    }
+
+    #[inline]
+    fn is_within_guarantee(&self, now: Time) -> bool {
+        self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
+    }
+}
+
+/// The order of service among siblings: the least goes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    is_over: bool,
+    priority: usize,
+    since: u128, // nanoseconds within the guarantee, virtual time over it
+    node: usize, // so that no two are equal, whatever the order of the list
+}
+
+impl Classful {
+    /// The tree of `config` with the `contents` of its classes, by place.
+    pub fn new(config: Config, contents: Vec<Contents>) -> Self {
+        let mut children = vec![0; config.tree.len() + 1];
+        let parent = |place: usize| config.tree.parents[place].map_or(ROOT, |parent| parent + 1);
+        (0..config.tree.len()).for_each(|place| children[parent(place)] += 1);
+        let whole = Terms { guarantee: None, ceiling: config.rate, weight: 1.0, priority: 0 };
+        let root = Node::new(ROOT, &whole, Contents { label: String::new(), inner: None }, children[ROOT]);
+        let classes =
+            contents.into_iter().zip(&config.terms).enumerate().map(|(place, (contents, terms))| {
+                Node::new(parent(place), terms, contents, children[place + 1])
+            });
+        let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
+        let is_made = |&at: &usize| matches!(nodes[at].contents.inner, Some(Inner::Made(_)));
+        // Taken for all of them, so that it never grows.
+        let mut emptied = Vec::with_capacity(nodes.len());
+        emptied.extend((0..nodes.len()).filter(is_made));
+        let backlog = Backlog::default();
+        let Config { tree, terms, default, .. } = config;
+        let weights = terms.iter().map(|terms| terms.weight).collect();
+        let default = default + 1;
+        Classful {
+            tree,
+            weights,
+            default,
+            nodes,
+            backlog,
+            emptied,
+            request: 0,
+            pool: None,
+            maker: None,
+            made: Vec::new(),
+            kept: usize::MAX,
+            hand: 0,
+            asked_first: None,
+        }
+    }
+
+    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each
+    /// with the first
+    /// packet that comes for it. This allocates then, once for each leaf: for trees of thousands, of which few are ever busy.
+    ///
+    /// A leaf is what it would be had it been there from the beginning; only [`drain`](Discipline::drain) tells it nothing
+    /// before.
+    #[must_use]
+    pub fn with_maker(self, maker: Maker) -> Self {
+        Classful { maker: Some(maker), ..self }
+    }
+
+    /// The same, whose leaves share `pool`.
+    #[must_use]
+    pub fn with_pool(self, pool: Pool) -> Self {
+        Classful { pool: Some(pool), ..self }
+    }
+
+    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside them those in which
+    /// something waits: before
+    /// another is made, one goes of which nothing waits and for which nothing came for long. It is made again with its next
+    /// packet,
+    /// as at first. (One that nothing came for since it was last looked at, in a round: the clock algorithm. When all were
+    /// used it takes some
+    /// steps, so that a sixteenth more may be there.) The default leaf stays.
+    #[must_use]
+    pub fn keeping(self, leaves: usize) -> Self {
+        Classful { kept: leaves.max(1), ..self }
+    }
+
+    /// How many leaves are there that the maker made.
+    pub fn leaves_made(&self) -> usize {
+        self.made.len()
+    }
+
+    /// What waits in the leaf of `class`, or in the default leaf.
+    pub fn backlog_of(&self, class: u32) -> Backlog {
+        self.inner(self.leaf_of(class)).map_or(Backlog::default(), Discipline::backlog)
+    }
+
+    #[inline]
+    fn leaf_of(&self, class: u32) -> usize {
+        let listed = self.tree.place(class).map(|place| place + 1);
+        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.default)
+    }
+
+    /// The discipline of the leaf `at`, if it is made.
+    #[inline]
+    fn inner(&self, at: usize) -> Option<&dyn Discipline> {
+        self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
+    }
+
+    /// Makes the discipline of the leaf `at`, which is not there yet.
+    #[cold]
+    fn make(&mut self, at: usize, signals: &mut dyn Signals) {
+        self.let_go();
+        let maker = self.maker.as_ref().expect("who leaves something for later has a maker");
+        let mut inner = maker(at - 1);
+        match self.asked_first {
+            Some(first) => assert!(inner.dequeue(first, signals).is_none(), "it begins empty"),
+            None => self.emptied.push(at),
+        }
+        inner.release();
+        self.nodes[at].contents.inner = Some(Inner::Made(inner));
+        self.made.push(at);
+    }
+
+    /// Lets leaves go of which nothing waits, where as many were made as are kept.
+    fn let_go(&mut self) {
+        for _ in 0..LOOKED_AT {
+            if self.made.len() < self.kept {
+                return;
+            }
+            self.hand = if self.hand < self.made.len() { self.hand } else { 0 };
+            let at = self.made[self.hand];
+            let was_used = core::mem::take(&mut self.nodes[at].is_used);
+            let waits = self.inner(at).is_some_and(|inner| !inner.backlog().is_empty());
+            if was_used || waits || at == self.default {
+                self.hand += 1;
+                continue;
+            }
+            self.nodes[at].contents.inner = Some(Inner::Later);
+            self.made.swap_remove(self.hand);
+        }
+    }
+
+    /// Does something to the discipline of the leaf `at`, and takes note of what that did to its backlog.
+    #[inline]
+    fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
+        let Some(Inner::Made(inner)) = &mut self.nodes[at].contents.inner else {
+            unreachable!("only leaves are asked, and when they are made");
+        };
+        let inner = &mut **inner;
+        let before = inner.backlog();
+        let result = act(inner);
+        let after = inner.backlog();
+        self.backlog = moved(self.backlog, before, after);
+        match (before.is_empty(), after.is_empty()) {
+            (true, false) => self.activate(at),
+            (false, true) => self.deactivate(at),
+            _ => {}
+        }
+        result
+    }
+
+    /// Enters `at` among the siblings under which something waits, and so on up the tree.
+    fn activate(&mut self, mut at: usize) {
+        while at != ROOT && self.nodes[at].place.is_none() {
+            let parent = self.nodes[at].parent;
+            self.nodes[at].place = Some(self.nodes[parent].active.len());
+            self.nodes[parent].active.push(at);
+            at = parent;
+        }
+    }
+
+    fn deactivate(&mut self, mut at: usize) {
+        while at != ROOT && self.nodes[at].active.is_empty() {
+            let Some(place) = self.nodes[at].place.take() else {
+                return;
+            };
+            let parent = self.nodes[at].parent;
+            self.nodes[parent].active.swap_remove(place);
+            if let Some(&other) = self.nodes[parent].active.get(place) {
+                self.nodes[other].place = Some(place);
+            }
+            at = parent;
+        }
+    }
+
+    /// When what waits at `at` and above may go is no longer known.
+    fn forget_times(&mut self, mut at: usize) {
+        loop {
+            self.nodes[at].not_before = Time::ZERO;
+            if at == ROOT {
+                return;
+            }
+            at = self.nodes[at].parent;
+        }
+    }
+
+    /// Tells leaves that have gone empty that the transmitter asked and found nothing there: some laws need to know.
+    fn tell_idle(&mut self, now: Time, signals: &mut dyn Signals) {
+        self.asked_first.get_or_insert(now);
+        while let Some(at) = self.emptied.pop() {
+            if self.inner(at).is_some_and(|inner| inner.backlog().is_empty()) {
+                let none = self.with_inner(at, |inner| inner.dequeue(now, signals));
+                assert!(none.is_none(), "an empty discipline gave a packet");
+                if self.maker.is_some() {
+                    self.with_inner(at, |inner| inner.release());
+                }
+            }
+        }
+    }
+
+    /// A packet from under `at`, if one may go now.
+    fn serve(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        if self.nodes[at].contents.inner.is_some() {
+            return self.serve_leaf(at, now, signals);
+        }
+        let mut is_sorted = false;
+        while let Some(rank) = self.next_child(at, now) {
+            if let Some(packet) = self.serve(rank.node, now, signals) {
+                self.charge(rank, packet.len, now);
+                return Some(packet);
+            }
+            if !is_sorted {
+                self.put_off_children(at, now);
+                is_sorted = true;
+            }
+        }
+        self.nodes[at].in_vain = self.request;
+        self.nodes[at].not_before = self.ready_below(at);
+        None
+    }
+
+    /// Takes note in one pass of all children of `at` that have nothing to give yet. To ask each and look for the next one
+    /// every time would take the square of their number.
+    fn put_off_children(&mut self, at: usize, now: Time) {
+        for place in 0..self.nodes[at].active.len() {
+            let child = self.nodes[at].active[place];
+            if self.nodes[child].not_before <= now {
+                let ready = self.ready_below(child);
+                if ready > now {
+                    self.nodes[child].not_before = ready;
+                }
+            }
+        }
+    }
+
+    fn serve_leaf(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        let packet = self.with_inner(at, |inner| inner.dequeue(now, signals));
+        let ready = self.inner(at).and_then(Discipline::ready_at);
+        if packet.is_some() {
+            if ready.is_none() {
+                self.emptied.push(at);
+            }
+        } else {
+            self.nodes[at].in_vain = self.request;
+            self.nodes[at].not_before =
+                ready.map_or(Time::ZERO, |ready| ready.max(now + Duration::from_ns(1)));
+        }
+        packet
+    }
+
+    /// The child of `at` that goes next, of those that may.
+    #[inline]
+    fn next_child(&self, at: usize, now: Time) -> Option<Rank> {
+        let node = &self.nodes[at];
+        let mut first = None;
+        for &child in &node.active {
+            let candidate = &self.nodes[child];
+            if candidate.opens_at() > now || candidate.not_before > now || candidate.in_vain == self.request {
+                continue;
+            }
+            let is_over = !candidate.is_within_guarantee(now);
+            let priority = candidate.priority;
+            let since = match &candidate.guarantee {
+                Some(due) if !is_over => u128::from(due.free_at().ns()),
+                // Whoever did not ask for what was left over is owed nothing of it.
+                _ => candidate.tag.max(node.clocks[priority]),
+            };
+            let rank = Rank { is_over, priority, since, node: child };
+            if first.is_none_or(|first| rank < first) {
+                first = Some(rank);
+            }
+        }
+        first
+    }
+
+    /// The child that had `rank` sent `len` bytes.
+    #[inline]
+    fn charge(&mut self, rank: Rank, len: u32, now: Time) {
+        let node = &mut self.nodes[rank.node];
+        let parent = node.parent;
+        node.not_before = Time::ZERO;
+        if let Some(ceiling) = &mut node.ceiling {
+            ceiling.start(len, now);
+        }
+        if rank.is_over {
+            node.tag = rank.since + u128::from(len) * u128::from(node.cost);
+            self.nodes[parent].clocks[rank.priority] = rank.since;
+        } else if let Some(guarantee) = &mut node.guarantee {
+            guarantee.start(len, now);
+        }
+    }
+
+    /// The earliest time at which something under `at` may go; [`Time::MAX`] where nothing waits.
+    fn ready(&self, at: usize) -> Time {
+        let node = &self.nodes[at];
+        let below = if node.not_before > Time::ZERO { node.not_before } else { self.ready_below(at) };
+        below.max(node.opens_at())
+    }
+
+    /// The same, without the ceiling of `at` itself.
+    fn ready_below(&self, at: usize) -> Time {
+        match &self.nodes[at].contents.inner {
+            Some(inner) => inner.made().and_then(Discipline::ready_at).unwrap_or(Time::MAX),
+            None => self.nodes[at].active.iter().map(|&child| self.ready(child)).min().unwrap_or(Time::MAX),
+        }
+    }
+}
+
+impl Discipline for Classful {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let at = self.leaf_of(packet.class);
+        if self.inner(at).is_none() {
+            self.make(at, signals);
+        }
+        self.nodes[at].is_used = true;
+        let (pool, all) = (self.pool, self.backlog);
+        self.with_inner(at, |inner| {
+            if pool.is_none_or(|pool| pool.has_room(inner.backlog(), all, packet.len)) {
+                inner.enqueue(packet, now, signals);
+            } else {
+                inner.enqueue_without_room(packet, now, signals);
+            }
+        });
+        self.forget_times(at);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.request += 1;
+        self.tell_idle(now, signals);
+        let root = &self.nodes[ROOT];
+        if root.opens_at() > now || root.not_before > now {
+            return None;
+        }
+        let packet = self.serve(ROOT, now, signals)?;
+        let root = &mut self.nodes[ROOT];
+        root.not_before = Time::ZERO;
+        if let Some(ceiling) = &mut root.ceiling {
+            ceiling.start(packet.len, now);
+        }
+        Some(packet)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (!self.backlog.is_empty()).then(|| self.ready(ROOT))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("backlog_packets", Unit::Packets, f64::from(self.backlog.packets));
+        probe.gauge("backlog_bytes", Unit::Bytes, self.backlog.bytes as f64);
+        if !probe.wants_parts() {
+            return;
+        }
+        for node in &self.nodes[1..] {
+            let rate =
+                |bucket: &Option<Box<Transmitter>>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
+            probe.enter(&node.contents.label);
+            if let Some(rate) = rate(&node.guarantee) {
+                probe.gauge("guaranteed_rate", Unit::BitsPerSecond, rate);
+            }
+            if let Some(rate) = rate(&node.ceiling) {
+                probe.gauge("ceiling", Unit::BitsPerSecond, rate);
+            }
+            if let Some(inner) = node.contents.inner.as_ref().and_then(Inner::made) {
+                inner.inspect(probe);
+            }
+            probe.leave();
+        }
+    }
+
+    /// Leaf by leaf. O(classes) beside what is given back.
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.emptied.clear();
+        for at in 0..self.nodes.len() {
+            if self.inner(at).is_some() {
+                self.with_inner(at, |inner| inner.drain(take));
+                self.emptied.push(at);
+            }
+            self.nodes[at].not_before = Time::ZERO;
+        }
+    }
+
+    /// Its weight among its siblings, in what is left over. A class that is not in the tree is looked for in the default
+    /// leaf, which has
+    /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
+    /// wait for what it owed.
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let Some(place) = self.tree.place(class) else {
+            let at = self.default;
+            if self.inner(at).is_none() {
+                self.make(at, &mut Ignore);
+            }
+            return self.with_inner(at, |inner| inner.reweigh(class, weight));
+        };
+        let before = core::mem::replace(&mut self.weights[place], weight.get());
+        let node = &self.nodes[place + 1];
+        let clock = self.nodes[node.parent].clocks[node.priority];
+        let node = &mut self.nodes[place + 1];
+        let cost = core::mem::replace(&mut node.cost, cost_of(weight.get()));
+        if node.tag > clock {
+            node.tag = clock + (node.tag - clock).div_ceil(cost.into()) * u128::from(node.cost);
+        }
+        Ok(Weight::new(before).expect("checked when it was typed"))
+    }
+}

@@ -1,0 +1,78 @@
+//! The conditioner: a marker in front of a discipline.
+//!
+//! It gives each arrival its colour by the marker of its class, and offers it to the discipline inside. RFC 2475, section 2.3.3.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fairwire_core::{Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight};
+
+/// A marker and how it is called in gauges.
+struct Labelled {
+    label: String,
+    marker: Box<dyn Marker>,
+}
+
+/// Colours arrivals, and offers them to the discipline inside. See the [module](self).
+pub struct Conditioner {
+    markers: Box<[Labelled]>,
+    /// For each class its place in `markers`, where 0 is the shared one; higher classes have that too.
+    of_class: Box<[u32]>,
+    inner: Box<dyn Discipline>,
+}
+
+impl Conditioner {
+    /// `inner` behind `markers`, each with the name that it has in gauges. `of_class` has for each class the place of its marker; the first
+    /// is that of all higher classes too.
+    ///
+    /// # Panics
+    /// When `of_class` names a marker that is not there.
+    pub fn new(
+        inner: Box<dyn Discipline>,
+        markers: Vec<(String, Box<dyn Marker>)>,
+        of_class: Box<[u32]>,
+    ) -> Self {
+        let named = of_class.iter().copied().max().unwrap_or(0);
+        assert!((named as usize) < markers.len(), "a marker is missing");
+        let labelled = |(label, marker)| Labelled { label, marker };
+        Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
+    }
+}
+
+impl Discipline for Conditioner {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let at = self.of_class.get(packet.class as usize).copied().unwrap_or(0);
+        self.markers[at as usize].marker.color(&mut packet, now);
+        self.inner.enqueue(packet, now, signals);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.inner.dequeue(now, signals)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.inner.ready_at()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        for Labelled { label, marker } in &self.markers {
+            probe.enter(label);
+            marker.inspect(probe);
+            probe.leave();
+        }
+        self.inner.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
+    }
+}

@@ -1,0 +1,11 @@
+//! Disciplines made of other parts or of other disciplines. One combination per file.
+
+pub mod cake_like;
+pub mod classful;
+pub mod conditioner;
+pub mod dual_pi2;
+pub mod fq_codel;
+pub mod fq_pie;
+pub mod per_flow;
+pub mod prio;
+pub mod shaper;

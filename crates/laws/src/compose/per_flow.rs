@@ -1,0 +1,186 @@
+//! One law for each of many queues.
+//!
+//! [`PerFlow`] gives each queue of a buffer whose queues are counted a law of its own, and leaves it to another dropper
+//! to make room. The law of a queue that loses a packet to make room is told so.
+
+use crate::dropper::law::Law;
+use alloc::boxed::Box;
+use alloc::vec;
+use fairwire_core::{
+    Backlog, Buffer, Dropper, FlowHash, Key, Needs, NotReweighed, Packet, Probe, Time, Unit, Verdict, Victim,
+    Weight,
+};
+
+/// A law for each queue, and `R` to make room. See the [module](self).
+#[derive(Debug)]
+pub struct PerFlow<L: Law, R> {
+    laws: Box<[L]>,
+    common: L::Common,
+    room: R,
+    sees_all: bool,
+}
+
+impl<L: Law, R: Dropper> PerFlow<L, R> {
+    /// Laws for `queues` queues.
+    pub fn new(queues: u32, common: L::Common, room: R) -> Self {
+        PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
+    }
+
+    /// The same, with each departure judged by what waits in all queues together, as in Linux.
+    pub fn seeing_all(self) -> Self {
+        PerFlow { sees_all: true, ..self }
+    }
+
+    /// The law of the queue of that number, for tests of its invariants.
+    pub fn law(&self, queue: u32) -> &L {
+        &self.laws[queue as usize]
+    }
+
+    /// The number of the queue that packets like `packet` are put into, and what waits there.
+    #[inline]
+    fn queue(packet: &Packet, buffer: &Buffer) -> (usize, Backlog) {
+        let number = buffer.queue_of(packet);
+        let backlog = buffer.find(number).map(|flow| buffer.flow_backlog(flow));
+        (place(number), backlog.unwrap_or_default())
+    }
+
+    /// The number of the queue that a packet has just left, and what waits there still. That is not always the queue that
+    /// packets like it are put into now: where queues are given to flows, its flow may have another by now.
+    #[inline]
+    fn left(buffer: &Buffer) -> (usize, Backlog) {
+        let flow = buffer.changed_flow();
+        (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
+    }
+
+    /// Tells the law of the queue that loses the waiting packet `key`.
+    fn tell(&mut self, key: Key, buffer: &Buffer, now: Time) {
+        let flow = buffer.flow_of(key);
+        let law = &mut self.laws[place(buffer.flow_hash(flow))];
+        law.overflowed(&mut self.common, buffer.flow_backlog(flow), now);
+    }
+}
+
+fn place(queue: FlowHash) -> usize {
+    queue.0 as usize
+}
+
+impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES | self.room.needs()
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if !L::AT_ARRIVAL || !buffer.fits(packet.len) {
+            return Verdict::Pass; // `victim` settles who goes
+        }
+        let (place, backlog) = Self::queue(packet, buffer);
+        self.laws[place].on_arrival(&mut self.common, packet, backlog, now)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let (place, backlog) = Self::left(buffer);
+        L::share(&mut self.common, buffer.backlogged_flows());
+        let law = &mut self.laws[place];
+        let seen = if self.sees_all { buffer.backlog() } else { backlog };
+        let verdict = law.on_departure(&mut self.common, packet, seen, now);
+        if backlog.is_empty() {
+            law.emptied(&mut self.common, now);
+        }
+        verdict
+    }
+
+    fn found_empty(&mut self, buffer: &Buffer, now: Time) {
+        let (place, _) = Self::left(buffer);
+        self.laws[place].found_empty(&mut self.common, now);
+    }
+
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        let victim = self.room.victim(packet, buffer, now);
+        match victim {
+            Victim::Waiting(key) => self.tell(key, buffer, now),
+            Victim::Arrival => {
+                let (place, backlog) = Self::queue(packet, buffer);
+                self.laws[place].overflowed(&mut self.common, backlog, now);
+            }
+        }
+        victim
+    }
+
+    fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
+        let another = self.room.another(packet, buffer, now);
+        if let Some((key, _)) = another {
+            self.tell(key, buffer, now);
+        }
+        another
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.room.tracked(packet, inside, buffer);
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.room.idle(now);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.room.reweigh(class, weight)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("queues", Unit::Flows, self.laws.len() as f64);
+        self.room.inspect(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dropper::tail_drop::TailDrop;
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Discipline, Ignore, Limit, Queue, Queues};
+
+    /// What a queue was told.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Told {
+        departures: u32,
+        left_behind: u32,
+        emptied: u32,
+    }
+
+    impl Law for Told {
+        type Common = ();
+
+        fn on_departure(&mut self, _: &mut (), _: &Packet, queue: Backlog, _: Time) -> Verdict {
+            self.departures += 1;
+            self.left_behind = queue.packets;
+            Verdict::Pass
+        }
+
+        fn emptied(&mut self, _: &mut (), _: Time) {
+            self.emptied += 1;
+        }
+    }
+
+    #[test]
+    fn a_departure_is_told_to_the_queue_that_the_packet_waited_in_even_if_its_flow_has_another_by_now() {
+        let dropper: PerFlow<Told, _> = PerFlow::new(2, (), TailDrop);
+        let mut queue =
+            Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);
+        let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
+        // Flow 7 finds no queue empty and shares the first with flow 5.
+        [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
+        // Once flow 6 has nothing waiting, flow 7 is given the second.
+        for flow in [5, 6] {
+            assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
+        }
+        queue.enqueue(packet(7), Time::ZERO, &mut Ignore);
+        assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
+        // Its first packet still leaves the first queue, and leaves it empty.
+        assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
+        assert_eq!(queue.dropper().law(0), &Told { departures: 2, left_behind: 0, emptied: 1 });
+        assert_eq!(queue.dropper().law(1), &Told { departures: 1, left_behind: 0, emptied: 1 });
+    }
+}

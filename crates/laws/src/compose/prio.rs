@@ -1,0 +1,188 @@
+//! Strict priority: bands, each a discipline, where an earlier band always goes first.
+//!
+//! Each arrival goes into a band, by its class, its differentiated-services codepoint or its colour, and the first band that has
+//! something to send sends. RFC 3290, section 7.1.2.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use fairwire_core::weight::reweigh_both;
+use fairwire_core::{Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// The most bands: each is asked in turn.
+pub const MOST_BANDS: usize = 64;
+
+/// What decides on the band.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum By {
+    /// The class that the classifier put the packet in.
+    #[default]
+    Class,
+    /// The differentiated-services codepoint, from 0 to 63.
+    Dscp,
+    /// The drop precedence that a marker gave: 0 green, 1 yellow, 2 red.
+    Color,
+}
+
+/// What decides on the band of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// What decides on the band.
+    pub by: By,
+    /// The band of each value that `by` looks at, from 0; higher values are of the default band.
+    pub band_of: Box<[u8]>,
+    /// The band of what no band lists, from 0.
+    pub default_band: u8,
+}
+
+/// A band and how it is called in gauges.
+struct Labelled {
+    label: String,
+    inner: Box<dyn Discipline>,
+}
+
+/// Sends from the first band that has something to send. See the [module](self).
+pub struct Prio {
+    config: Config,
+    bands: Box<[Labelled]>,
+    backlog: Backlog,
+    /// A bit for each band that is empty and has not been asked since: some laws need to know that they idle.
+    emptied: u64,
+}
+
+impl Prio {
+    /// Strict priority among `bands`, the most urgent first, which must be empty.
+    ///
+    /// # Panics
+    /// When there are fewer bands than `config` names, or more than [`MOST_BANDS`].
+    pub fn new(config: Config, bands: Vec<Box<dyn Discipline>>) -> Self {
+        let named = config.band_of.iter().chain([&config.default_band]);
+        assert!(named.max().is_some_and(|&band| usize::from(band) < bands.len()), "a band is missing");
+        let count = bands.len();
+        assert!(count <= MOST_BANDS, "{count} bands are too many");
+        let labelled = |(inner, number)| Labelled { label: format!("band {number}"), inner };
+        Prio {
+            config,
+            bands: bands.into_iter().zip(1..).map(labelled).collect(),
+            backlog: Backlog::default(),
+            emptied: u64::MAX >> (MOST_BANDS - count),
+        }
+    }
+
+    /// Asks the bands from `first` on that have gone empty: the transmitter came, and found nothing of theirs.
+    fn tell_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
+            if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
+                let none = inner.dequeue(now, signals);
+                assert!(none.is_none(), "an empty discipline gave a packet");
+            }
+            self.emptied &= !(1 << at);
+        }
+    }
+
+    #[inline]
+    fn band(&self, packet: &Packet) -> usize {
+        let value = match self.config.by {
+            By::Class => packet.class,
+            By::Dscp => u32::from(packet.dscp),
+            By::Color => u32::from(packet.color),
+        };
+        usize::from(self.config.band_of.get(value as usize).copied().unwrap_or(self.config.default_band))
+    }
+}
+
+impl Discipline for Prio {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let at = self.band(&packet);
+        let inner = &mut self.bands[at].inner;
+        let before = inner.backlog();
+        inner.enqueue(packet, now, signals);
+        self.backlog = moved(self.backlog, before, inner.backlog());
+        if !before.is_empty() && inner.backlog().is_empty() {
+            self.emptied |= 1 << at;
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        // Empty bands are asked too: some laws learn from that that nothing of theirs waited.
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
+            let before = inner.backlog();
+            let packet = inner.dequeue(now, signals);
+            let after = inner.backlog();
+            self.backlog = moved(self.backlog, before, after);
+            if packet.is_some() {
+                if self.emptied >> at > 1 {
+                    self.tell_idle(at + 1, now, signals);
+                }
+                self.emptied |= u64::from(after.is_empty()) << at;
+                return packet;
+            }
+            self.emptied &= !(1 << at);
+        }
+        None
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.bands.iter().filter_map(|band| band.inner.ready_at()).min()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("backlog_packets", Unit::Packets, f64::from(self.backlog.packets));
+        probe.gauge("backlog_bytes", Unit::Bytes, self.backlog.bytes as f64);
+        for Labelled { label, inner } in &self.bands {
+            probe.enter(label);
+            inner.inspect(probe);
+            probe.leave();
+        }
+    }
+
+    /// Band by band, the most urgent first.
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
+            self.emptied |= u64::from(!inner.backlog().is_empty()) << at;
+            inner.drain(take);
+        }
+        self.backlog = Backlog::default();
+    }
+
+    /// In the band of the class, or where the class does not decide on the band, in all that know it. O(bands).
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        if self.config.by == By::Class {
+            let band = self.config.band_of.get(class as usize).copied().unwrap_or(self.config.default_band);
+            return self.bands[usize::from(band)].inner.reweigh(class, weight);
+        }
+        reweigh_all(&mut self.bands, class, weight)
+    }
+}
+
+/// In all of `bands` that know the class, or in none.
+fn reweigh_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    match bands {
+        [] => Err(NotReweighed::NoWeights),
+        [first, others @ ..] => reweigh_both(
+            weight,
+            |weight| first.inner.reweigh(class, weight),
+            |weight| reweigh_all(others, class, weight),
+        ),
+    }
+}
+
+/// `total` after one of its parts went from `before` to `after`, by whatever was let in, sent, pushed out or dropped.
+#[inline]
+pub(crate) fn moved(total: Backlog, before: Backlog, after: Backlog) -> Backlog {
+    Backlog {
+        packets: total.packets + after.packets - before.packets,
+        bytes: total.bytes + after.bytes - before.bytes,
+    }
+}

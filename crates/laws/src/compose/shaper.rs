@@ -1,0 +1,78 @@
+//! The shaper: a discipline behind a rate.
+//!
+//! It lets packets of the discipline inside go at a rate, with bursts after a pause, in deficit mode: a packet
+//! may go as soon as the packets before it are paid, and is paid after it went. RFC 3290, section 7.1.2.
+
+use crate::spec::Quantity;
+use fairwire_core::units::Size;
+use fairwire_core::{
+    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Signals, Time, Transmitter, Unit,
+    Weight,
+};
+
+/// A burst as the time in which `rate` brings it: as typed, or 1 ms and two packets.
+pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
+    let two_packets = 2 * u64::from(packet_bytes.max(1514));
+    typed.map_or_else(
+        || Duration::from_ms(1) + rate.time_to_send(two_packets),
+        |typed| rate.time_to_send(typed.0.0),
+    )
+}
+
+/// Lets packets go at a rate. See the [module](self).
+pub struct Shaper<D> {
+    inner: D,
+    paid: Transmitter, // free when all that went is paid
+}
+
+impl<D: Discipline> Shaper<D> {
+    /// `inner` behind a bucket that is full.
+    pub fn new(inner: D, paid: Transmitter) -> Self {
+        Shaper { inner, paid }
+    }
+}
+
+impl<D: Discipline> Discipline for Shaper<D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.inner.enqueue(packet, now, signals);
+    }
+
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.inner.enqueue_without_room(packet, now, signals);
+    }
+
+    fn release(&mut self) {
+        self.inner.release();
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        // An empty discipline is asked although nothing may go: some laws learn from that that the link went idle.
+        if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {
+            return None;
+        }
+        let packet = self.inner.dequeue(now, signals)?;
+        self.paid.start(packet.len, now);
+        Some(packet)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.inner.ready_at().map(|ready| ready.max(self.paid.free_at()))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("shaped_rate", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
+        self.inner.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.inner.reweigh(class, weight)
+    }
+}

@@ -1,0 +1,367 @@
+//! AFD with exact rates of fast flows: the elephant trap of deployed switches.
+//!
+//! # What it does
+//! Counts what every flow sends until it has sent enough to be called an elephant; what elephants send is measured from
+//! period to period, and they are dropped with probability d_i = max(0, 1 - m_fair / m_i) as in AFD. Other flows, the mice, are
+//! never dropped early. An elephant that sends next to nothing for a period is a stranger again.
+//!
+//! # Why
+//! A table of the few elephants is small enough for exact rates in hardware, without the noise of a sample; and short flows
+//! are left alone, whatever their rate.
+//!
+//! # State and cost
+//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in all with the default. O(1):
+//! one look-up per arrival, and one step of a hand that goes round the table and takes out who is silent.
+//!
+//! # Source (section, equation)
+//! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
+//! bandwidth", IEEE Micro 23(1), 2003. The table: public documentation of AFD and ETRAP on Cisco Nexus 9000 switches.
+//!
+//! # Where we differ
+//! - The vendor does not say how a rate is made of counts. Ours is that of a sliding period: what was sent since the present
+//!   period began, and of the last period's the part that is still within one period from now.
+//! - The vendor's periods suit its links; our defaults follow the link's rate.
+//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it is a mouse. A flow
+//!   without a place is not dropped early.
+//! - m_fair is kept from 0 to what the link sends in a period, divided by the least weight, and starts there. A small least
+//!   weight makes the first way down long.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-exact]
+//! age_period = "200 ms"
+//! elephant_threshold = "64 KiB"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use alloc::boxed::Box;
+use alloc::format;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "drops flows that have sent much down to the fair rate, by their exact rates; spares short flows",
+    state: "24 bytes and an index entry per flow, bounded by `max_flows`",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003; Cisco Nexus 9000 documentation (ETRAP)",
+};
+
+const NAME: &str = "afd-exact";
+
+/// Parameters of `afd-exact`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
+    pub ecn: Option<EcnChoice>,
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
+    #[parameter(default = Measure::Bytes)]
+    pub measure: Option<Measure>,
+    /// The period in which rates are measured.
+    ///
+    /// The period in which rates are measured, and after which a silent flow is forgotten. The vendor's profiles have 20 us,
+    /// 50 us and 100 us, on links of 10 Gbit/s and more.
+    #[parameter(
+        unset = "what the link takes to send 1000 typical packets",
+        min = "1 us",
+        max = "1 min",
+        source = "Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit."
+    )]
+    pub age_period: Option<Quantity<Duration>>,
+    /// What a flow has sent when it becomes an elephant.
+    ///
+    /// The vendor has 1 MB; the time is ours, for slow links.
+    #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
+    pub elephant_threshold: Option<Quantity<Amount>>,
+    /// A flow that sent less in a whole period is forgotten.
+    ///
+    /// The vendor's.
+    #[parameter(unset = "500 bytes")]
+    pub age_threshold: Option<Quantity<Amount>>,
+    /// At most so many flows are in the table.
+    ///
+    /// At most so many flows in the table, mice included.
+    #[parameter(default = 4096, min = 1, max = 16_777_216, unit = "flows", source = "Ours.")]
+    pub max_flows: Option<u32>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.max_flows, 4096) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.shared.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.shared.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How elephants are told and measured.
+    pub trap: Trap,
+}
+
+/// How elephants are told and measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trap {
+    /// The period in which rates are measured.
+    pub age_period: Duration,
+    /// What a flow has sent when it becomes an elephant, in packets or bytes.
+    pub elephant_threshold: f64,
+    /// A flow that sent less in a whole period is forgotten, in packets or bytes.
+    pub age_threshold: f64,
+    /// At most so many flows are in the table.
+    pub max_flows: u32,
+    /// What the link sends in a period, in packets or bytes.
+    pub most: f64,
+}
+
+/// What a flow sent is counted up to this.
+const MOST_COUNTED: f64 = u32::MAX as f64;
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Elephants> {
+        Afd::new(&self.common, Elephants::new(self.trap), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        site.room(NAME, self.buffer)?; // so that there is a typical packet
+        let of_1000_packets = || site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
+        let shortened = || of_1000_packets().clamp(Duration::from_us(1), Duration::from_secs(60));
+        let age_period = given.age_period.unwrap_or_else(shortened);
+        let common = self.given(given.measure, age_period).check(site)?;
+        let counted = |amount| afd::counted(amount, common.measure, site);
+        let elephant_threshold = self.elephant_threshold.map_or_else(
+            || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
+            |typed| counted(typed.0),
+        );
+        if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MOST_COUNTED) {
+            let allowed = format!("what counts as at most {MOST_COUNTED} packets or bytes");
+            return Err(parameter("elephant_threshold").refuse(typed, allowed));
+        }
+        let trap = Trap {
+            age_period,
+            elephant_threshold,
+            age_threshold: counted(self.age_threshold.map_or(Amount::Bytes(500), |typed| typed.0)),
+            max_flows: given.max_flows,
+            most: counted(Amount::Time(age_period)).max(1.0),
+        };
+        Ok(Config { common, trap })
+    }
+
+    fn given(&self, measure: Measure, age_period: Duration) -> afd::Given<'_> {
+        let half = Duration::from_ns((age_period.ns() / 2).max(1000));
+        afd::Given {
+            name: NAME,
+            buffer: self.buffer,
+            measure,
+            shared: &self.shared,
+            longest: half.min(INTERVAL),
+        }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// What one flow sent, in packets or bytes. Counts that reach the end of their range stay there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    /// Since it came into the table.
+    total: u32,
+    /// In the period numbered `period`.
+    this: u32,
+    /// In the period before that.
+    last: u32,
+    period: u32,
+}
+
+impl Sent {
+    /// Makes `period` the present one.
+    #[inline]
+    fn turn(&mut self, period: u32) {
+        let passed = period.wrapping_sub(self.period);
+        if passed > 0 {
+            self.last = if passed == 1 { self.this } else { 0 };
+            self.this = 0;
+            self.period = period;
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, size: u32) {
+        self.total = self.total.saturating_add(size);
+        self.this = self.this.saturating_add(size);
+    }
+}
+
+/// The elephant trap: what each flow in it sent lately.
+#[derive(Debug)]
+pub struct Elephants {
+    trap: Trap,
+    flows: FlowTable<Sent>,
+    period: u32,
+    began: Time,
+    /// The part of a period that a nanosecond is.
+    per_ns: f64,
+    hand: usize,
+}
+
+impl Elephants {
+    /// An empty trap, whose first period begins at time zero.
+    pub fn new(trap: Trap) -> Self {
+        let flows = FlowTable::new(trap.max_flows as usize);
+        let per_ns = 1.0 / trap.age_period.ns() as f64;
+        Elephants { trap, flows, period: 0, began: Time::ZERO, per_ns, hand: 0 }
+    }
+
+    /// How many flows are in the table, mice included.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// How many elephants are in the table. O(N): for tests and gauges.
+    pub fn elephants(&self) -> usize {
+        self.flows.iter().filter(|(_, sent)| self.is_elephant(sent)).count()
+    }
+
+    /// Bytes of memory, all taken at construction.
+    pub fn memory(&self) -> usize {
+        self.flows.memory()
+    }
+
+    fn is_elephant(&self, sent: &Sent) -> bool {
+        f64::from(sent.total) >= self.trap.elephant_threshold
+    }
+
+    #[cold]
+    fn turn(&mut self, now: Time) {
+        let passed = now.since(self.began).ns() / self.trap.age_period.ns();
+        // Periods are compared over short distances only, so the low bits of their numbers will do.
+        self.period = self.period.wrapping_add(passed as u32);
+        self.began += self.trap.age_period * passed;
+    }
+
+    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was there for the whole last
+    /// period
+    /// and sent next to nothing.
+    #[inline]
+    fn step(&mut self) {
+        let next = if self.hand == 0 { self.flows.len() } else { self.hand };
+        let Some(place) = next.checked_sub(1) else { return };
+        self.hand = place;
+        let sent = self.flows.value_mut(place);
+        sent.turn(self.period);
+        // Who had sent something before the last period began, has been here ever since.
+        let was_here = sent.total > sent.this.saturating_add(sent.last);
+        if was_here && f64::from(sent.last) < self.trap.age_threshold {
+            self.flows.remove(place);
+        }
+    }
+
+    /// Gives a new flow a place, in a full table perhaps that of a mouse.
+    fn admit(&mut self, packet: &Packet, rng: &mut Rng) -> Option<usize> {
+        if self.flows.is_full() {
+            let unlucky = rng.below(self.flows.len() as u32) as usize;
+            if self.is_elephant(self.flows.value(unlucky)) {
+                return None;
+            }
+            self.flows.remove(unlucky);
+        }
+        Some(self.flows.insert(packet.flow, Sent { period: self.period, ..Sent::default() }))
+    }
+}
+
+impl Meter for Elephants {
+    #[inline]
+    fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64 {
+        if now >= self.began + self.trap.age_period {
+            self.turn(now);
+        }
+        self.step();
+        let Some(place) = self.flows.find(packet.flow).or_else(|| self.admit(packet, rng)) else {
+            return 0.0;
+        };
+        let sent = self.flows.value_mut(place);
+        sent.turn(self.period);
+        sent.add(size);
+        let sent = *sent;
+        if !self.is_elephant(&sent) {
+            return 0.0;
+        }
+        let passed = now.since(self.began).ns() as f64 * self.per_ns;
+        f64::from(sent.this) + f64::from(sent.last) * (1.0 - passed)
+    }
+
+    #[inline]
+    fn most(&self) -> f64 {
+        self.trap.most
+    }
+
+    fn inspect(&self, _: Unit, probe: &mut dyn Probe) {
+        probe.gauge("flows", Unit::Flows, self.flows() as f64);
+        probe.gauge("elephants", Unit::Flows, self.elephants() as f64);
+    }
+}

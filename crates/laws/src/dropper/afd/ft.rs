@@ -1,0 +1,168 @@
+//! AFD-FT: approximate fair dropping with a flow table alone.
+//!
+//! # What it does
+//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When a sample has to make place it
+//! draws a few flows at random, chooses one of them in proportion to their counts, and takes one from its count.
+//!
+//! # Why
+//! No shadow buffer is needed. It is here for comparison: all flows come into the drawn set equally often, however many
+//! samples they have, so fast flows lose too few samples, are taken for faster than they are, and get less than their
+//! fair share. [AFD-NFT](super::nft) has the same state without that bias.
+//!
+//! # State and cost
+//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index.
+//! O(s), with s = `set_size` fixed: one draw and one look-up per arrival, and s + 1 further draws where it is sampled.
+//!
+//! # Source (section, equation)
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
+//! "Single data structure" and figure 4.
+//!
+//! # Where we differ
+//! - With no more flows than `set_size` the set is all of them.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as
+//!   in the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
+//!   CCR 33(1), 2003, which we know from public implementations only.
+//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
+//!   packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
+//!   first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - A sampled packet counts as at most 65535 bytes.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-ft]
+//! samples = 2000
+//! set_size = 8
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::afd::{self, Afd, INTERVAL, Sampled, Sampling, nft::FlowSet};
+use crate::error::{BadParameter, Of as _};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Rng};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "as afd-sb without its samples: one table of counts, biased against fast flows",
+    state: "at most 32 bytes per flow in the sample, bounded by the number of samples",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003, \"Single data structure\"",
+};
+
+const NAME: &str = "afd-ft";
+
+/// Parameters of `afd-ft`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
+    pub ecn: Option<EcnChoice>,
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
+    pub measure: Option<Measure>,
+    /// How arrivals are sampled.
+    #[parameter(flatten)]
+    pub samples: afd::Samples,
+    /// s: of how many flows one is chosen to lose a sample.
+    ///
+    /// All experiments of the paper.
+    #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
+    pub set_size: Option<u32>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.samples.samples, 1000) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.shared.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.shared.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How arrivals are sampled.
+    pub sampling: Sampling,
+    /// s: of how many flows one is chosen to lose a sample.
+    pub set_size: u32,
+}
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Sampled<FlowSet>> {
+        // Another set for every sample is what a set that is never used again gives.
+        let record = FlowSet::new(self.set_size, 0.0);
+        Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let common = self.given(given.measure).check(site)?;
+        let sampling = self.samples.check(NAME, common.typical(site))?;
+        Ok(Config { common, sampling, set_size: given.set_size })
+    }
+
+    fn given(&self, measure: Measure) -> afd::Given<'_> {
+        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}

@@ -1,0 +1,401 @@
+//! AFD: approximate fair dropping. What its four forms share.
+//!
+//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so that what it gets is
+//! min(r_i, r_fair). Rates are told by counts: m_i is how much of flow i there is in a record of recent arrivals, and m_fair
+//! stands for the fair rate. Nobody tells m_fair: a [controller](fair_share) moves it until the queue stays at a target.
+//!
+//! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
+//! - [`ft`] keeps the counts alone, and removes one at random: biased against fast flows.
+//! - [`nft`] does so too, in a way that has no such bias.
+//! - [`exact`] counts all that fast flows send, as deployed switches do.
+//!
+//! The four differ in their [`Meter`] alone; [`Afd`] is the dropper.
+//!
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003.
+
+pub mod exact;
+pub mod fair_share;
+pub mod ft;
+pub mod nft;
+pub mod sample;
+pub mod sb;
+
+use alloc::format;
+pub use fair_share::{Control, FairShare};
+pub use sample::{Counts, Record, Sample, Sampled, Sampling};
+
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::site::Site;
+use crate::spec::{Measure, Quantity, WeightOf, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Dropper, Duration, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict, Weight,
+};
+use fairwire_parameters::parameters;
+
+/// Tells how much a flow sent lately.
+pub trait Meter: Send {
+    /// m_i, now that `packet` of flow i has arrived and counts as `size`: what is on record of the flow; 0 for a flow that is
+    /// not on record.
+    fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
+
+    /// What m_i would be for a flow that had the link to itself: m_fair need not rise above.
+    fn most(&self) -> f64;
+
+    /// Shows gauges; amounts are in `unit`.
+    fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
+}
+
+/// What the four forms have in common, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What m_i, m_fair and the queue are counted in.
+    pub measure: Measure,
+    /// The weights of classes.
+    pub weights: WeightOf,
+    /// Above this probability an ECN-capable packet is dropped rather than marked.
+    pub mark_limit: f64,
+    /// How m_fair is moved.
+    pub control: Control,
+}
+
+impl Config {
+    /// What a typical packet of `site` counts as.
+    fn typical(&self, site: &Site<'_>) -> u32 {
+        match self.measure {
+            Measure::Packets => 1,
+            Measure::Bytes => site.packet_bytes,
+        }
+    }
+}
+
+/// Approximate fair dropping. See the [module](self).
+#[derive(Debug)]
+pub struct Afd<M> {
+    measure: Measure,
+    weights: WeightOf,
+    /// How many classes have a weight from each power of two to the next.
+    powers: Powers,
+    /// 1 / (the least weight), or up to twice that once weights were changed: who has that is not dropped while m_fair is so
+    /// many times what a flow alone has on record.
+    reach: f64,
+    mark_limit: f64,
+    fair: FairShare,
+    meter: M,
+    rng: Rng,
+}
+
+impl<M: Meter> Afd<M> {
+    /// An AFD that knows flows by `meter` and draws from `rng`.
+    pub fn new(config: &Config, meter: M, rng: Rng) -> Self {
+        let reach = config.weights.distinct()[0].recip();
+        let fair = FairShare::new(config.control, meter.most() * reach);
+        let Config { measure, mark_limit, .. } = *config;
+        let weights = config.weights.clone();
+        Afd { measure, powers: Powers::new(&weights), weights, reach, mark_limit, fair, meter, rng }
+    }
+
+    /// What is known of flows.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    /// m_fair and its controller.
+    pub fn fair_share(&self) -> &FairShare {
+        &self.fair
+    }
+
+    /// m_fair need not rise above this: it drops nobody, whatever its weight.
+    #[inline]
+    fn most(&self) -> f64 {
+        self.meter.most() * self.reach
+    }
+
+    #[inline]
+    fn size(&self, packet: &Packet) -> u32 {
+        match self.measure {
+            Measure::Packets => 1,
+            Measure::Bytes => packet.len,
+        }
+    }
+
+    #[inline]
+    fn queue(&self, buffer: &Buffer) -> f64 {
+        match self.measure {
+            Measure::Packets => f64::from(buffer.len()),
+            Measure::Bytes => buffer.bytes() as f64,
+        }
+    }
+}
+
+/// Counts weights by their power of two, from 2^-20 to 2^19.
+#[derive(Debug)]
+struct Powers([u32; 40]);
+
+const LOWEST: i32 = -20;
+
+impl Powers {
+    fn new(weights: &WeightOf) -> Self {
+        let mut powers = Powers([0; 40]);
+        *powers.count(1.0) += 1; // of classes without a weight of their own
+        (0..weights.len() as u32).for_each(|class| *powers.count(weights.class(class)) += 1);
+        powers
+    }
+
+    fn count(&mut self, weight: f64) -> &mut u32 {
+        let exponent = (weight.to_bits() >> 52) as i32 - 1023; // of a number above zero, and not subnormal
+        &mut self.0[(exponent - LOWEST) as usize]
+    }
+
+    fn change(&mut self, before: f64, after: f64) {
+        *self.count(before) -= 1;
+        *self.count(after) += 1;
+    }
+
+    /// The greatest power of two that no weight is below.
+    fn least(&self) -> f64 {
+        let lowest = self.0.iter().position(|&count| count > 0).expect("that of 1, at least");
+        libm::ldexp(1.0, lowest as i32 + LOWEST)
+    }
+}
+
+/// d_i: the probability of a drop for a flow on record with `count`, where `fair` is its fair count.
+///
+/// ```
+/// use fairwire_laws::dropper::afd::drop_probability;
+///
+/// assert_eq!(drop_probability(20.0, 24.0), 0.0);
+/// assert_eq!(drop_probability(32.0, 24.0), 0.25);
+/// assert_eq!(drop_probability(0.0, 0.0), 0.0);
+/// ```
+#[inline]
+pub fn drop_probability(count: f64, fair: f64) -> f64 {
+    if count > fair { 1.0 - fair / count } else { 0.0 }
+}
+
+impl<M: Meter> Dropper for Afd<M> {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.fair.catch_up(now, self.queue(buffer), self.most());
+        let count = self.meter.arrival(packet, self.size(packet), now, &mut self.rng);
+        self.fair.follow(self.most());
+        let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
+        if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
+            // Who does not heed marks would fill the buffer, and m_fair would fall until others are refused.
+            if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        // The packet has left the buffer, but was there at every sampling instant up to now.
+        let queue = self.queue(buffer) + f64::from(self.size(packet));
+        self.fair.catch_up(now, queue, self.most());
+        Verdict::Pass
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.weights.set(class, weight)?;
+        self.powers.change(before.get(), weight.get());
+        // To look for the least weight itself would take as long as there are classes.
+        self.reach = self.powers.least().recip();
+        Ok(before)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let unit = match self.measure {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        };
+        probe.gauge("fair_share", unit, self.fair.value());
+        self.meter.inspect(unit, probe);
+    }
+}
+
+/// The parameters that the four forms have in common.
+#[parameters(gated, checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shared {
+    /// Drop rather than mark ECN-capable packets where the probability is above this.
+    ///
+    /// A flow that ignores marks has at most 1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. A
+    /// flow of
+    /// twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's
+    /// 0.1 (RFC
+    /// 8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
+    #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
+    pub mark_limit: Option<f64>,
+    /// The weights of classes: a flow may have so many times the fair rate.
+    ///
+    /// w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
+    #[parameter(unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
+    pub weights: Option<Weights>,
+    /// The queue that is aimed at, at most the buffer.
+    #[parameter(
+        unset = "50 packets or a quarter of the buffer, whichever is less",
+        source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
+    )]
+    pub q_target: Option<Quantity<Amount>>,
+    /// The gain of the last queue's distance from the target.
+    #[parameter(
+        default = 1.7,
+        min = 0.0,
+        max = 1000.0,
+        unit = "1",
+        source = "Pan et al., CCR 33(1), as public implementations quote it."
+    )]
+    pub alpha: Option<f64>,
+    /// The gain of the present queue's distance from the target, from `alpha` to 1001.
+    #[parameter(
+        unset = "`alpha` + 0.1",
+        unit = "1",
+        source = "Pan et al., CCR 33(1), as public implementations quote it: 1.8."
+    )]
+    pub beta: Option<f64>,
+    /// The time between two steps of the fair rate.
+    ///
+    /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms. For `afd-exact` half: in
+    /// each of the
+    /// vendor's profiles the AFD period is half of the age period.
+    #[parameter(
+        unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
+        min = "1 us",
+        max = "1 min",
+        source = "160 steps a second: Pan et al., CCR 33(1), as public implementations quote it."
+    )]
+    pub interval: Option<Quantity<Duration>>,
+}
+
+/// The parameters of those that sample.
+#[parameters(gated, checked = CheckedSamples, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// b: how many samples are kept.
+    ///
+    /// The paper's rule is 10 R / r_fair, R being the rate of all arrivals.
+    #[parameter(
+        default = 1000,
+        min = 1,
+        max = 1_048_576,
+        unit = "1",
+        source = "All experiments of the paper."
+    )]
+    pub samples: Option<u32>,
+    /// p: the probability that an arrival is sampled.
+    #[parameter(
+        default = 0.2,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "Not printed; public implementations of the CCR paper sample about one packet in five."
+    )]
+    pub sampling: Option<f64>,
+}
+
+impl Samples {
+    /// How `discipline` samples.
+    pub(super) fn check(&self, discipline: &'static str, typical: u32) -> Result<Sampling, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        Ok(Sampling { samples: given.samples, probability: given.sampling, typical })
+    }
+}
+
+/// What the four forms have in common, as given to one of them.
+pub(super) struct Given<'a> {
+    pub name: &'static str,
+    pub buffer: Option<Quantity<Amount>>,
+    pub measure: Measure,
+    pub shared: &'a Shared,
+    /// The default of `interval` is at most this.
+    pub longest: Duration,
+}
+
+/// The gains of the controller reach this far; the paper's are below 2.
+const MAX_GAIN: f64 = 1001.0;
+
+impl Given<'_> {
+    fn parameter(&self, name: &'static str) -> Parameter {
+        Parameter { discipline: self.name, name }
+    }
+
+    pub(super) fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let room = site.room(self.name, self.buffer)?;
+        let given = self.shared.checked().of(self.name)?;
+        let weights = match &self.shared.weights {
+            Some(weights) => weights.check(self.parameter("weights"))?,
+            None => WeightOf::equal(),
+        };
+        let target = self.target(room.amount, site)?;
+        let alpha = given.alpha;
+        let beta = self.shared.beta.unwrap_or(alpha + 0.1);
+        if !(alpha..=MAX_GAIN).contains(&beta) {
+            let allowed = format!("a number from alpha, which is {alpha}, to {MAX_GAIN}");
+            return Err(self.parameter("beta").refuse(beta, allowed));
+        }
+        let default_interval = || self.longest.min(twentieth(room.amount, site)).max(Duration::from_us(1));
+        let interval = given.interval.unwrap_or_else(default_interval);
+        let control = Control { target, alpha, beta, interval };
+        Ok(Config {
+            limit: room.limit,
+            measure: self.measure,
+            weights,
+            mark_limit: given.mark_limit,
+            control,
+        })
+    }
+
+    fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {
+        let most = counted(buffer, self.measure, site);
+        let Some(typed) = self.shared.q_target else {
+            return Ok((most / 4.0).min(counted(Amount::Packets(50), self.measure, site)));
+        };
+        let target = counted(typed.0, self.measure, site);
+        if target > most {
+            let allowed = format!("at most the buffer, which is {buffer}");
+            return Err(self.parameter("q_target").refuse(typed, allowed));
+        }
+        Ok(target)
+    }
+}
+
+/// `amount` in packets or bytes.
+fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
+    match measure {
+        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+    }
+}
+
+/// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue moves by little, however
+/// fast the link is.
+fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
+    let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
+    Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)
+}
+
+/// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003, as quoted).
+const INTERVAL: Duration = Duration::from_us(6250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{ClassNumber, Weights};
+
+    #[test]
+    fn the_least_weight_is_known_to_a_factor_of_two_through_any_changes() {
+        let parameter = Parameter { discipline: "some", name: "weights" };
+        let typed = Weights(
+            [(0, 1e-6), (1, 8.0), (2, 1e6)].map(|(class, weight)| (ClassNumber(class), weight)).into(),
+        );
+        let mut powers = Powers::new(&typed.check(parameter).expect("allowed"));
+        assert_eq!(powers.least(), libm::ldexp(1.0, -20));
+        powers.change(1e-6, 0.3);
+        assert_eq!(powers.least(), 0.25);
+        powers.change(0.3, 1e6);
+        assert_eq!(powers.least(), 1.0, "that of classes without a weight of their own");
+    }
+}

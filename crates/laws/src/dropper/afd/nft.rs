@@ -1,0 +1,288 @@
+//! AFD-NFT: approximate fair dropping with a flow table, and without bias.
+//!
+//! # What it does
+//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When samples have to make place it
+//! draws a set of a few flows at random, and takes the next u samples from these, each from one of them in proportion to
+//! their counts; u is a small part of what they have together. Then it draws another set.
+//!
+//! # Why
+//! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but a set with more samples is
+//! kept for longer, so that over b updates a flow loses m_i samples on average, as it would from the shadow buffer.
+//!
+//! # State and cost
+//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index;
+//! and the set. O(s), with s = `set_size` fixed: one draw and one look-up per arrival, one further draw where it is sampled, and s
+//! where that needs another set.
+//!
+//! # Source (section, equation)
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
+//! "New flow table design" and "Analysis".
+//!
+//! # Where we differ
+//! - "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
+//! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper does not say how it is
+//!   rounded; rounding down gives its 180 sets per b updates in table 1, where rounding up would give 153.
+//! - A flow that has lost its last sample leaves the set; a set without flows is replaced before its time.
+//! - With no more flows than `set_size` the set is all of them.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as
+//!   in the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
+//!   CCR 33(1), 2003, which we know from public implementations only.
+//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
+//!   packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
+//!   first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - A sampled packet counts as at most 65535 bytes.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R / r_fair.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-nft]
+//! samples = 2000
+//! weights = { 1 = 2.0 }
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
+use crate::error::{BadParameter, Of as _};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Probe, Rng, Unit};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "as afd-sb without its samples: one table of counts, without bias",
+    state: "at most 32 bytes per flow in the sample, bounded by the number of samples",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003, \"New flow table design\"",
+};
+
+const NAME: &str = "afd-nft";
+
+/// Parameters of `afd-nft`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
+    pub ecn: Option<EcnChoice>,
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
+    pub measure: Option<Measure>,
+    /// How arrivals are sampled.
+    #[parameter(flatten)]
+    pub samples: afd::Samples,
+    /// s: of how many flows one is chosen to lose a sample.
+    ///
+    /// All experiments of the paper.
+    #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
+    pub set_size: Option<u32>,
+    /// a: the part of its samples that a set of flows loses before another is drawn.
+    ///
+    /// All experiments of the paper.
+    #[parameter(default = 0.06, above = 0.0, max = 1.0, unit = "1")]
+    pub reuse: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.samples.samples, 1000) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.shared.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.shared.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How arrivals are sampled.
+    pub sampling: Sampling,
+    /// s: of how many flows one is chosen to lose a sample.
+    pub set_size: u32,
+    /// a: the part of its samples that a set loses before another is drawn.
+    pub reuse: f64,
+}
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Sampled<FlowSet>> {
+        let record = FlowSet::new(self.set_size, self.reuse);
+        Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let common = self.given(given.measure).check(site)?;
+        let sampling = self.samples.check(NAME, common.typical(site))?;
+        Ok(Config { common, sampling, set_size: given.set_size, reuse: given.reuse })
+    }
+
+    fn given(&self, measure: Measure) -> afd::Given<'_> {
+        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}
+
+/// The paper's sets have fewer than 10 flows; drawing one costs the square of its size.
+const MOST_IN_SET: usize = 64;
+
+/// S: a few flows, drawn at random, that lose samples for a while.
+#[derive(Debug)]
+pub struct FlowSet {
+    size: u32,
+    reuse: f64,
+    /// Places in the table of counts.
+    places: [u32; MOST_IN_SET],
+    len: usize,
+    /// Updates for which the set will still be used.
+    left: u32,
+    drawn: u64,
+}
+
+impl FlowSet {
+    /// Sets of `size` flows (at most 64), each used until it has lost the part `reuse` of its samples; at least once.
+    pub fn new(size: u32, reuse: f64) -> Self {
+        let size = size.min(MOST_IN_SET as u32);
+        FlowSet { size, reuse, places: [0; MOST_IN_SET], len: 0, left: 0, drawn: 0 }
+    }
+
+    /// The places, in the table of counts, of the flows in the set.
+    pub fn places(&self) -> &[u32] {
+        &self.places[..self.len]
+    }
+
+    /// u: updates for which the set will still be used.
+    pub fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// Sets drawn so far.
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Draws a set of distinct flows, each as likely as any other: R. W. Floyd's way (Bentley, "Programming pearls: a
+    /// sample of brilliance", CACM 30(9), 1987), which needs no more room than the set.
+    fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
+        let flows = counts.flows() as u32;
+        self.len = 0;
+        for last in flows.saturating_sub(self.size)..flows {
+            // With no more flows than the set has room for, all are in it and nothing is drawn.
+            let place = if flows <= self.size { last } else { rng.below(last + 1) };
+            let place = if self.places().contains(&place) { last } else { place };
+            self.places[self.len] = place;
+            self.len += 1;
+        }
+        self.drawn += 1;
+        self.left = ((self.reuse * f64::from(self.samples(counts))) as u32).max(1);
+    }
+
+    /// What the flows of the set have together.
+    #[inline]
+    fn samples(&self, counts: &Counts) -> u32 {
+        self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
+    }
+
+    /// Where in the set the flow stands that has the sample numbered `nth`, counting through its flows.
+    #[inline]
+    fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
+        let mut at = 0;
+        loop {
+            let samples = counts.samples_at(self.places[at] as usize);
+            if nth < samples {
+                return at;
+            }
+            nth -= samples;
+            at += 1;
+        }
+    }
+
+    /// The flow that stands at `at` in the set left the table, where the last, from place `flows`, took its place.
+    fn leave(&mut self, at: usize, flows: usize) {
+        let gone = self.places[at];
+        self.len -= 1;
+        self.places[at] = self.places[self.len];
+        for place in &mut self.places[..self.len] {
+            if *place == flows as u32 {
+                *place = gone;
+            }
+        }
+    }
+}
+
+impl Record for FlowSet {
+    fn append(&mut self, _: Sample) {}
+
+    #[inline]
+    fn replace(&mut self, _: Sample, counts: &mut Counts, rng: &mut Rng) {
+        if self.left == 0 || self.len == 0 {
+            self.draw(counts, rng);
+        }
+        self.left -= 1;
+        let nth = rng.below(self.samples(counts));
+        let at = self.owner(nth, counts);
+        if counts.take_mean(self.places[at] as usize) {
+            self.leave(at, counts.flows());
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("sets_drawn", Unit::One, self.drawn as f64);
+    }
+}

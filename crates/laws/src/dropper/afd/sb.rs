@@ -1,0 +1,189 @@
+//! AFD-SB: approximate fair dropping with a shadow buffer.
+//!
+//! # What it does
+//! Keeps a random sample of recent arrivals, the shadow buffer, and drops each flow's packets with the probability that
+//! brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow i has m_i of the samples. m_fair follows
+//! the queue.
+//!
+//! # Why
+//! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to the few fast flows: most
+//! slow flows are not in the sample, and are not dropped. This is the design that AFD-FT and AFD-NFT approximate.
+//!
+//! # State and cost
+//! b samples of 16 bytes, and for each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
+//! 32 bytes with its index. O(1): one draw and one look-up per arrival, and another two of each where it is sampled.
+//!
+//! # Source (section, equation)
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
+//! "Approximate fair dropping" and "Implementing AFD".
+//!
+//! # Where we differ
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
+//!   CCR 33(1), 2003, which we know from public implementations only.
+//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
+//!   packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
+//!   first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
+//!   each instant in between.
+//! - A sampled packet counts as at most 65535 bytes.
+//! - No number is drawn where the probability of a drop is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.afd-sb]
+//! samples = 2000
+//! q_target = "10 ms"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
+use crate::error::{BadParameter, Of as _};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Rng};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "drops each flow down to the fair rate, rates told by a random sample of arrivals",
+    state: "16 bytes per sample, and at most 32 per flow in the sample, bounded by the number of samples",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Breslau, Prabhakar, Shenker 2003, \"Implementing AFD\"",
+};
+
+const NAME: &str = "afd-sb";
+
+/// Parameters of `afd-sb`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
+    pub ecn: Option<EcnChoice>,
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: afd::Shared,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
+    pub measure: Option<Measure>,
+    /// How arrivals are sampled.
+    #[parameter(flatten)]
+    pub samples: afd::Samples,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, _packets: u64) -> u64 {
+        memory::count(self.samples.samples, 1000) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn weighs_each_flow(&self) -> bool {
+        true
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.shared.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.shared.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What the forms of AFD have in common.
+    pub common: afd::Config,
+    /// How arrivals are sampled.
+    pub sampling: Sampling,
+}
+
+impl Config {
+    /// The dropper, which draws from `rng`.
+    pub fn dropper(&self, rng: Rng) -> Afd<Sampled<ShadowBuffer>> {
+        let record = ShadowBuffer::new(self.sampling.samples);
+        Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let common = self.given(given.measure).check(site)?;
+        let sampling = self.samples.check(NAME, common.typical(site))?;
+        Ok(Config { common, sampling })
+    }
+
+    fn given(&self, measure: Measure) -> afd::Given<'_> {
+        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let dropper = config.dropper(site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+    }
+}
+
+/// The shadow buffer: every sample, so that each can be replaced with the same probability.
+#[derive(Debug)]
+pub struct ShadowBuffer {
+    samples: Vec<Sample>,
+}
+
+impl ShadowBuffer {
+    /// An empty one with room for `capacity` samples.
+    pub fn new(capacity: u32) -> Self {
+        ShadowBuffer { samples: Vec::with_capacity(capacity as usize) }
+    }
+
+    /// The samples, in no particular order.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+}
+
+impl Record for ShadowBuffer {
+    fn append(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    /// Random rather than oldest first: the paper's, against synchronisation.
+    #[inline]
+    fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng) {
+        let slot = rng.below(self.samples.len() as u32) as usize;
+        counts.take(core::mem::replace(&mut self.samples[slot], sample));
+    }
+}

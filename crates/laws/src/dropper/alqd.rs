@@ -1,0 +1,184 @@
+//! ALQD: approximated longest queue drop.
+//!
+//! # What it does
+//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is compared with the one remembered:
+//! if it is the same, its length is brought up to date; if it is longer, it is remembered instead. When the buffer is full, the queue
+//! remembered loses its oldest packet, and the arrival gets in.
+//!
+//! # Why
+//! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or sorted.
+//!
+//! # State and cost
+//! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: section II.B.3.
+//!
+//! # Where we differ
+//! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here that is so exactly when nothing waits
+//!   in the queue remembered.
+//! - With weights, queues are compared by what they hold above their parts, q - b, with the parts as they are at the time.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//!
+//! # Example
+//! ```toml
+//! [discipline.alqd]
+//! buffer = "64 KiB"
+//! scheduler = { name = "fcfs", queues = 128, sharing = "random-replacement" }
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::push_out::{Config, End, Shares, Typed};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of the longest queue seen lately",
+    state: "one register; 4 bytes per packet of buffer with weights",
+    cost: "O(1)",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.3",
+};
+
+const NAME: &str = "alqd";
+
+/// Parameters of `alqd`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer.
+    ///
+    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
+    /// (section II.B).
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
+    pub drop: Option<End>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Checked { drop, .. } = self.checked().of(NAME)?;
+        let Spec { buffer, scheduler, measure, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, Alqd::new(config)))
+    }
+}
+
+/// Approximated longest queue drop. See the [module](self).
+#[derive(Debug)]
+pub struct Alqd {
+    config: Config,
+    shares: Shares,
+    register: Option<Register>,
+}
+
+/// The longest queue as far as known; something waits there.
+#[derive(Clone, Copy, Debug)]
+struct Register {
+    flow: FlowKey,
+    length: u64,
+}
+
+impl Alqd {
+    /// An ALQD that remembers no queue yet.
+    pub fn new(config: Config) -> Self {
+        Alqd { shares: Shares::new(&config), config, register: None }
+    }
+
+    /// The queue that would make room, with its length in packets or bytes as configured.
+    pub fn longest_known(&self) -> Option<(FlowKey, u64)> {
+        self.register.map(|register| (register.flow, register.length))
+    }
+
+    /// Is `queue` further above its part than `other`?
+    #[inline]
+    fn is_further(&self, queue: Register, other: Register, buffer: &Buffer) -> bool {
+        if self.shares.are_equal() {
+            return queue.length > other.length;
+        }
+        let unit = self.shares.unit(buffer);
+        let above = |of: Register| of.length as f64 - unit * self.shares.weight(of.flow);
+        above(queue) > above(other)
+    }
+}
+
+impl Dropper for Alqd {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        match self.register {
+            Some(Register { flow, .. }) => self.config.victim(flow, packet, buffer),
+            None => Victim::Arrival,
+        }
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
+        let flow = buffer.changed_flow();
+        let queue = Register { flow, length: self.config.length(flow, buffer) };
+        let becomes = match self.register {
+            Some(known) if known.flow == flow => true,
+            // With weights an empty queue may be less below its part than the one known, yet has nothing to give.
+            Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
+            None => true,
+        };
+        if becomes {
+            // An empty queue is as good as none: whatever changes next is longer.
+            self.register = (queue.length > 0).then_some(queue);
+        }
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.shares.reweigh(class, weight)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let length = self.register.map_or(0, |register| register.length);
+        probe.gauge("longest_queue_known", self.config.unit(), length as f64);
+    }
+}

@@ -1,0 +1,181 @@
+//! AVQ: an adaptive virtual queue.
+//!
+//! # What it does
+//! Beside the real queue a virtual one is kept, with the same buffer and a lower capacity. A packet that would overflow the virtual
+//! queue is dropped (or marked) in the real one. The virtual capacity falls with what arrives and rises with time, until
+//! arrivals come at the wanted part of the link's rate.
+//!
+//! # Why
+//! It steers the rate rather than the backlog: the real queue stays short, since the virtual one overflows first. Senders that do
+//! not listen drive the virtual capacity down without bound, so that under overload by them nearly nothing passes: it is for
+//! links whose senders do listen.
+//!
+//! # State and cost
+//! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing is drawn.
+//!
+//! # Source (section, equation)
+//! S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", ACM
+//! SIGCOMM 2001: the pseudo-code of AVQ.
+//!
+//! # Where we differ
+//! - Before the first arrival the virtual capacity is the link's; the paper does not say.
+//! - A virtual buffer that was given in packets counts each as a typical one.
+//! - The paper counts every arrival against the virtual capacity, also those that are dropped, and so do we.
+//! - A packet that finds the virtual queue empty never overflows it. In the paper none is longer than the buffer; here one that
+//!   was given in packets may meet such, which would otherwise never pass.
+//!
+//! # Example
+//! ```toml
+//! [discipline.avq]
+//! utilization = 0.95
+//! ecn = "mark"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Time, Unit, Verdict};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops or marks what would overflow a virtual queue that is slower than the link",
+    state: "a virtual backlog, a virtual capacity and one time for all flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Kunniyur and Srikant 2001, the pseudo-code",
+};
+
+const NAME: &str = "avq";
+
+/// Parameters of `avq`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait, in the virtual queue too.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What the virtual queue counts.
+    ///
+    /// Whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
+    #[parameter(default = Measure::Bytes)]
+    pub measure: Option<Measure>,
+    /// The wanted part of the link's rate.
+    #[parameter(default = 0.98, above = 0.0, max = 1.0, unit = "1", source = "The paper's simulations.")]
+    pub utilization: Option<f64>,
+    /// How fast the virtual capacity follows.
+    #[parameter(default = 0.15, above = 0.0, max = 100.0, unit = "1", source = "The paper's simulations.")]
+    pub alpha: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What the virtual queue counts.
+    pub measure: Measure,
+    /// The virtual buffer, in bytes.
+    pub virtual_buffer: f64,
+    /// C: the link's rate, in bytes per second.
+    pub capacity: f64,
+    /// gamma: the wanted part of it.
+    pub utilization: f64,
+    /// How fast the virtual capacity follows.
+    pub alpha: f64,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            virtual_buffer: room.amount.in_bytes(site.packet_bytes, site.rate),
+            capacity: site.rate.bps() as f64 / 8.0,
+            utilization: given.utilization,
+            alpha: given.alpha,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), Avq::new(config)))
+    }
+}
+
+/// The adaptive virtual queue. See the [module](self).
+#[derive(Debug)]
+pub struct Avq {
+    config: Config,
+    /// VQ, in bytes.
+    backlog: f64,
+    /// The virtual capacity, in bytes per second.
+    capacity: f64,
+    arrived: Time,
+}
+
+impl Avq {
+    /// An AVQ whose virtual capacity is the link's.
+    pub fn new(config: Config) -> Self {
+        Avq { config, backlog: 0.0, capacity: config.capacity, arrived: Time::ZERO }
+    }
+
+    /// VQ: the virtual backlog, in bytes.
+    pub fn virtual_backlog(&self) -> f64 {
+        self.backlog
+    }
+
+    /// The virtual capacity, in bytes per second: from 0 to the link's.
+    pub fn virtual_capacity(&self) -> f64 {
+        self.capacity
+    }
+}
+
+impl Dropper for Avq {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, _: &Buffer, now: Time) -> Verdict {
+        let Config { measure, virtual_buffer, capacity, utilization, alpha, packet_bytes, .. } = self.config;
+        let bytes = f64::from(if measure == Measure::Bytes { packet.len } else { packet_bytes });
+        let elapsed = now.since(self.arrived).secs();
+        self.arrived = now;
+        self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
+        // A packet longer than the whole virtual buffer would never fit, however long the link had been idle.
+        let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
+        if !overflows {
+            self.backlog += bytes;
+        }
+        let risen = (self.capacity + alpha * utilization * capacity * elapsed).min(capacity);
+        self.capacity = (risen - alpha * bytes).max(0.0);
+        if overflows { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("virtual_backlog", Unit::Bytes, self.backlog);
+        probe.gauge("virtual_capacity", Unit::BitsPerSecond, self.capacity * 8.0);
+    }
+}

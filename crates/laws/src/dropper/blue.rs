@@ -1,0 +1,254 @@
+//! BLUE: one probability, moved by overflow and by idleness.
+//!
+//! # What it does
+//! Arrivals are dropped (or marked) with one probability. When the buffer overflows it goes up by a step, when the link goes idle
+//! it goes down by a smaller one, and after each step it stands still for a while.
+//!
+//! # Why
+//! Overflow and idleness tell of the load itself; the length of the queue, which RED looks at, tells of bursts as much as of
+//! load. The probability learns what the present senders need, slowly: it takes minutes to go from 0 to 1.
+//!
+//! # State and cost
+//! One probability and one time for all flows; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! W. Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, the
+//! pseudo-code of BLUE.
+//!
+//! # Where we differ
+//! - With ns-1 as in the paper, the transmitter asks once when it goes idle. Where a caller polls, each poll that finds nothing counts
+//!   as the link being idle; `freeze_time` bounds what that does.
+//! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll that found nothing.
+//! - No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.blue]
+//! increase = 0.02
+//! decrease = 0.002
+//! threshold = "50 ms"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops or marks with a probability that overflow raises and an idle link lowers",
+    state: "one probability and one time for all flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Feng, Shin, Kandlur, Saha 2002, the pseudo-code",
+};
+
+const NAME: &str = "blue";
+
+/// Parameters of `blue`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What the backlog is counted in.
+    ///
+    /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
+    pub measure: Option<Measure>,
+    /// The step up.
+    ///
+    /// d1, the step up: the authors' code for ns-1.
+    #[parameter(default = 0.0025, min = 0.0, max = 1.0, unit = "1")]
+    pub increase: Option<f64>,
+    /// The step down.
+    ///
+    /// d2, the step down: the authors' code for ns-1.
+    #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
+    pub decrease: Option<f64>,
+    /// After a step, no other for so long.
+    #[parameter(default = "100 ms", above = "0 s", source = "The authors' code for ns-1.")]
+    pub freeze_time: Option<Quantity<Duration>>,
+    /// A backlog above this counts as overflow.
+    #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
+    pub threshold: Option<Quantity<Amount>>,
+    /// Go on falling while the link stays idle.
+    ///
+    /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays idle, rather than once when it
+    /// goes idle.
+    #[parameter(default = false)]
+    pub idle_decay: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What the backlog is counted in; the threshold is in the same.
+    pub measure: Measure,
+    /// d1: the step up.
+    pub increase: f64,
+    /// d2: the step down.
+    pub decrease: f64,
+    /// After a step, no other for so long.
+    pub freeze_time: Duration,
+    /// A backlog above this counts as overflow.
+    pub threshold: Option<f64>,
+    /// Go on falling while the link stays idle.
+    pub idle_decay: bool,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = given.measure;
+        let counted = |typed: Quantity<Amount>| match measure {
+            Measure::Packets => typed.0.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => typed.0.in_bytes(site.packet_bytes, site.rate),
+        };
+        Ok(Config {
+            limit: room.limit,
+            measure,
+            increase: given.increase,
+            decrease: given.decrease,
+            freeze_time: given.freeze_time,
+            threshold: self.threshold.map(counted),
+            idle_decay: given.idle_decay,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let blue = Blue::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), blue))
+    }
+}
+
+/// BLUE. See the [module](self).
+#[derive(Debug)]
+pub struct Blue {
+    config: Config,
+    rng: Rng,
+    probability: f64,
+    /// The time of the last step; none before the first.
+    stepped: Option<Time>,
+    idle_since: Option<Time>,
+    now: Time,
+}
+
+impl Blue {
+    /// A BLUE that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        Blue { config, rng, probability: 0.0, stepped: None, idle_since: None, now: Time::ZERO }
+    }
+
+    /// p_m: the probability of a signal for a typical packet.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    fn is_frozen(&self, now: Time) -> bool {
+        self.stepped.is_some_and(|last| now.since(last) <= self.config.freeze_time)
+    }
+
+    fn raise(&mut self, now: Time) {
+        if !self.is_frozen(now) {
+            self.probability = (self.probability + self.config.increase).min(1.0);
+            self.stepped = Some(now);
+        }
+    }
+
+    fn lower(&mut self, now: Time, steps: u64) {
+        self.probability = (self.probability - steps as f64 * self.config.decrease).max(0.0);
+        self.stepped = Some(now);
+    }
+
+    /// The link was idle from `since` to `now`: a step for each freeze time in between.
+    #[cold]
+    fn end_idle(&mut self, since: Time, now: Time) {
+        let from = self.stepped.unwrap_or(since).max(since);
+        let steps = now.since(from).ns() / self.config.freeze_time.ns();
+        if steps > 0 {
+            self.lower(from + self.config.freeze_time * steps, steps);
+        }
+    }
+}
+
+impl Dropper for Blue {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, _: &Buffer, now: Time) -> Verdict {
+        self.now = now;
+        if let Some(since) = self.idle_since.take() {
+            self.end_idle(since, now);
+        }
+        let p = match self.config.measure {
+            Measure::Packets => self.probability,
+            Measure::Bytes if self.probability >= 1.0 => 1.0, // what is certain stays certain, however short the packet
+            Measure::Bytes => self.probability * f64::from(packet.len) / f64::from(self.config.packet_bytes),
+        };
+        if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
+            Verdict::Signal(Cause::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn victim(&mut self, _: &Packet, _: &Buffer, now: Time) -> Victim {
+        self.raise(now);
+        Victim::Arrival
+    }
+
+    #[inline]
+    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
+        let Some(threshold) = self.config.threshold else { return };
+        let backlog = match self.config.measure {
+            Measure::Packets => f64::from(buffer.len()),
+            Measure::Bytes => buffer.bytes() as f64,
+        };
+        if inside && backlog > threshold {
+            self.raise(self.now);
+        }
+    }
+
+    fn idle(&mut self, now: Time) {
+        if !self.is_frozen(now) {
+            self.lower(now, 1);
+        }
+        if self.config.idle_decay {
+            self.idle_since.get_or_insert(now);
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("probability", Unit::One, self.probability);
+    }
+}

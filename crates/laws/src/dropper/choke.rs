@@ -1,0 +1,350 @@
+//! CHOKe: choose and keep for responsive flows, choose and kill for unresponsive flows.
+//!
+//! # What it does
+//! Keeps the average queue of RED. While that is above the lower threshold, each arrival is compared with packets drawn at random
+//! from the queue. If one of them is of the same flow, both are dropped. An arrival without a match takes RED's test.
+//!
+//! # Why
+//! A flow that has many packets waiting is hit often, in proportion to the square of its share of the queue, and no state
+//! per flow is kept to know it.
+//!
+//! # State and cost
+//! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one draw, or m.
+//!
+//! # Source (section, equation)
+//! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
+//! Allocation", INFOCOM 2000: the algorithm, and its variants with several draws, with regions, and with the front or the back of the
+//! queue. RED's test as in [`red`].
+//!
+//! # Where we differ
+//! - RED's test is that of `red` here, with its rule that the first arrival above the threshold is spared, and with
+//!   `spare_short_queue`. The paper leaves both open; the latter keeps an idle link from dropping while an old average wears off.
+//! - A match leaves RED's count of arrivals since its last signal as it is.
+//! - Draws are with replacement. A packet that is drawn twice is dropped once.
+//! - Above the upper threshold as many are drawn as in the last region.
+//! - A match drops all the same when the arrival would not have fitted.
+//!
+//! # Example
+//! ```toml
+//! [discipline.choke]
+//! min_threshold = "100 packets"
+//! max_threshold = "200 packets"
+//! regions = 8
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::red::{self, IdleRule, Red};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Key, Needs, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "compares an arrival with a random waiting packet and drops both if they are of one flow",
+    state: "that of RED, and 4 bytes per packet of buffer",
+    cost: "O(1)",
+    marks: true,
+    source: "Pan, Prabhakar, Psounis 2000",
+};
+
+const NAME: &str = "choke";
+
+/// Parameters of `choke`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets; a match always drops.
+    ///
+    /// Whether an early signal of RED's test marks ECN-capable packets; a match is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// With so many waiting packets an arrival is compared.
+    ///
+    /// More than 1 is the paper's M-CHOKe.
+    #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
+    pub draws: Option<u32>,
+    /// So many regions between the thresholds, with two draws more in each than in the one below; in place of `draws`.
+    ///
+    /// K, the self-adjusting variant: the distance of the thresholds is split into k regions, and in the i-th m is 2 i.
+    #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
+    pub regions: Option<u32>,
+    /// With which packets an arrival is compared.
+    ///
+    /// Random ones, the oldest (`front`) or the newest (`back`).
+    #[parameter(default = Compare::Random)]
+    pub compare: Option<Compare>,
+    /// What the queue is counted in.
+    ///
+    /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also scaled by packet length.
+    /// Draws are of packets, each as likely.
+    #[parameter(default = Measure::Packets)]
+    pub measure: Option<Measure>,
+    /// No comparison below this average.
+    ///
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
+    /// section 5.
+    #[parameter(unset = "a quarter of the buffer")]
+    pub min_threshold: Option<Quantity<Amount>>,
+    /// Every arrival is dropped above this average.
+    ///
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
+    /// section 5.
+    #[parameter(unset = "half of it")]
+    pub max_threshold: Option<Quantity<Amount>>,
+    /// The probability of a signal at the upper threshold.
+    ///
+    /// Of RED's test at the upper threshold, as for `red`.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
+    pub max_probability: Option<f64>,
+    /// The weight of each arrival's queue in the average.
+    ///
+    /// w_q of the average, as for `red`.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
+    pub weight: Option<f64>,
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    #[parameter(default = false)]
+    pub gentle: Option<bool>,
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
+    #[parameter(default = false)]
+    pub wait: Option<bool>,
+    /// How the average decays while the link idles.
+    #[parameter(unset = "`ns2`")]
+    pub idle_rule: Option<IdleRule>,
+    /// Never drop early while at most one packet (or byte) waits.
+    ///
+    /// No drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
+    #[parameter(default = true)]
+    pub spare_short_queue: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// With which waiting packets an arrival is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Compare {
+    /// Random ones: CHOKe proper.
+    #[default]
+    Random,
+    /// The oldest.
+    Front,
+    /// The newest.
+    Back,
+}
+
+/// How many waiting packets an arrival is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draws {
+    /// Always so many.
+    Fixed(u32),
+    /// Twice the number of the region that the average is in, of so many.
+    Regions(u32),
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The average and the test that follows the comparison.
+    pub red: red::Config,
+    /// How many comparisons.
+    pub draws: Draws,
+    /// With which packets.
+    pub compare: Compare,
+}
+
+impl Config {
+    /// How many waiting packets an arrival is compared with at this average: 1 or more.
+    ///
+    /// ```
+    /// use fairwire_core::{Rate, Seed, units::Amount};
+    /// use fairwire_laws::Site;
+    /// use fairwire_laws::dropper::choke::Spec;
+    ///
+    /// let site = Site {
+    ///     rate: Rate::from_bps(1_000_000).unwrap(), buffer: Amount::Packets(80), packet_bytes: 512,
+    ///     seed: Seed(1), stream: "example",
+    /// };
+    /// let config = Spec { regions: Some(4), ..Spec::default() }.check(&site)?; // thresholds of 20 and 40
+    /// assert_eq!([20.0, 24.9, 25.0, 39.0, 60.0].map(|average| config.draws_at(average)), [2, 2, 4, 8, 8]);
+    /// # Ok::<(), fairwire_laws::BadParameter>(())
+    /// ```
+    #[inline]
+    pub fn draws_at(&self, average: f64) -> u32 {
+        match self.draws {
+            Draws::Fixed(draws) => draws,
+            Draws::Regions(regions) => {
+                let red::Ramp { min, max, .. } = self.red.ramp;
+                let region = (f64::from(regions) * (average - min) / (max - min)) as u32 + 1;
+                2 * region.min(regions)
+            }
+        }
+    }
+
+    fn most_draws(&self) -> usize {
+        match self.draws {
+            Draws::Fixed(draws) => draws as usize,
+            Draws::Regions(regions) => 2 * regions as usize,
+        }
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let of_choke = |bad| BadParameter { discipline: NAME, ..bad };
+        let red = self.red(&given).check(site).map_err(of_choke)?;
+        let draws = given.draws;
+        let draws = match given.regions {
+            None => Draws::Fixed(draws),
+            Some(_) if self.draws.is_some() => {
+                return Err(
+                    parameter("draws").refuse(draws, "none along with `regions`, which gives the draws")
+                );
+            }
+            Some(regions) => Draws::Regions(regions),
+        };
+        Ok(Config { red, draws, compare: given.compare })
+    }
+
+    /// What was typed that is RED's.
+    fn red(&self, given: &Checked) -> red::Spec {
+        red::Spec {
+            buffer: self.buffer,
+            scheduler: self.scheduler.clone(),
+            measure: Some(given.measure),
+            min_threshold: self.min_threshold,
+            max_threshold: self.max_threshold,
+            max_probability: Some(given.max_probability),
+            weight: Some(given.weight),
+            gentle: Some(given.gentle),
+            wait: Some(given.wait),
+            idle_rule: self.idle_rule,
+            spare_short_queue: Some(given.spare_short_queue),
+            ..red::Spec::default()
+        }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.red.limit, self.ecn.unwrap_or_default());
+        let choke = Choke::new(config, site.rng(NAME), site.rng("choke/red"));
+        Ok(service.queue(limit, ecn, choke))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// CHOKe. See the [module](self).
+#[derive(Debug)]
+pub struct Choke {
+    config: Config,
+    rng: Rng,
+    red: Red,
+    /// Waiting packets of the flow of the arrival that is being dropped, to be dropped with it.
+    matches: Vec<Key>,
+}
+
+impl Choke {
+    /// A CHOKe that draws packets from `rng`; RED's test draws from `red_rng`.
+    pub fn new(config: Config, rng: Rng, red_rng: Rng) -> Self {
+        let matches = Vec::with_capacity(config.most_draws());
+        Choke { red: Red::new(config.red, red_rng), config, rng, matches }
+    }
+
+    /// The average queue, in packets or bytes as configured.
+    pub fn average(&self) -> f64 {
+        self.red.average()
+    }
+
+    /// Finds those of the packets to compare with that are of the flow of `packet`.
+    #[inline]
+    fn compare(&mut self, packet: &Packet, buffer: &Buffer) {
+        let mut next = match self.config.compare {
+            Compare::Random => None,
+            Compare::Front => buffer.oldest(),
+            Compare::Back => buffer.newest(),
+        };
+        for _ in 0..self.config.draws_at(self.red.average()) {
+            let drawn = match self.config.compare {
+                Compare::Random => buffer.random_packet(&mut self.rng),
+                Compare::Front => next.inspect(|&key| next = buffer.newer(key)),
+                Compare::Back => next.inspect(|&key| next = buffer.older(key)),
+            };
+            let Some(key) = drawn else { return };
+            if buffer.packet(key).flow == packet.flow && !self.matches.contains(&key) {
+                self.matches.push(key);
+            }
+        }
+    }
+}
+
+impl Dropper for Choke {
+    fn needs(&self) -> Needs {
+        match self.config.compare {
+            Compare::Random => Needs::RANDOM_PACKET,
+            Compare::Front | Compare::Back => Needs::ORDER,
+        }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let queue = self.red.meet(buffer, now);
+        if !self.red.spares(queue) {
+            self.compare(packet, buffer);
+            if !self.matches.is_empty() {
+                return Verdict::Drop(Cause::Forced);
+            }
+        }
+        self.red.test(packet, queue, buffer)
+    }
+
+    #[inline]
+    fn another(&mut self, _: &Packet, _: &Buffer, _: Time) -> Option<(Key, Verdict)> {
+        self.matches.pop().map(|key| (key, Verdict::Drop(Cause::Forced)))
+    }
+
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        self.red.victim(packet, buffer, now)
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.red.idle(now);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.red.inspect(probe);
+        let average = self.red.average();
+        let draws = if average < self.config.red.ramp.min { 0 } else { self.config.draws_at(average) };
+        probe.gauge("draws", Unit::Packets, f64::from(draws));
+    }
+}

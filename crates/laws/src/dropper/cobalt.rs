@@ -1,0 +1,345 @@
+//! COBALT: CoDel and BLUE, alternated.
+//!
+//! # What it does
+//! CoDel gives its signals on departure, with a count that steps back at the same pace when the wait is short again. Beside it
+//! BLUE keeps a drop probability that grows when the buffer overflows and shrinks when the queue runs empty.
+//!
+//! # Why
+//! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the same. BLUE takes care of
+//! those: an overflow says that signals were not heard. And CoDel's count, which jumps when signalling begins anew, here finds
+//! its place by stepping up and down.
+//!
+//! # State and cost
+//! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
+//!
+//! # Source (section, equation)
+//! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T. Hoiland-Jorgensen, D. Taht
+//! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018; RFC 8289 for CoDel. The parameters' values are those of Linux's `sch_cake`.
+//!
+//! # Where we differ
+//! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also be above what two packets of
+//!   each backlogged queue take. CAKE counts bulky queues only, and does so in its `ingress` mode only.
+//! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
+//! - The last packet of a queue is always sent.
+//! - A queue counts as run empty when its last packet has left, or when the link asks in vain; in CAKE when its turn comes.
+//! - The count steps back at most 1024 times per packet, and the schedule then starts at that packet.
+//!
+//! # Example
+//! ```toml
+//! [discipline.cobalt]
+//! interval = "100 ms"
+//! increase = 0.004
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "CoDel against standing queues, and BLUE against senders that do not listen",
+    state: "32 bytes",
+    cost: "O(1)",
+    marks: true,
+    source: "Palmei and others 2019; CAKE",
+};
+
+const NAME: &str = "cobalt";
+
+/// Parameters of `cobalt`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether CoDel's signals drop or mark ECN-capable packets.
+    ///
+    /// BLUE always drops.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+    /// What BLUE's probability gains by an overflow.
+    ///
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
+    pub increase: Option<f64>,
+    /// What BLUE's probability loses by an empty queue.
+    ///
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
+    pub decrease: Option<f64>,
+}
+
+/// What CAKE sets of it, too.
+#[parameters(gated, checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// The wait that may stand.
+    ///
+    /// At least what four packets of `mtu` take at the link's rate, or two of each backlogged queue. CAKE.
+    #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
+    pub target: Option<Quantity<Duration>>,
+    /// How long the wait may be above the target.
+    ///
+    /// CAKE.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The longest packet.
+    ///
+    /// CAKE.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
+    pub mtu: Option<Quantity<Size>>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+impl Control {
+    /// The parameters of the law, for whichever `discipline` uses it, with the steps of its probability.
+    pub(crate) fn terms(
+        &self,
+        discipline: &'static str,
+        ecn: EcnChoice,
+        (increase, decrease): (f64, f64),
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let mtu = given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0);
+        Ok(Terms {
+            target: given.target,
+            interval: given.interval,
+            four_packets: site.rate.time_to_send(4 * mtu),
+            increase,
+            decrease,
+            ecn: ecn.into(),
+            allows_round: true,
+        })
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// The law's parameters.
+    pub terms: Terms,
+}
+
+/// The parameters of the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// The wait that may stand.
+    pub target: Duration,
+    /// How long the wait may be above the target.
+    pub interval: Duration,
+    /// What four of the longest packets take: less never is a standing queue.
+    pub four_packets: Duration,
+    /// What BLUE's probability gains by an overflow.
+    pub increase: f64,
+    /// What BLUE's probability loses by an empty queue.
+    pub decrease: f64,
+    /// Whether capable packets are marked.
+    pub ecn: EcnPolicy,
+    /// Where it has one of many queues: may two packets of each backlogged one stand?
+    pub allows_round: bool,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        let given = self.checked().of(NAME)?;
+        let steps = (given.increase, given.decrease);
+        let terms = self.control.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let cobalt = OneQueue::<Cobalt>::new(Common::new(config.terms, site.rng(NAME)));
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), cobalt))
+    }
+}
+
+/// What all queues under COBALT have in common.
+#[derive(Debug)]
+pub struct Common {
+    /// The parameters.
+    pub terms: Terms,
+    /// Where BLUE's drops are drawn from.
+    pub rng: Rng,
+    /// How many queues are backlogged; 0 where there is but one.
+    pub backlogged: u32,
+}
+
+impl Common {
+    /// The parameters, for one queue or for many that are all empty.
+    pub fn new(terms: Terms, rng: Rng) -> Self {
+        Common { terms, rng, backlogged: 0 }
+    }
+}
+
+/// Steps of the count in one call.
+const MOST_STEPS: u32 = 1024;
+
+/// The law for one queue. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Cobalt {
+    /// BLUE's probability.
+    probability: f64,
+    /// When it was last changed.
+    changed: Time,
+    /// When the count moves next.
+    next: Time,
+    /// CoDel's signals, stepped back while none are needed.
+    count: u32,
+    is_signalling: bool,
+}
+
+impl Cobalt {
+    /// BLUE's probability, from 0 to 1.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// CoDel's count.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The schedule moves on by a gap, which the count decides.
+    fn advance(&mut self, terms: &Terms) {
+        self.next += terms.gap(self.count);
+    }
+
+    /// Moves BLUE's probability, at most once per target.
+    fn change(&mut self, terms: &Terms, by: f64, now: Time) {
+        if now.since(self.changed) > terms.target {
+            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.changed = now;
+        }
+    }
+
+    /// The wait is short: the count steps back as often as the schedule says.
+    fn step_back(&mut self, terms: &Terms, now: Time) {
+        let mut steps = 0;
+        while self.count > 0 && now >= self.next {
+            self.count -= 1;
+            self.advance(terms);
+            steps += 1;
+            if steps == MOST_STEPS {
+                self.next = now;
+                return;
+            }
+        }
+    }
+
+    /// CoDel's part: is a signal due?
+    #[inline]
+    fn is_due(&mut self, terms: &Terms, sojourn: Duration, queues: u32, now: Time) -> bool {
+        let is_due = self.count > 0 && now >= self.next;
+        let is_above = sojourn > terms.target && sojourn > terms.least_standing(queues);
+        if is_above && !self.is_signalling {
+            self.next = now + terms.gap(self.count);
+        }
+        self.is_signalling = is_above;
+        if !is_above {
+            self.step_back(terms, now);
+            return false;
+        }
+        self.count = self.count.max(1);
+        if is_due {
+            self.count = self.count.saturating_add(1);
+            self.advance(terms);
+        }
+        is_due
+    }
+}
+
+impl Terms {
+    /// What four packets take, or two of each of `queues` backlogged queues. A flow that has its turn once a round needs a
+    /// queue of that length to keep its share; a shorter wait is the round itself.
+    #[inline]
+    fn least_standing(&self, queues: u32) -> Duration {
+        self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))
+    }
+
+    fn gap(&self, count: u32) -> Duration {
+        Duration::from_ns((self.interval.ns() as f64 / libm::sqrt(f64::from(count.max(1)))) as u64)
+    }
+}
+
+impl Law for Cobalt {
+    type Common = Common;
+
+    #[inline]
+    fn share(common: &mut Common, queues: u32) {
+        common.backlogged = if common.terms.allows_round { queues } else { 0 };
+    }
+
+    #[inline]
+    fn on_departure(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let terms = &common.terms;
+        let is_due = self.is_due(terms, now.since(packet.arrived), common.backlogged, now);
+        let is_hit = self.probability > 0.0 && common.rng.chance(self.probability);
+        let marks = terms.ecn == EcnPolicy::Mark && packet.ecn.is_capable();
+        if self.count == 0 {
+            self.next = now + terms.interval;
+        } else if now > self.next && !is_hit && (!is_due || marks) {
+            self.next = now; // nothing was dropped, so the schedule does not run behind
+        }
+        let is_last = queue.is_empty();
+        if is_hit && !is_last {
+            Verdict::Drop(Cause::Forced)
+        } else if is_due && (marks || !is_last) {
+            Verdict::Signal(Cause::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn overflowed(&mut self, common: &mut Common, _: Backlog, now: Time) {
+        self.change(&common.terms, common.terms.increase, now);
+        self.is_signalling = true;
+        self.next = now;
+        self.count = self.count.max(1);
+    }
+
+    fn emptied(&mut self, common: &mut Common, now: Time) {
+        if self.probability > 0.0 {
+            self.change(&common.terms, -common.terms.decrease, now);
+        }
+        self.is_signalling = false;
+        if self.count > 0 && now >= self.next {
+            self.count -= 1;
+            self.advance(&common.terms);
+        }
+    }
+
+    fn inspect(&self, _: &Common, probe: &mut dyn Probe) {
+        probe.gauge("overflow_probability", Unit::One, self.probability);
+        probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling)));
+        probe.gauge("signals_in_phase", Unit::One, f64::from(self.count));
+    }
+}

@@ -1,0 +1,432 @@
+//! CoDel: controlled delay.
+//!
+//! # What it does
+//! Looks at how long each packet waited when it leaves. Once no packet waited less than the target for a whole interval, it
+//! drops one, and then the next ever sooner (after an interval divided by the square root of the number of drops) until a
+//! packet again waited less than the target.
+//!
+//! # Why
+//! A queue that drains within a round trip is a useful cushion; one that stands is only delay. The least wait within an
+//! interval tells them apart, whatever the link's rate and the size of the buffer, so there is nothing to tune.
+//!
+//! # State and cost
+//! 40 bytes; O(1) per packet, a square root per signal.
+//!
+//! # Source (section, equation)
+//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012.
+//!
+//! # Where we differ
+//! - The RFC's pseudo-code only drops. A mark stands for a drop as in Linux: a marked packet is sent, so at most one
+//!   signal is given per packet sent.
+//! - Times are nanoseconds; the control law rounds down to one.
+//! - A drop that comes to be due several times at one moment is given to the packets that leave at that moment, as in the
+//!   RFC's loop. Under another scheduler than `fcfs` those are the packets that would leave next.
+//!
+//! # Example
+//! ```toml
+//! [discipline.codel]
+//! target = "5 ms"
+//! interval = "100 ms"
+//! ecn = "mark"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops on departure while the least wait of an interval stays above a target",
+    state: "40 bytes",
+    cost: "O(1)",
+    marks: true,
+    source: "RFC 8289, section 5",
+};
+
+const NAME: &str = "codel";
+
+/// Parameters of `codel`.
+#[parameters(gated)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+}
+
+/// What CoDel has for each queue that it controls.
+#[parameters(gated, checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// The wait that may stand.
+    #[parameter(default = "5 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
+    pub target: Option<Quantity<Duration>>,
+    /// How long the wait may be above the target: a round trip of the slower senders.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
+    pub interval: Option<Quantity<Duration>>,
+    /// No signal when no more than this is left behind.
+    #[parameter(
+        unset = "1514 B, or the typical packet if that is longer",
+        max = "1 GiB",
+        source = "RFC 8289, section 5.3, \"maxpacket\": 512 there, with the advice to use the interface's MTU."
+    )]
+    pub mtu: Option<Quantity<Size>>,
+    /// Capable packets that waited longer are marked.
+    ///
+    /// With `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
+    #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
+    pub ce_threshold: Option<Quantity<Duration>>,
+    /// How finely the law counts.
+    ///
+    /// Whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
+    #[parameter(default = Arithmetic::Exact)]
+    pub arithmetic: Option<Arithmetic>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// How finely the law counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Arithmetic {
+    /// As RFC 8289 writes it, in nanoseconds.
+    #[default]
+    Exact,
+    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of Newton's method per signal
+    /// from the root
+    /// before, in 16 bits. From 1 to 2 that gives 0.5 and not 0.707: the third signal comes 50 ms after the second rather
+    /// than 71.
+    Linux,
+}
+
+impl Control {
+    /// The parameters of the law, for whichever `discipline` uses it.
+    pub(crate) fn terms(
+        &self,
+        discipline: &'static str,
+        ecn: EcnChoice,
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let terms = Terms {
+            target: given.target,
+            interval: given.interval,
+            mtu: given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0),
+            ecn: ecn.into(),
+            ce_threshold: given.ce_threshold,
+            arithmetic: given.arithmetic,
+            rules: Rules::Rfc,
+        };
+        Ok(terms.rounded())
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// The law's parameters.
+    pub terms: Terms,
+}
+
+/// The parameters of the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The wait that may stand.
+    pub target: Duration,
+    /// How long the wait may be above the target.
+    pub interval: Duration,
+    /// No signal when no more bytes than this are left behind.
+    pub mtu: u64,
+    /// Whether capable packets are marked: a marked packet is sent, which the law must know.
+    pub ecn: EcnPolicy,
+    /// Capable packets that waited longer are marked.
+    pub ce_threshold: Option<Duration>,
+    /// How finely it counts.
+    pub arithmetic: Arithmetic,
+    /// What one queue of many heeds. A queue alone has the RFC's.
+    pub rules: Rules,
+}
+
+/// What the law of one queue of many heeds besides its own packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Rules {
+    /// As RFC 8290 has it: its own queue and nothing else.
+    #[default]
+    Rfc,
+    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow takes count as signals, and
+    /// signals
+    /// go on until the queue is asked in vain.
+    Linux,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: self.control.terms(NAME, self.ecn.unwrap_or_default(), site)?,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let codel = OneQueue::<Codel>::new(config.terms);
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), codel))
+    }
+}
+
+/// The law for one queue. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Codel {
+    /// From when on a signal may be given; `None` while the wait is below the target.
+    due: Option<Time>,
+    /// When the next signal is due in the phase of signals.
+    next: Time,
+    count: u32,
+    last_count: u32,
+    /// The root before, where it is taken by steps, in 2^-16.
+    root: u16,
+    phase: Phase,
+}
+
+/// Where the law stands between two packets. The RFC's loop looks at the packet behind one that it drops; here that packet
+/// comes by in a call of its own, and the last two phases say what awaits it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// No signals are given.
+    #[default]
+    Calm,
+    /// Signals are given whenever one is due.
+    Signalling,
+    /// The first packet was dropped: the one behind it is sent, and signalling begins.
+    Begun,
+    /// A packet was dropped and counted: the one behind it tells whether signalling goes on.
+    Dropped,
+}
+
+impl Codel {
+    /// Signals of the phase that is on, or of the last one: the drop rate follows its square root.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Are signals being given?
+    pub fn is_signalling(&self) -> bool {
+        self.phase != Phase::Calm
+    }
+
+    /// Has the wait been above the target for an interval? Keeps track of that.
+    #[inline]
+    fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
+        if sojourn < terms.target || queue.bytes <= terms.mtu {
+            self.due = None;
+            return false;
+        }
+        now >= *self.due.get_or_insert(now + terms.interval)
+    }
+
+    /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next packet decides.
+    #[inline]
+    fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
+        let (begins, marks) = (self.phase == Phase::Calm, terms.marks(packet));
+        match (begins, marks) {
+            (true, true) => self.begin(terms, now),
+            (true, false) => self.phase = Phase::Begun,
+            (false, true) => {
+                self.count_one();
+                self.schedule(terms);
+            }
+            (false, false) => {
+                self.count_one();
+                self.phase = Phase::Dropped;
+            }
+        }
+        Verdict::Signal(Cause::Early)
+    }
+
+    /// Signalling begins. If it ended only a while ago, it takes up about where it was.
+    fn begin(&mut self, terms: &Terms, now: Time) {
+        let delta = self.count - self.last_count;
+        let is_recent = now.since(self.next) < terms.interval * 16;
+        if delta > 1 && is_recent {
+            self.count = delta;
+            self.root = newton(self.root, delta);
+        } else {
+            (self.count, self.root) = (1, u16::MAX);
+        }
+        self.last_count = self.count;
+        self.next = now + self.gap(terms);
+        self.phase = Phase::Signalling;
+    }
+
+    /// The time until the next signal.
+    fn gap(&self, terms: &Terms) -> Duration {
+        let interval = terms.interval.ns();
+        Duration::from_ns(match terms.arithmetic {
+            // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
+            Arithmetic::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
+            Arithmetic::Linux => (((interval >> UNIT) * u64::from(self.root)) >> 16) << UNIT,
+        })
+    }
+
+    fn count_one(&mut self) {
+        self.count = self.count.saturating_add(1);
+        self.root = newton(self.root, self.count);
+    }
+
+    /// A signal was given and counted: the next one is due sooner after it.
+    fn schedule(&mut self, terms: &Terms) {
+        self.next += self.gap(terms);
+        self.phase = Phase::Signalling;
+    }
+}
+
+/// Linux's unit of time, 2^10 ns.
+const UNIT: u32 = 10;
+
+/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. Where the count
+/// is so much
+/// larger than that of `root` that the step would end below zero, as after an overflow, 64 unsigned bits wrap around as
+/// Linux's do, and
+/// what is left has nothing to do with a root. It may be 0, and stays so until a new phase begins at 1.
+fn newton(root: u16, count: u32) -> u16 {
+    let square = u64::from(root) * u64::from(root); // 2^32 are 1
+    let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
+    let root = u64::from(root) << 16;
+    ((root.wrapping_mul(rest >> 2) >> 31) >> 16) as u16
+}
+
+impl Terms {
+    /// The instant, as finely as it is counted.
+    fn counted(&self, at: Time) -> Time {
+        match self.arithmetic {
+            Arithmetic::Exact => at,
+            Arithmetic::Linux => Time::from_ns(at.ns() >> UNIT << UNIT),
+        }
+    }
+
+    /// The parameters, as finely as they are counted.
+    fn rounded(self) -> Terms {
+        let counted = |time: Duration| self.counted(Time::ZERO + time).since(Time::ZERO);
+        let ce_threshold = self.ce_threshold.map(counted);
+        Terms { target: counted(self.target), interval: counted(self.interval), ce_threshold, ..self }
+    }
+
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
+    }
+}
+
+impl Law for Codel {
+    type Common = Terms;
+
+    #[inline]
+    fn on_departure(&mut self, terms: &mut Terms, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let now = terms.counted(now);
+        let sojourn = now.since(terms.counted(packet.arrived));
+        let is_above = self.is_above(terms, sojourn, queue, now);
+        match self.phase {
+            Phase::Begun => self.begin(terms, now),
+            Phase::Calm if is_above => return self.signal(terms, packet, now),
+            Phase::Calm => {}
+            _ if !is_above => self.phase = Phase::Calm,
+            phase => {
+                if phase == Phase::Dropped {
+                    self.schedule(terms);
+                }
+                if now >= self.next {
+                    return self.signal(terms, packet, now);
+                }
+            }
+        }
+        match terms.ce_threshold {
+            Some(threshold) if sojourn > threshold && terms.marks(packet) => Verdict::Signal(Cause::Forced),
+            _ => Verdict::Pass,
+        }
+    }
+
+    fn overflowed(&mut self, terms: &mut Terms, _: Backlog, _: Time) {
+        if terms.rules == Rules::Linux {
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    fn emptied(&mut self, terms: &mut Terms, now: Time) {
+        match (terms.rules, self.phase) {
+            (Rules::Linux, Phase::Calm | Phase::Signalling) => return, // what comes next may be in time for the next signal
+            (Rules::Linux, Phase::Begun) => self.begin(terms, terms.counted(now)),
+            _ => self.phase = Phase::Calm,
+        }
+        self.due = None;
+    }
+
+    fn found_empty(&mut self, terms: &mut Terms, _: Time) {
+        self.phase = Phase::Calm;
+        // A queue that an overflow emptied was not told so. The RFC forgets when it was above the target, Linux does not.
+        if terms.rules == Rules::Rfc {
+            self.due = None;
+        }
+    }
+
+    fn inspect(&self, _: &Terms, probe: &mut dyn Probe) {
+        probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling())));
+        probe.gauge("signals_in_phase", Unit::One, f64::from(self.count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_from_a_root_that_is_about_right_comes_nearer_to_the_root() {
+        let two = newton(u16::MAX, 2);
+        assert_eq!((newton(u16::MAX, 1), two), (u16::MAX, 32_769)); // 0.5 for 1/sqrt(2)
+        assert_eq!(newton(newton(two, 2), 2), 45_440); // after 0.625, 0.6934 of 0.7071
+    }
+
+    #[test]
+    fn a_step_that_would_end_below_zero_wraps_around() {
+        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from the program.
+        for (root, count, next) in
+            [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
+        {
+            assert_eq!(newton(root, count), next, "from {root} with {count}");
+        }
+        assert_eq!(newton(0, 7), 0);
+    }
+}

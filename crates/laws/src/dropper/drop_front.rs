@@ -1,0 +1,103 @@
+//! Drop-front: a full buffer drops what has waited longest.
+//!
+//! # What it does
+//! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the arrival fits.
+//!
+//! # Why
+//! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP retransmits sooner; and what is sent
+//! is always the freshest. Whoever sends most still holds most of the buffer: it is blind to flows.
+//!
+//! # State and cost
+//! No state beyond the buffer; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP and in TCP over ATM", INFOCOM 1996, abstract;
+//! cited by Suter et al. 1998, section II.B.
+//!
+//! # Where we differ
+//! - The paper drops the cell that is closest to being sent. First come, first served, that is the oldest; under other schedulers
+//!   the oldest is dropped all the same.
+//! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push several out.
+//!
+//! # Example
+//! ```toml
+//! [discipline.drop-front]
+//! buffer = "100 packets"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::BadParameter;
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Baseline,
+    summary: "a full buffer drops its oldest packet",
+    state: "none",
+    cost: "O(1)",
+    marks: false,
+    source: "Lakshman, Neidhardt, Ott 1996",
+};
+
+const NAME: &str = "drop-front";
+
+/// Parameters of `drop-front`.
+#[parameters(gated)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    ///
+    /// Under any scheduler it is the oldest packet of all that is dropped.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), DropFront))
+    }
+}
+
+/// Drops what has waited longest. See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DropFront;
+
+impl Dropper for DropFront {
+    #[inline]
+    fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        buffer.oldest().map_or(Victim::Arrival, Victim::Waiting)
+    }
+}

@@ -1,0 +1,582 @@
+//! FABA: fair adaptive bandwidth allocation.
+//!
+//! # What it does
+//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a pool they hold T tokens.
+//! A packet that enters the queue takes a token from its flow's bucket, and a packet that leaves gives one back to the
+//! pool, which hands it to a bucket picked at random. The emptier a flow's bucket, the likelier its packets are dropped.
+//!
+//! # Why
+//! One first-come-first-served queue, yet every flow is served at nearly the same rate, responsive or not: tokens come
+//! back at the link's rate and are dealt out evenly. The profile of drops (that of gentle RED) lets TCP slow down before
+//! it has no tokens left.
+//!
+//! # State and cost
+//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
+//! `beta_max` moves per departure, 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to
+//! weights is O(log N).
+//!
+//! # Source (section, equation)
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
+//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3, and
+//! the extensions of sections 6.1 and 6.2.
+//!
+//! # Where we differ
+//! - Only departures refill buckets, so a flow without tokens and without packets in the queue would wait for others to send.
+//!   The paper holds that "every bucket is full" when no packets are in the system. Here the flow of the first packet after
+//!   the link went idle gets a full bucket, at the pool's expense. With `idle_refill = false` it gets none: a flow that is left alone
+//!   with an empty bucket is dropped until others send.
+//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
+//! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken back as its text says:
+//!   |sigma| is used, and dealing stops when less than a whole token is left over. `beta_rule` has the printed forms.
+//! - With an empty queue Q counts as 1 in that formula.
+//! - A bucket may fall into debt of less than one token; without that nobody would be admitted once flows outnumber tokens.
+//!   A token is never taken back from a bucket that has less than one, under any `beta_rule`. In byte mode the debt is less
+//!   than one packet.
+//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over or missing if that is
+//!   less, and Q counts as that packet at least. The paper's one token at a time would be a move for each byte.
+//! - No bucket is made for a packet that cannot enter.
+//! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N tokens however little waits, and N counts each
+//!   flow that sent one packet until a departure happens to give its bucket back: 60 000 datagrams a second from random sources, which
+//!   take 83 % of the link, leave a TCP less than a packet's tokens, and it gets a seventh of what is free. So, as RED drops nothing
+//!   below its `min_th` (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993,
+//!   section IV), packets enter while little waits: those whose flow has tokens pay; the others are lent theirs, get no bucket, and what leaves next
+//!   pays the loan before it fills buckets. Sum of buckets, pool and queue are T and what is lent. Without it, as in the paper, nothing is lent.
+//! - The number of buckets is bounded; at the bound a random bucket goes first.
+//! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
+//! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to 2^-20 token.
+//!
+//! # Example
+//! ```toml
+//! [discipline.faba]
+//! measure = "bytes"
+//! share_between = "classes"
+//! weights = { 1 = 3.0, 2 = 1.0 }
+//! ```
+
+pub mod accounts;
+pub mod profile;
+mod shares;
+pub mod tokens;
+
+pub use accounts::Accounts;
+use alloc::boxed::Box;
+pub use profile::{Knees, Profile};
+pub(crate) use shares::below;
+pub use tokens::{Balance, Supply, TOKEN};
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
+    Verdict, Weight,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+use tokens::steps;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
+    state: "32 bytes per active flow with its index entry, bounded by `max_flows`",
+    cost: "O(1) amortised",
+    marks: true,
+    source: "Kamra, Saran, Sen, Shorey 2004, sections 4.2, 6.1 and 6.2",
+};
+
+const NAME: &str = "faba";
+
+/// Parameters of `faba`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    pub measure: Option<Measure>,
+    /// Whether each flow or each class has a bucket.
+    #[parameter(default = Share::Flows, source = "Section 6.2; see `Share`.")]
+    pub share_between: Option<Share>,
+    /// The weights of flows by class, or of the classes.
+    ///
+    /// Gamma, for each flow of a class, or for the class as a whole where classes share.
+    #[parameter(unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
+    pub weights: Option<Weights>,
+    /// How weights rule the dealing of tokens.
+    #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open; see `Choice`.")]
+    pub choice: Option<Choice>,
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
+    /// How many tokens are dealt out per departure.
+    ///
+    /// See `BetaRule`.
+    #[parameter(default = BetaRule::Abs)]
+    pub beta_rule: Option<BetaRule>,
+    /// At most so many moves of tokens per departure.
+    #[parameter(
+        default = 16,
+        min = 1,
+        max = 4096,
+        unit = "1",
+        source = "Not in the paper, where one departure may move T tokens."
+    )]
+    pub beta_max: Option<u32>,
+    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does not.
+    ///
+    /// Whether the flow of the first packet after the link went idle gets a full bucket. false is the algorithm as printed.
+    /// See *Where we differ*.
+    #[parameter(default = true)]
+    pub idle_refill: Option<bool>,
+    /// While no more than this waits, every packet enters.
+    ///
+    /// Who has no tokens is lent them. Not in the paper, where a flow without tokens is dropped from whatever waits; the
+    /// gateway sets it. See *Where we differ*.
+    #[parameter(unset = "none")]
+    pub free_below: Option<Quantity<Amount>>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.share_between.get_or_insert(Share::Classes);
+        self.weights = Some(weights);
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+
+    fn default_flows(&mut self, flows: u32) {
+        self.supply.max_flows.get_or_insert(flows);
+    }
+
+    fn default_free_below(&mut self, amount: Quantity<Amount>) {
+        self.free_below.get_or_insert(amount);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
+}
+
+/// How many tokens are dealt out per departure, from the pool sigma and the queue Q.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum BetaRule {
+    /// floor(|sigma| / Q) + 1, and no more once less than a whole token is over or missing: what the paper's text says.
+    #[default]
+    Abs,
+    /// floor(sigma / Q) + 1 as printed, rounding down; dealing never stops early.
+    LiteralFloor,
+    /// sigma / Q + 1 as printed, rounding towards zero as C does; dealing never stops early.
+    LiteralTrunc,
+}
+
+/// Who has a bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Share {
+    /// Each flow.
+    #[default]
+    Flows,
+    /// Each class: its flows share a bucket, and are not protected from one another. Section 6.2.
+    Classes,
+}
+
+/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1, as long
+/// as
+/// there are several tokens for each unit of weight. With more flows than tokens shares drift from the weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Choice {
+    /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens. O(1).
+    #[default]
+    Uniform,
+    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and the refill comes in smaller steps.
+    Proportional,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What a token is worth.
+    pub measure: Measure,
+    /// Who has a bucket.
+    pub share_between: Share,
+    /// gamma by class.
+    pub weights: WeightOf,
+    /// The greatest weight, that of unlisted classes included.
+    pub heaviest: f64,
+    /// How weights rule the dealing of tokens.
+    pub choice: Choice,
+    /// T, in units of 2^-20 token.
+    pub total: i64,
+    /// The probability of a drop as a function of a bucket's fill.
+    pub profile: Profile,
+    /// How many tokens are dealt out per departure.
+    pub beta_rule: BetaRule,
+    /// At most so many moves per departure.
+    pub beta_max: u32,
+    /// Fill the bucket of the flow that sends first after the link went idle.
+    pub idle_refill: bool,
+    /// While no more than this waits, every packet enters, in units of 2^-20 token.
+    pub free_below: i64,
+    /// At most so many flows have buckets.
+    pub max_flows: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        let (weights, heaviest) = self.checked_weights()?;
+        Ok(Config {
+            limit: room.limit,
+            measure,
+            share_between: given.share_between,
+            weights,
+            heaviest,
+            choice: given.choice,
+            total,
+            profile: self.knees.check(NAME)?,
+            beta_rule: given.beta_rule,
+            beta_max: given.beta_max,
+            idle_refill: given.idle_refill,
+            free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
+            max_flows,
+        })
+    }
+
+    /// The weights, and the greatest of them: 1 at least, since that is what an unlisted class has.
+    fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
+        let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
+        Ok((typed.check(parameter("weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let limit = config.limit;
+        let faba = Faba::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(limit, self.ecn.unwrap_or_default(), faba))
+    }
+}
+
+/// What `amount` costs, in units of 2^-20 token; no more than there are.
+fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
+    let tokens = match measure {
+        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+    };
+    ((tokens * TOKEN as f64) as i64).min(total)
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Fair adaptive bandwidth allocation. See the [module](self).
+#[derive(Debug)]
+pub struct Faba {
+    config: Config,
+    rng: Rng,
+    accounts: Accounts,
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    arrival: usize,
+    /// Is the arrival that is being judged lent its tokens?
+    is_lent: bool,
+    /// What was lent to packets that entered while little waited, and is not paid yet, in units of 2^-20 token.
+    lent: i64,
+    departures: u64,
+    moves: u64,
+    /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare (section 5.2).
+    above_two: u64,
+    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    was_idle: bool,
+}
+
+impl Faba {
+    /// A FABA that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let accounts = Accounts::new(&config);
+        Faba {
+            config,
+            rng,
+            accounts,
+            arrival: 0,
+            is_lent: false,
+            lent: 0,
+            departures: 0,
+            moves: 0,
+            above_two: 0,
+            was_idle: false,
+        }
+    }
+
+    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all buckets + pool + queue =
+    /// T, exactly.
+    ///
+    /// ```
+    /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};
+    /// # use fairwire_core::{Rate, units::Amount};
+    /// use fairwire_laws::dropper::faba::{Faba, Spec, TOKEN};
+    /// # let site = fairwire_laws::Site {
+    /// #     rate: Rate::from_bps(1_000_000).unwrap(), buffer: Amount::Packets(8), packet_bytes: 512,
+    /// #     seed: Seed(1), stream: "example",
+    /// # };
+    ///
+    /// let config = Spec::default().check(&site)?; // a buffer of 8 packets
+    /// let limit = config.limit;
+    /// let mut queue = Queue::new(limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
+    /// queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
+    ///
+    /// let balance = queue.dropper().balance(queue.buffer());
+    /// assert_eq!(balance.buckets, 7 * TOKEN);
+    /// assert_eq!(balance.queue, TOKEN);
+    /// assert_eq!(balance.sum(), 8 * TOKEN);
+    /// # Ok::<(), fairwire_laws::BadParameter>(())
+    /// ```
+    pub fn balance(&self, buffer: &Buffer) -> Balance {
+        Balance {
+            buckets: self.accounts.sum(),
+            pool: self.accounts.pool(),
+            queue: self.config.measure.price_of_all(buffer) - self.lent,
+        }
+    }
+
+    /// The buckets, for tests and pictures.
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Whose bucket a packet is paid from.
+    #[inline]
+    fn payer(&self, packet: &Packet) -> FlowHash {
+        match self.config.share_between {
+            Share::Flows => packet.flow,
+            Share::Classes => FlowHash(packet.class.into()),
+        }
+    }
+
+    /// Makes a bucket for a new flow, at the bound in place of a random other one.
+    #[inline]
+    fn open(&mut self, payer: FlowHash, class: u32) -> usize {
+        if self.accounts.is_full() {
+            let unlucky = self.rng.below(self.accounts.len() as u32) as usize;
+            self.accounts.delete(unlucky);
+        }
+        self.accounts.create(payer, class)
+    }
+
+    /// Does so little wait that whatever comes may enter?
+    #[inline]
+    fn is_free(&self, packet: &Packet, buffer: &Buffer) -> bool {
+        let Config { free_below, measure, .. } = self.config;
+        free_below > 0 && measure.price_of_all(buffer) + measure.price(packet) <= free_below
+    }
+
+    /// Takes the tokens of a packet that has entered.
+    #[inline]
+    fn charge(&mut self, packet: &Packet) {
+        let (payer, price) = (self.payer(packet), self.config.measure.price(packet));
+        if core::mem::take(&mut self.is_lent) {
+            self.lent += price;
+            return;
+        }
+        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        let bucket = if self.accounts.is_at(self.arrival, payer) {
+            Some(self.arrival)
+        } else {
+            self.accounts.find(payer)
+        };
+        match bucket {
+            Some(bucket) => self.accounts.take(bucket, price),
+            // Deleted because it was overfull: its tokens are in the pool, and this packet's come from there.
+            None => self.accounts.take_from_pool(price),
+        }
+    }
+
+    /// Gives the tokens of a packet that has left to the pool, and deals the pool out.
+    #[inline]
+    fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
+        let (price, queue) = (self.config.measure.price(packet), self.config.measure.price_of_all(buffer));
+        self.departures += 1;
+        let paid = price.min(self.lent);
+        self.lent -= paid;
+        self.accounts.give_to_pool(price - paid);
+        // A packet of no bytes costs nothing and yet deals out.
+        let quantum = price.max(TOKEN);
+        match self.config.beta_rule {
+            BetaRule::Abs => self.deal(queue, quantum),
+            BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue, quantum),
+        }
+    }
+
+    /// Deals the pool out in chunks of `quantum` at most.
+    #[inline]
+    fn deal(&mut self, queue: i64, quantum: i64) {
+        let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.beta_max);
+        self.above_two += u64::from(steps > 2);
+        for _ in 0..steps {
+            let pool = self.accounts.pool();
+            if pool.abs() < TOKEN || self.accounts.is_empty() {
+                return;
+            }
+            self.step(pool > 0, pool.abs().min(quantum));
+        }
+    }
+
+    fn deal_as_printed(&mut self, queue: i64, quantum: i64) {
+        let steps = self.printed_steps(queue.max(quantum));
+        self.above_two += u64::from(steps > 2);
+        for _ in 0..steps {
+            if self.accounts.is_empty() {
+                return;
+            }
+            let surplus = self.accounts.pool() > 0;
+            self.step(surplus, quantum);
+        }
+    }
+
+    /// Moves a chunk between the pool and a random bucket.
+    #[inline]
+    fn step(&mut self, surplus: bool, chunk: i64) {
+        let bucket = self.accounts.draw(&mut self.rng);
+        let amount = self.accounts.portion(bucket, chunk);
+        if surplus {
+            self.accounts.fill(bucket, amount);
+            self.moves += 1;
+        } else if self.accounts.tokens(bucket) >= amount {
+            self.accounts.grab(bucket, amount);
+            self.moves += 1;
+        }
+        if self.accounts.is_overfull(bucket) {
+            self.accounts.delete(bucket);
+        }
+    }
+
+    /// sigma/Q + 1 as printed; none where that is not positive.
+    fn printed_steps(&self, queue: i64) -> u32 {
+        let pool = self.accounts.pool();
+        let quotient = match self.config.beta_rule {
+            BetaRule::LiteralFloor => pool.div_euclid(queue),
+            BetaRule::Abs | BetaRule::LiteralTrunc => pool / queue,
+        };
+        (quotient + 1).clamp(0, i64::from(self.config.beta_max)) as u32
+    }
+}
+
+impl Dropper for Faba {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let (payer, is_free) = (self.payer(packet), self.is_free(packet, buffer));
+        self.is_lent = false;
+        let Some(bucket) = self.accounts.find(payer) else {
+            if is_free {
+                self.is_lent = true;
+                return Verdict::Pass;
+            }
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            if buffer.fits(packet.len) {
+                self.arrival = self.open(payer, packet.class);
+            }
+            return Verdict::Pass;
+        };
+        self.arrival = bucket;
+        self.accounts.follow(bucket, packet.class);
+        if self.was_idle && core::mem::take(&mut self.was_idle) && buffer.is_empty() {
+            self.accounts.top_up(bucket);
+        }
+        self.accounts.gather(bucket);
+        if self.accounts.tokens(bucket) <= 0 {
+            self.is_lent = is_free;
+            return if is_free { Verdict::Pass } else { Verdict::Drop(Cause::NoTokens) };
+        }
+        if is_free {
+            return Verdict::Pass;
+        }
+        self.accounts.verdict(bucket, &mut self.rng)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        if inside {
+            self.charge(packet);
+        } else {
+            self.refill(packet, buffer);
+        }
+    }
+
+    fn idle(&mut self, _: Time) {
+        self.was_idle = self.config.idle_refill;
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.accounts.reweigh(class, weight)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let tokens = |raw: f64| raw / TOKEN as f64;
+        probe.gauge("flows", Unit::Flows, self.accounts.len() as f64);
+        probe.gauge("pool", Unit::Tokens, tokens(self.accounts.pool() as f64));
+        probe.gauge("height", Unit::Tokens, tokens(self.accounts.height() as f64));
+        if self.config.free_below > 0 {
+            probe.gauge("lent", Unit::Tokens, tokens(self.lent as f64));
+        }
+        let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
+        probe.gauge("moves_per_departure", Unit::One, mean);
+        // Counts, so that whoever samples can tell the mean since the sample before.
+        probe.gauge("departures", Unit::Packets, self.departures as f64);
+        probe.gauge("moves", Unit::One, self.moves as f64);
+        probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);
+    }
+}

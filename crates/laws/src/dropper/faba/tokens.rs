@@ -1,0 +1,116 @@
+//! Tokens: what FABA, SFED and hierarchical FABA have in common of their accounts.
+//!
+//! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a byte in byte mode.
+
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::site::{Room, Site};
+use crate::spec::Measure;
+use alloc::format;
+use fairwire_core::{Buffer, Packet};
+use fairwire_parameters::parameters;
+
+/// One token, in the units of all accounts.
+pub const TOKEN: i64 = 1 << 20;
+
+/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits: buckets lent one after another
+/// at T, T/2, T/3 and so on hold less than 18 T for the 2^24 that there can be.
+const MOST_TOKENS: f64 = (1u64 << 38) as f64;
+
+/// Buckets and their index for more flows than this would take over half a gigabyte.
+pub(crate) const MOST_FLOWS: u32 = 1 << 24;
+/// The parts of the invariant, in units of 2^-20 token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balance {
+    /// The sum of x over all buckets.
+    pub buckets: i64,
+    /// sigma: what the pool holds, or all pools; a deficit is negative.
+    pub pool: i64,
+    /// Q: the price of all that waits.
+    pub queue: i64,
+}
+
+impl Balance {
+    /// What must equal T.
+    pub fn sum(&self) -> i64 {
+        self.buckets + self.pool + self.queue
+    }
+}
+
+impl Measure {
+    /// What a packet costs, in units of 2^-20 token.
+    #[inline]
+    pub(crate) fn price(self, packet: &Packet) -> i64 {
+        match self {
+            Measure::Packets => TOKEN,
+            Measure::Bytes => i64::from(packet.len) * TOKEN,
+        }
+    }
+
+    /// Q: the price of all that waits, in units of 2^-20 token.
+    #[inline]
+    pub(crate) fn price_of_all(self, buffer: &Buffer) -> i64 {
+        match self {
+            Measure::Packets => i64::from(buffer.len()) * TOKEN,
+            Measure::Bytes => buffer.bytes() as i64 * TOKEN,
+        }
+    }
+}
+
+/// T, and the bound on flows.
+#[parameters(gated, checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Supply {
+    /// Tokens per packet or byte of buffer: T = alpha B.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1000.0,
+        unit = "tokens per packet or byte of buffer",
+        source = "Section 5; figure 5 sweeps 1 to 1.5."
+    )]
+    pub alpha: Option<f64>,
+    /// At most so many flows have buckets.
+    #[parameter(
+        unset = "4096 or 4 T in packets, whichever is more",
+        min = 1,
+        max = 16_777_216,
+        unit = "flows",
+        source = "Not in the paper."
+    )]
+    pub max_flows: Option<u32>,
+}
+
+impl Supply {
+    /// T = alpha B in units of 2^-20 token, and the most flows that may have buckets.
+    pub(crate) fn check(
+        &self,
+        discipline: &'static str,
+        measure: Measure,
+        room: &Room,
+        site: &Site<'_>,
+    ) -> Result<(i64, u32), BadParameter> {
+        let Checked { alpha, max_flows } = self.checked().of(discipline)?;
+        let room_for = match measure {
+            Measure::Packets => room.packets,
+            Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
+        };
+        if alpha * room_for > MOST_TOKENS {
+            let allowed = format!("at most {MOST_TOKENS} tokens, where there are `alpha` per packet or byte");
+            return Err(Parameter { discipline, name: "buffer" }.refuse(room.amount, allowed));
+        }
+        let total = ((alpha * room_for * TOKEN as f64) as i64).max(1);
+        let four_times = (4.0 * alpha * room.packets).clamp(4096.0, f64::from(MOST_FLOWS)) as u32;
+        Ok((total, max_flows.unwrap_or(four_times)))
+    }
+}
+
+/// floor(tokens / queue) + 1, at most `most`; the queue counts as one `quantum` at least. The division is spared where the
+/// answer is 1, as it mostly is.
+#[inline]
+pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
+    let queue = queue.max(quantum);
+    if tokens < queue {
+        return 1;
+    }
+    (tokens / queue + 1).min(i64::from(most)) as u32
+}

@@ -1,0 +1,275 @@
+//! Room from the fattest host, and there from one of its fattest queues.
+//!
+//! When the buffer is full, the host that holds the most bytes gives: the oldest packet of a queue of its that is more than half as long as
+//! its longest. So a host that floods, with one flow or with thousands, makes room at its own cost alone, and within a host the flow
+//! that floods does. The arrival counts as if it were in its host already; among equals the host that took its place first gives way.
+//!
+//! Which host holds the most is known exactly, by [the tree](super::fattest) that FQ-CoDel has for queues. The queues of a host stand in
+//! bins by length, each twice as wide as the one below, as in [LQD with bins](super::lqd_binned): O(1).
+//!
+//! A host is a class, and a queue is of the host of its latest packet, as in [the scheduler](crate::scheduler::hosts) that goes with this.
+
+use crate::dropper::fattest::Maxima;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use fairwire_core::{Buffer, Dropper, FlowHash, FlowIndex, Needs, Packet, Probe, Time, Unit, Victim};
+
+const NONE: u32 = u32::MAX;
+
+/// Bins of the queues of a host: lengths below 2^24 bytes, and in the last all that is longer.
+const BINS: usize = 24;
+
+/// A queue in a bin of its host.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    host: u32,
+    before: u32,
+    after: u32,
+    bin: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    class: u32,
+    /// Queues of it that are backlogged.
+    queues: u32,
+    bytes: u64,
+    /// The first queue of each bin.
+    bins: [u32; BINS],
+    /// A bit for each bin in use.
+    used: u32,
+}
+
+/// Makes room at the cost of the fattest host. The buffer's queues must be counted. See the [module](self).
+#[derive(Debug)]
+pub struct FattestHost {
+    links: Box<[Link]>,
+    hosts: Box<[Host]>,
+    index: FlowIndex,
+    free: Vec<u32>,
+    bytes: Maxima,
+}
+
+impl FattestHost {
+    /// For `queues` queues.
+    pub fn new(queues: u32) -> Self {
+        let count = queues as usize;
+        FattestHost {
+            links: vec![Link { host: NONE, before: NONE, after: NONE, bin: 0 }; count].into(),
+            hosts: vec![Host { class: 0, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 }; count].into(),
+            index: FlowIndex::new(count),
+            free: (0..queues).rev().collect(),
+            bytes: Maxima::new(count),
+        }
+    }
+
+    fn find(&self, class: u32) -> Option<u32> {
+        self.index.find(named(class), |at| self.hosts[at].class == class).map(|at| at as u32)
+    }
+
+    fn host_of(&mut self, class: u32) -> u32 {
+        if let Some(at) = self.find(class) {
+            return at;
+        }
+        let at = self.free.pop().expect("no more hosts are backlogged than queues");
+        self.hosts[at as usize] = Host { class, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 };
+        self.index.insert(named(class), at as usize);
+        at
+    }
+
+    /// Puts `queue`, with so many bytes, into its bin of `host`.
+    fn link(&mut self, queue: u32, host: u32, bytes: u64) {
+        let bin = (bytes.max(1).ilog2() as usize).min(BINS - 1);
+        let of = &mut self.hosts[host as usize];
+        let after = core::mem::replace(&mut of.bins[bin], queue);
+        of.used |= 1 << bin;
+        if after != NONE {
+            self.links[after as usize].before = queue;
+        }
+        self.links[queue as usize] = Link { host, before: NONE, after, bin: bin as u8 };
+    }
+
+    fn unlink(&mut self, queue: u32) {
+        let Link { host, before, after, bin } = self.links[queue as usize];
+        if after != NONE {
+            self.links[after as usize].before = before;
+        }
+        if before != NONE {
+            self.links[before as usize].after = after;
+            return;
+        }
+        let of = &mut self.hosts[host as usize];
+        of.bins[usize::from(bin)] = after;
+        if after == NONE {
+            of.used &= !(1 << bin);
+        }
+    }
+
+    /// So many bytes, all that waits in `queue`, go from the host that has it.
+    fn leave(&mut self, queue: u32, bytes: u64) {
+        self.unlink(queue);
+        let at = core::mem::replace(&mut self.links[queue as usize].host, NONE);
+        let host = &mut self.hosts[at as usize];
+        host.queues -= 1;
+        host.bytes -= bytes;
+        if host.queues == 0 {
+            let class = host.class;
+            self.index.remove(named(class), at as usize, |at| named(self.hosts[at].class));
+            self.free.push(at);
+        }
+    }
+
+    /// What `host` holds: nothing where its place is free.
+    fn held(&self, host: usize) -> u64 {
+        self.hosts[host].bytes
+    }
+
+    /// The host with the most bytes, `packet` counted in; `None` where that is the arrival alone.
+    fn fattest(&mut self, packet: &Packet) -> Option<u32> {
+        let own = self.find(packet.class);
+        let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);
+        loop {
+            let (place, most) = self.bytes.greatest();
+            let held = self.held(place);
+            if held != most {
+                self.bytes.set(place, held); // packets have gone since
+            } else if with_own >= most {
+                return own;
+            } else {
+                return Some(place as u32);
+            }
+        }
+    }
+}
+
+fn named(class: u32) -> FlowHash {
+    FlowHash(class.into())
+}
+
+impl Dropper for FattestHost {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        let Some(host) = self.fattest(packet) else { return Victim::Arrival };
+        let Host { bins, used, .. } = &self.hosts[host as usize];
+        let Some(bin) = used.checked_ilog2() else { return Victim::Arrival };
+        let queue = FlowHash(bins[bin as usize].into());
+        buffer.find(queue).map_or(Victim::Arrival, |flow| Victim::Waiting(buffer.flow_head(flow)))
+    }
+
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        let flow = buffer.changed_flow();
+        let queue = buffer.flow_hash(flow).0 as u32;
+        let (backlog, len) = (buffer.flow_backlog(flow), u64::from(packet.len));
+        if !inside {
+            if backlog.is_empty() {
+                return self.leave(queue, len);
+            }
+            let host = self.links[queue as usize].host;
+            self.unlink(queue);
+            self.hosts[host as usize].bytes -= len;
+            return self.link(queue, host, backlog.bytes);
+        }
+        let had = self.links[queue as usize].host;
+        if had != NONE && self.hosts[had as usize].class == packet.class {
+            self.unlink(queue);
+            self.hosts[had as usize].bytes += len;
+            self.link(queue, had, backlog.bytes);
+        } else {
+            if had != NONE {
+                self.leave(queue, backlog.bytes - len);
+            }
+            let host = self.host_of(packet.class);
+            self.hosts[host as usize].queues += 1;
+            self.hosts[host as usize].bytes += backlog.bytes;
+            self.link(queue, host, backlog.bytes);
+        }
+        let host = self.links[queue as usize].host as usize;
+        self.bytes.raise(host, self.hosts[host].bytes);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let taken = self.hosts.len() - self.free.len();
+        probe.gauge("backlogged_hosts", Unit::One, taken as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::hosts::Hosts;
+    use crate::scheduler::quantum::Quantum;
+    use fairwire_core::{Cause, Discipline, Limit, Queue, Queues, Seed, Signals};
+    use std::collections::BTreeMap;
+
+    type Full = Queue<Hosts, FattestHost>;
+
+    fn full(packets: u32) -> Full {
+        let (scheduler, dropper) = (Hosts::new(64, Quantum::fixed(1500)), FattestHost::new(64));
+        Queue::with_queues(Limit::packets(packets), Queues::least_recently_used(64), scheduler, dropper)
+    }
+
+    fn packet(class: u32, flow: u64, len: u32) -> Packet {
+        Packet { class, ..Packet::new(0, len, flow.into(), Time::ZERO) }
+    }
+
+    #[derive(Default)]
+    struct Gone(Vec<(u32, u64)>);
+
+    impl Signals for Gone {
+        fn dropped(&mut self, packet: Packet, _: Cause) {
+            self.0.push((packet.class, packet.flow.0));
+        }
+        fn marked(&mut self, _: &Packet, _: Cause) {}
+    }
+
+    #[test]
+    fn a_host_of_many_flows_makes_room_although_each_is_shorter_than_the_only_one_of_another() {
+        let (mut queue, mut gone) = (full(40), Gone::default());
+        (0..10).for_each(|_| queue.enqueue(packet(1, 900, 1000), Time::ZERO, &mut gone));
+        (0..30).for_each(|flow| queue.enqueue(packet(2, flow % 15, 1000), Time::ZERO, &mut gone));
+        assert!(gone.0.is_empty());
+        (0..10).for_each(|_| queue.enqueue(packet(1, 900, 1000), Time::ZERO, &mut gone));
+        assert_eq!(gone.0.len(), 10);
+        assert!(gone.0.iter().all(|(class, _)| *class == 2), "{:?}", gone.0);
+    }
+
+    #[test]
+    fn within_a_host_the_flow_that_floods_makes_room() {
+        let (mut queue, mut gone) = (full(40), Gone::default());
+        (0..8).for_each(|flow| queue.enqueue(packet(2, flow, 1000), Time::ZERO, &mut gone));
+        (0..100).for_each(|_| queue.enqueue(packet(2, 99, 1000), Time::ZERO, &mut gone));
+        assert_eq!(gone.0.len(), 68);
+        assert!(gone.0.iter().all(|(_, flow)| *flow == 99), "{:?}", gone.0);
+    }
+
+    #[test]
+    fn over_random_operations_the_bytes_of_each_host_are_those_of_a_plain_count() {
+        let mut rng = Seed(11).stream("fattest host");
+        let (mut queue, mut gone) = (full(50), Gone::default());
+        for _ in 0..100_000 {
+            if rng.chance(0.6) {
+                // Flows change hosts now and then, as they do when a newcomer is known.
+                let flow = u64::from(rng.below(40));
+                let class = if rng.chance(0.05) { 0 } else { flow as u32 % 7 };
+                queue.enqueue(packet(class, flow, 64 + rng.below(1400)), Time::ZERO, &mut gone);
+            } else {
+                queue.dequeue(Time::ZERO, &mut gone);
+            }
+            let dropper = queue.dropper();
+            let mut plain = BTreeMap::new();
+            for flow in queue.buffer().flows() {
+                let link = dropper.links[queue.buffer().flow_hash(flow).0 as usize];
+                *plain.entry(link.host).or_insert(0) += queue.buffer().flow_backlog(flow).bytes;
+            }
+            for (host, bytes) in &plain {
+                assert_eq!(dropper.hosts[*host as usize].bytes, *bytes);
+            }
+            assert_eq!(dropper.hosts.len() - dropper.free.len(), plain.len());
+        }
+        assert!(gone.0.len() > 10_000, "it was full");
+    }
+}

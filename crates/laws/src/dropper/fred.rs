@@ -1,0 +1,392 @@
+//! FRED: flow random early drop.
+//!
+//! # What it does
+//! RED with an eye on each flow that has packets waiting. No flow may have more than a fixed number of packets waiting; one that
+//! tries again and again gets strikes, and with more than one strike no more than the average flow. Random drops, between two
+//! thresholds of the average queue as in RED, meet only flows that have at least their part.
+//!
+//! # Why
+//! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those that have little waiting,
+//! and holds down those that do not listen, with state only for flows that have packets waiting.
+//!
+//! # State and cost
+//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have packets waiting: as many as the
+//! buffer holds packets, taken at construction whether flows come or not. O(1).
+//!
+//! # Source (section, equation)
+//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the algorithm, with its support
+//! for many flows.
+//!
+//! # Where we differ
+//! - The paper was not at hand: the listing and its constants are as public implementations have them, J-Sim's `FRED.java` (2002) and a
+//!   Linux module. Both have, above the upper threshold, what the listing labels A (a flow may have two packets) and B (none may have more
+//!   than twice the average flow's) beside C (drop all), and at all times.
+//! - With all three A and B decide nothing but who gets a strike. `many_flow_support` is ours: true leaves out C, so that A and B rule; false
+//!   is as those implementations are.
+//! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1, the drop is certain.
+//! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its bytes already.
+//! - No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.fred]
+//! min_threshold = "40 packets"
+//! many_flow_support = false
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::red::{Ramp, Spreading};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Needs, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "RED that spares flows with little waiting, and holds down those that do not listen",
+    state: "4 bytes per packet of buffer",
+    cost: "O(1)",
+    marks: true,
+    source: "Lin and Morris 1997, the listing",
+};
+
+const NAME: &str = "fred";
+
+/// Parameters of `fred`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a random early signal drops or marks ECN-capable packets.
+    ///
+    /// Drops for strikes, and those above the upper threshold, always drop: these flows did not listen.
+    #[parameter(default = EcnChoice::Drop, source = "The paper drops.")]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    ///
+    /// A flow is what has a queue of its own there.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in.
+    ///
+    /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names one, is the site's typical
+    /// packet.
+    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
+    pub measure: Option<Measure>,
+    /// No random drops below this average, and the most that a flow may have waiting.
+    #[parameter(
+        unset = "a quarter of the buffer",
+        source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
+    )]
+    pub min_threshold: Option<Quantity<Amount>>,
+    /// Above this average there are too many flows for random drops, more than `min_threshold`.
+    #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
+    pub max_threshold: Option<Quantity<Amount>>,
+    /// The probability of a random drop at the upper threshold.
+    ///
+    /// The probability of a random drop as the average reaches the upper threshold.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
+    pub max_probability: Option<f64>,
+    /// The weight of each queue in the average.
+    ///
+    /// w_q, of each arrival's and departure's queue in the average.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
+    pub weight: Option<f64>,
+    /// No random drops for a flow that has less waiting.
+    #[parameter(
+        unset = "4 packets, or 2 where the buffer has room for less than 50",
+        source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
+    )]
+    pub min_q: Option<Quantity<Amount>>,
+    /// Let each flow have two packets waiting above the upper threshold, rather than drop all arrivals.
+    ///
+    /// Above the upper threshold each flow may have two packets waiting, and no more than twice the average flow's. If false,
+    /// all arrivals are dropped there, and those of a flow with more get it a strike.
+    #[parameter(default = true)]
+    pub many_flow_support: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What queues are counted in; the thresholds are in the same.
+    pub measure: Measure,
+    /// The thresholds, and the probability of a random drop between them.
+    pub ramp: Ramp,
+    /// w_q.
+    pub weight: f64,
+    /// No random drops for a flow that has less waiting.
+    pub min_q: f64,
+    /// Let each flow have two packets waiting above the upper threshold.
+    pub many_flow_support: bool,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+    /// The link's rate, for what an idle link could have sent.
+    pub rate: Rate,
+}
+
+/// In a buffer of fewer packets flows with two packets waiting are not spared.
+const LARGE_BUFFER: f64 = 50.0;
+
+/// With so many strikes or fewer a flow may have more waiting than the average flow.
+const STRIKES: u32 = 1;
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let min_q = Amount::Packets(if room.packets < LARGE_BUFFER { 2 } else { 4 });
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            ramp: self.ramp(&room, site)?,
+            weight: given.weight,
+            min_q: self.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
+            many_flow_support: given.many_flow_support,
+            packet_bytes: site.packet_bytes,
+            rate: site.rate,
+        })
+    }
+
+    fn counted(&self, amount: Amount, site: &Site<'_>) -> f64 {
+        match self.measure.unwrap_or_default() {
+            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+        }
+    }
+
+    fn ramp(&self, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let quarter = self.counted(room.amount, site) / 4.0;
+        let min = self.min_threshold.map_or(quarter, |typed| self.counted(typed.0, site));
+        let max = self.max_threshold.map_or(2.0 * min, |typed| self.counted(typed.0, site));
+        if let Some(typed) = self.max_threshold.filter(|_| max <= min) {
+            let unit = match given.measure {
+                Measure::Packets => "packets",
+                Measure::Bytes => "bytes",
+            };
+            let allowed = format!("more than min_threshold, which is {min} {unit}");
+            return Err(parameter("max_threshold").refuse(typed, allowed));
+        }
+        Ok(Ramp { min, max, max_probability: given.max_probability, gentle: false })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let fred = Fred::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), fred))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Flow random early drop. See the [module](self).
+#[derive(Debug)]
+pub struct Fred {
+    config: Config,
+    rng: Rng,
+    average: f64,
+    /// avgcq: what a flow has waiting on average.
+    average_flow: f64,
+    /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
+    count: Option<u64>,
+    /// Since when nothing waits.
+    empty_since: Time,
+    /// Flows with packets waiting, as of the last packet that came in or left.
+    active: u32,
+    /// By place of the flow among those that have packets waiting.
+    strikes: Box<[u32]>,
+}
+
+impl Fred {
+    /// A FRED that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        Fred {
+            config,
+            rng,
+            average: 0.0,
+            average_flow: packet_size(&config),
+            count: None,
+            empty_since: Time::ZERO,
+            active: 0,
+            strikes: vec![0; config.limit.max_packets() as usize].into(),
+        }
+    }
+
+    /// The average queue, in packets or bytes as configured.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// avgcq: what a flow has waiting on average, in packets or bytes; at least a packet, unless nothing waits.
+    pub fn average_flow(&self) -> f64 {
+        self.average_flow
+    }
+
+    /// The strikes of a flow that has packets waiting.
+    pub fn strikes(&self, flow: FlowKey) -> u32 {
+        self.strikes[flow.index()]
+    }
+
+    #[inline]
+    fn counted(&self, packets: u32, bytes: u64) -> f64 {
+        match self.config.measure {
+            Measure::Packets => f64::from(packets),
+            Measure::Bytes => bytes as f64,
+        }
+    }
+
+    #[inline]
+    fn update_average(&mut self, queue: f64, flows: u32) {
+        let w = self.config.weight;
+        self.average = (1.0 - w) * self.average + w * queue;
+        self.share(flows);
+    }
+
+    /// What the average loses while nothing waits: as if packets that the link could have sent had met an empty queue.
+    #[cold]
+    fn decay(&mut self, now: Time) {
+        let packets_per_second = self.config.rate.packets_per_second(self.config.packet_bytes);
+        let packets = packets_per_second * now.since(self.empty_since).secs();
+        self.average *= libm::pow(1.0 - self.config.weight, packets);
+        self.empty_since = now;
+        self.share(0);
+    }
+
+    #[inline]
+    fn share(&mut self, flows: u32) {
+        self.average_flow = match flows {
+            0 => self.average,
+            flows => (self.average / f64::from(flows)).max(packet_size(&self.config)),
+        };
+    }
+
+    /// Has the flow more waiting than a flow may have?
+    #[inline]
+    fn is_over(&self, waiting: f64, strikes: u32) -> bool {
+        let many = self.average >= self.config.ramp.max;
+        let most = if many { 2.0 * packet_size(&self.config) } else { self.config.ramp.min };
+        waiting >= most
+            || (many && waiting > 2.0 * self.average_flow)
+            || (waiting >= self.average_flow && strikes > STRIKES)
+    }
+
+    #[inline]
+    fn judge(&mut self, waiting: f64) -> Verdict {
+        let Config { ramp, min_q, many_flow_support, .. } = self.config;
+        if self.average < ramp.min {
+            self.count = None;
+            return Verdict::Pass;
+        }
+        if self.average >= ramp.max {
+            if many_flow_support {
+                return Verdict::Pass;
+            }
+            self.count = Some(0);
+            return Verdict::Drop(Cause::Forced);
+        }
+        let count = self.count.map_or(0, |count| count + 1);
+        self.count = Some(count);
+        if waiting < min_q.max(self.average_flow) {
+            return Verdict::Pass;
+        }
+        let p = Spreading::AtMost.probability(ramp.probability(self.average), count);
+        if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
+            self.count = Some(0);
+            return Verdict::Signal(Cause::Early);
+        }
+        Verdict::Pass
+    }
+}
+
+/// What a packet counts as, where the law names one.
+#[inline]
+fn packet_size(config: &Config) -> f64 {
+    match config.measure {
+        Measure::Packets => 1.0,
+        Measure::Bytes => f64::from(config.packet_bytes),
+    }
+}
+
+impl Dropper for Fred {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if buffer.is_empty() {
+            self.decay(now);
+        }
+        let flow = buffer.flow(packet);
+        let backlog = flow.map(|flow| buffer.flow_backlog(flow)).unwrap_or_default();
+        let waiting = self.counted(backlog.packets, backlog.bytes);
+        let strikes = flow.map_or(0, |flow| self.strikes(flow));
+        if self.is_over(waiting, strikes) {
+            if let Some(flow) = flow {
+                let strikes = &mut self.strikes[flow.index()];
+                *strikes = strikes.saturating_add(1);
+            }
+            return Verdict::Drop(Cause::Forced);
+        }
+        self.judge(waiting)
+    }
+
+    #[inline]
+    fn on_departure(&mut self, _: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        // As many flows as before the packet left: in the listing its flow goes only after the average is told.
+        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
+        self.active = buffer.backlogged_flows();
+        if buffer.is_empty() {
+            self.empty_since = now;
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
+        if !inside {
+            return;
+        }
+        let flow = buffer.flow_of(buffer.newest().expect("a packet has just come in"));
+        if buffer.flow_backlog(flow).packets == 1 {
+            self.strikes[flow.index()] = 0; // another flow's, that had this place before
+        }
+        self.active = buffer.backlogged_flows();
+        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let unit = match self.config.measure {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        };
+        probe.gauge("average", unit, self.average);
+        probe.gauge("average_flow", unit, self.average_flow);
+        probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));
+    }
+}

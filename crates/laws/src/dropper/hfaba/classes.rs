@@ -1,0 +1,532 @@
+//! The classes of hierarchical FABA: weights, pools, which children are active, and a draw among these in proportion to weight.
+//!
+//! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point on a line on which each
+//! active member of a group has a stretch of the greater power, and is repeated where the point lies beyond the member's
+//! own weight: fewer than two draws on average, and exactly in proportion. The flows of a class are one more group; within
+//! it they have their turns in a ring.
+
+use crate::class_tree::ClassTree;
+use crate::dropper::faba::below;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use fairwire_core::Rng;
+
+/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are exact: 2^20 classes of weight
+/// 10^6
+/// stay below 2^63, and twice that below 2^64.
+const ONE: u64 = 1 << BITS_OF_ONE;
+const BITS_OF_ONE: u32 = 22;
+
+/// The root's place. A class's is one more than its place in its [`ClassTree`].
+pub(super) const ROOT: usize = 0;
+
+const NONE: u32 = u32::MAX;
+
+/// From 2^2, which is 10^-6, to 2^42, which is 10^6.
+const MOST_GROUPS: usize = 41;
+
+#[derive(Debug)]
+struct Class {
+    /// sigma: what it owns and has not assigned.
+    pool: i64,
+    /// What it and all below it hold: its pool, theirs, and all buckets. Not kept for the root.
+    holdings: i64,
+    weight: u64,
+    /// W: the weights of its active children.
+    sum: u64,
+    /// One over W.
+    per_weight: f64,
+    /// The line that draws are made on: at least W, at most twice that.
+    line: u64,
+    parent: u32,
+    /// Its group among its siblings.
+    group: u32,
+    /// Its place in `Classes::members`; [`NONE`] while it is not active.
+    member: u32,
+    /// The groups of its children: from here so many. Behind them is room for others, for as many in all as it has children or
+    /// [`MOST_GROUPS`].
+    groups: u32,
+    group_count: u32,
+    flows: u32,
+    /// The flow whose turn is next; of no meaning without flows.
+    turn: u32,
+}
+
+/// Siblings of nearly the same weight.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// No weight is above 2^bits, and each is above half of that.
+    bits: u32,
+    /// Its active members stand from here on in `Classes::members`, and there is room for all.
+    first: u32,
+    active: u32,
+    room: u32,
+}
+
+/// All classes, and the root.
+#[derive(Debug)]
+pub(super) struct Classes {
+    classes: Box<[Class]>,
+    groups: Box<[Group]>,
+    members: Box<[u32]>,
+    active: u32,
+}
+
+/// What a draw gives.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Child {
+    /// A class, by its place.
+    Class(usize),
+    /// The flow whose turn it is, by its number.
+    Flow(usize),
+}
+
+impl Classes {
+    /// None active, and all of `total` with the root. `weights` stand by place in `tree`.
+    pub(super) fn new(tree: &ClassTree, weights: &[f64], total: i64) -> Self {
+        let mut classes = Vec::with_capacity(tree.len() + 1);
+        classes.push(Class::new(NONE, ONE, total));
+        for (parent, weight) in tree.parents.iter().zip(weights) {
+            let parent = parent.map_or(ROOT, |parent| parent + 1) as u32;
+            classes.push(Class::new(parent, counted(*weight), 0));
+        }
+        let mut order: Vec<u32> = (1..classes.len() as u32).collect();
+        order.sort_by_key(|&class| (classes[class as usize].parent, bits_of(classes[class as usize].weight)));
+        let groups = grouped(&mut classes, &order);
+        Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
+    }
+
+    /// How many classes have flows somewhere below them, the root not counted.
+    pub(super) fn active(&self) -> u32 {
+        self.active
+    }
+
+    /// sigma of a class.
+    #[inline]
+    pub(super) fn pool(&self, class: usize) -> i64 {
+        self.classes[class].pool
+    }
+
+    /// sigma of a class, to change.
+    #[inline]
+    pub(super) fn pool_mut(&mut self, class: usize) -> &mut i64 {
+        &mut self.classes[class].pool
+    }
+
+    /// The sum of all pools. O(classes): for tests and gauges.
+    pub(super) fn sum_of_pools(&self) -> i64 {
+        self.classes.iter().map(|class| class.pool).sum()
+    }
+
+    /// A packet of a flow of the class was paid for: it and all above it hold less.
+    #[inline]
+    pub(super) fn spend(&mut self, mut class: usize, price: i64) {
+        while class != ROOT {
+            self.classes[class].holdings -= price;
+            class = self.parent(class);
+        }
+    }
+
+    /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
+    #[inline]
+    pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
+        self.classes[class].pool -= amount;
+        let child = &mut self.classes[child];
+        child.pool += amount;
+        child.holdings += amount;
+    }
+
+    /// By how much a class has more than `height`, as far as that is in its pool.
+    #[inline]
+    pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
+        let class = &self.classes[class];
+        (class.holdings - height).min(class.pool)
+    }
+
+    /// The class above one that is not the root.
+    #[inline]
+    pub(super) fn parent(&self, class: usize) -> usize {
+        self.classes[class].parent as usize
+    }
+
+    /// The part of the height of its parent that an active class has.
+    #[inline]
+    pub(super) fn part(&self, class: usize) -> f64 {
+        let class = &self.classes[class];
+        // Below 2^63 as it is, and the sum too: a signed number is converted in one instruction.
+        class.weight as i64 as f64 * self.classes[class.parent as usize].per_weight
+    }
+
+    /// The part of the height of its class that a flow has.
+    #[inline]
+    pub(super) fn part_of_flow(&self, class: usize) -> f64 {
+        ONE as f64 * self.classes[class].per_weight
+    }
+
+    /// The part of T that is the height of an active class. O(depth).
+    #[inline]
+    pub(super) fn part_of_all(&self, mut class: usize) -> f64 {
+        let mut part = 1.0;
+        while class != ROOT {
+            part *= self.part(class);
+            class = self.parent(class);
+        }
+        part
+    }
+
+    /// Has the class no active children?
+    #[inline]
+    pub(super) fn is_idle(&self, class: usize) -> bool {
+        self.classes[class].sum == 0
+    }
+
+    /// Its flows, and the one whose turn is next.
+    #[inline]
+    pub(super) fn ring(&self, class: usize) -> Option<usize> {
+        let class = &self.classes[class];
+        (class.flows > 0).then_some(class.turn as usize)
+    }
+
+    /// Whose turn is next.
+    #[inline]
+    pub(super) fn set_turn(&mut self, class: usize, flow: usize) {
+        self.classes[class].turn = flow as u32;
+    }
+
+    /// A flow of the class becomes active.
+    #[inline]
+    pub(super) fn add_flow(&mut self, class: usize) {
+        let class = &mut self.classes[class];
+        class.flows += 1;
+        class.widen(ONE, BITS_OF_ONE);
+    }
+
+    /// A flow of the class is active no more.
+    #[inline]
+    pub(super) fn remove_flow(&mut self, class: usize) {
+        let class = &mut self.classes[class];
+        class.flows -= 1;
+        class.narrow(ONE, BITS_OF_ONE);
+    }
+
+    /// A class and what is above it become active, each lent its height by its parent.
+    pub(super) fn activate(&mut self, class: usize, total: f64) {
+        if class == ROOT || self.classes[class].member != NONE {
+            return;
+        }
+        let (parent, weight) = (self.parent(class), self.classes[class].weight);
+        self.activate(parent, total);
+        self.join_group(class, weight);
+        self.active += 1;
+        let height = (self.part_of_all(class) * total) as i64;
+        self.move_down(parent, class, height);
+    }
+
+    /// A class that has become idle gives its pool to its parent, and so on upwards.
+    pub(super) fn retire(&mut self, mut class: usize) {
+        while class != ROOT && self.is_idle(class) {
+            let parent = self.parent(class);
+            let pool = core::mem::take(&mut self.classes[class].pool);
+            self.classes[parent].pool += pool;
+            self.classes[class].holdings = 0;
+            self.leave_group(class);
+            self.active -= 1;
+            class = parent;
+        }
+    }
+
+    /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are.
+    /// O(groups).
+    pub(super) fn reweigh(&mut self, class: usize, weight: f64) {
+        let weight = counted(weight);
+        let is_active = self.classes[class].member != NONE;
+        if is_active {
+            self.leave_group(class);
+        }
+        self.regroup(class, bits_of(weight));
+        self.classes[class].weight = weight;
+        if is_active {
+            self.join_group(class, weight);
+        }
+    }
+
+    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by side, so that those in
+    /// between make
+    /// way by one place, each by moving one member from one end to the other.
+    fn regroup(&mut self, class: usize, bits: u32) {
+        let mut at = self.classes[class].group as usize;
+        let to = self.group_for(at, self.parent(class), bits);
+        self.groups[to].bits = bits;
+        self.groups[at].room -= 1;
+        while at < to {
+            at += 1;
+            let Group { first, active, .. } = self.groups[at];
+            self.groups[at].first -= 1;
+            if active > 0 {
+                self.put(self.members[(first + active - 1) as usize], first - 1);
+            }
+        }
+        while at > to {
+            let Group { first, active, .. } = self.groups[at];
+            self.groups[at].first += 1;
+            if active > 0 {
+                self.put(self.members[first as usize], first + active);
+            }
+            at -= 1;
+        }
+        self.groups[to].room += 1;
+        self.classes[class].group = to as u32;
+    }
+
+    /// The group for `bits` among the children of `parent`, for one that leaves the group `from`: the one that has these, or
+    /// `from` itself
+    /// where nobody else is in it, or an empty one, or one more.
+    fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
+        let Class { groups: first, group_count: count, .. } = self.classes[parent];
+        let all = first as usize..(first + count) as usize;
+        let same = all.clone().find(|&group| self.groups[group].bits == bits);
+        let own = || (self.groups[from].room == 1).then_some(from);
+        let empty = || all.clone().find(|&group| self.groups[group].room == 0);
+        same.or_else(own).or_else(empty).unwrap_or_else(|| {
+            self.classes[parent].group_count += 1; // there is room: fewer groups than children, and none has these bits
+            all.end
+        })
+    }
+
+    /// An active class enters its group, and its parent's sums.
+    fn join_group(&mut self, class: usize, weight: u64) {
+        let index = self.classes[class].group as usize;
+        let group = &mut self.groups[index];
+        let place = group.first + group.active;
+        group.active += 1;
+        let bits = group.bits;
+        self.put(class as u32, place);
+        let parent = self.parent(class);
+        self.classes[parent].widen(weight, bits);
+    }
+
+    fn leave_group(&mut self, class: usize) {
+        let (parent, weight) = (self.parent(class), self.classes[class].weight);
+        let group = &mut self.groups[self.classes[class].group as usize];
+        group.active -= 1;
+        let (last, bits) = (group.first + group.active, group.bits);
+        let place = core::mem::replace(&mut self.classes[class].member, NONE);
+        let moved = self.members[last as usize];
+        if moved != class as u32 {
+            self.put(moved, place);
+        }
+        self.classes[parent].narrow(weight, bits);
+    }
+
+    #[inline]
+    fn put(&mut self, class: u32, place: u32) {
+        self.members[place as usize] = class;
+        self.classes[class as usize].member = place;
+    }
+
+    /// A random active child of a class that has some, in proportion to weight. Where there are only flows nothing is drawn.
+    #[inline]
+    pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
+        let class = &self.classes[class];
+        let flows = u64::from(class.flows) << BITS_OF_ONE;
+        loop {
+            if class.line == flows {
+                return Child::Flow(class.turn as usize);
+            }
+            let mark = below(rng, class.line);
+            if mark < flows {
+                return Child::Flow(class.turn as usize);
+            }
+            if let Some(child) = self.child_at(class, mark - flows) {
+                return Child::Class(child);
+            }
+        }
+    }
+
+    #[inline]
+    fn child_at(&self, class: &Class, mut mark: u64) -> Option<usize> {
+        let groups = &self.groups[class.groups as usize..][..class.group_count as usize];
+        for group in groups {
+            let width = u64::from(group.active) << group.bits;
+            if mark < width {
+                let member = self.members[group.first as usize + (mark >> group.bits) as usize] as usize;
+                let within = mark & ((1 << group.bits) - 1);
+                return (within < self.classes[member].weight).then_some(member);
+            }
+            mark -= width;
+        }
+        unreachable!("the line is as long as its groups together")
+    }
+}
+
+/// The groups of `classes`, of which all but the root stand in `order` by parent and group.
+fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::with_capacity(order.len());
+    let mut from = 0;
+    while from < order.len() {
+        let parent = classes[order[from] as usize].parent as usize;
+        let is_sibling = |class: &&u32| classes[**class as usize].parent as usize == parent;
+        let children = order[from..].iter().take_while(is_sibling).count();
+        let (first, end) = (groups.len(), from + children);
+        for (place, &class) in order.iter().enumerate().take(end).skip(from) {
+            let class = &mut classes[class as usize];
+            let bits = bits_of(class.weight);
+            match groups[first..].last_mut() {
+                Some(last) if last.bits == bits => last.room += 1,
+                _ => groups.push(Group { bits, first: place as u32, active: 0, room: 1 }),
+            }
+            class.group = groups.len() as u32 - 1;
+        }
+        let count = groups.len() - first;
+        let vacant = || Group { bits: 0, first: end as u32, active: 0, room: 0 };
+        groups.resize_with(first + children.min(MOST_GROUPS), vacant);
+        (classes[parent].groups, classes[parent].group_count) = (first as u32, count as u32);
+        from = end;
+    }
+    groups
+}
+
+/// The weight as it is counted here.
+fn counted(weight: f64) -> u64 {
+    ((weight * ONE as f64 + 0.5) as u64).max(1)
+}
+
+/// The group of a weight: it is not above 2 to this, and above half of that.
+fn bits_of(weight: u64) -> u32 {
+    weight.next_power_of_two().trailing_zeros()
+}
+
+impl Class {
+    fn new(parent: u32, weight: u64, pool: i64) -> Self {
+        Class {
+            pool,
+            holdings: 0,
+            weight,
+            sum: 0,
+            per_weight: 0.0,
+            line: 0,
+            parent,
+            group: NONE,
+            member: NONE,
+            groups: 0,
+            group_count: 0,
+            flows: 0,
+            turn: NONE,
+        }
+    }
+
+    #[inline]
+    fn widen(&mut self, weight: u64, bits: u32) {
+        self.sum += weight;
+        self.line += 1 << bits;
+        self.per_weight = 1.0 / self.sum as i64 as f64;
+    }
+
+    #[inline]
+    fn narrow(&mut self, weight: u64, bits: u32) {
+        self.sum -= weight;
+        self.line -= 1 << bits;
+        self.per_weight = 1.0 / self.sum.max(1) as i64 as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_tree::Branch;
+    use crate::error::Parameter;
+    use fairwire_core::Seed;
+
+    fn classes(weights: &[f64]) -> Classes {
+        let branches: Vec<_> =
+            (1..=weights.len() as u32).map(|class| Branch { class, parent: None }).collect();
+        let parameter = Parameter { discipline: "some", name: "class" };
+        let tree = ClassTree::check(&branches, parameter).expect("a tree");
+        Classes::new(&tree, weights, 1 << 30)
+    }
+
+    #[test]
+    fn children_are_drawn_in_proportion_to_their_weights() {
+        let weights = [1.0, 3.0, 2.0, 0.4, 1.9, 1.1];
+        let mut classes = classes(&weights);
+        (1..=6).for_each(|class| classes.activate(class, 1e9));
+        classes.retire(2); // it has no flows, so it may go again
+        classes.add_flow(ROOT);
+        classes.add_flow(ROOT);
+        let mut counts = [0u32; 7];
+        let mut rng = Seed(1).stream("draws");
+        for _ in 0..84_000 {
+            match classes.draw(ROOT, &mut rng) {
+                Child::Class(class) => counts[class] += 1,
+                Child::Flow(_) => counts[0] += 1,
+            }
+        }
+        // 10 000 for each unit of weight: two flows, and all classes but the second.
+        for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
+            let expected = 10_000.0 * weight;
+            let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most
+            assert!((f64::from(*count) - expected).abs() <= tolerance, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_class_of_the_least_weight_among_the_heaviest_is_still_drawn_from() {
+        let mut classes = classes(&[1e6, 1e-6]);
+        classes.activate(2, 1e9);
+        let mut rng = Seed(1).stream("draws");
+        assert!(matches!(classes.draw(ROOT, &mut rng), Child::Class(2)));
+        classes.activate(1, 1e9);
+        assert!(matches!(classes.draw(ROOT, &mut rng), Child::Class(1)));
+    }
+
+    #[test]
+    fn after_any_changes_of_weights_children_are_drawn_as_by_classes_built_with_them() {
+        let mut rng = Seed(2).stream("weights");
+        for children in [1, 2, 5, 60] {
+            let mut weights = vec![1.0; children];
+            let mut classes = classes(&weights);
+            for change in 0..400 {
+                let class = rng.below(children as u32) as usize;
+                match rng.below(3) {
+                    0 => classes.activate(class + 1, 1e9),
+                    1 if classes.classes[class + 1].member != NONE => classes.retire(class + 1),
+                    _ => {
+                        weights[class] = libm::exp2(f64::from(rng.below(39)) - 19.0);
+                        classes.reweigh(class + 1, weights[class]);
+                    }
+                }
+                assert_consistent(&classes, &weights, change);
+            }
+        }
+    }
+
+    /// Groups side by side within their parent's room, each class in the group of its weight, and each active one drawn at as
+    /// many places
+    /// of the line as it has weight.
+    fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
+        let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
+        let groups = &classes.groups[groups as usize..][..group_count as usize];
+        let mut first = 0;
+        for group in groups {
+            assert!(group.first == first && group.active <= group.room, "change {change}: {groups:?}");
+            first += group.room;
+        }
+        assert_eq!(first as usize, weights.len());
+        let mut sums = (0, 0);
+        for (class, weight) in classes.classes.iter().skip(1).zip(weights) {
+            let group = &classes.groups[class.group as usize];
+            assert_eq!((class.weight, group.bits), (counted(*weight), bits_of(counted(*weight))));
+            if class.member != NONE {
+                sums = (sums.0 + class.weight, sums.1 + (1 << group.bits));
+                assert!((group.first..group.first + group.active).contains(&class.member));
+            }
+        }
+        assert_eq!((sum, line), sums);
+        for group in groups {
+            for place in group.first..group.first + group.active {
+                let class = classes.members[place as usize] as usize;
+                assert_eq!(classes.classes[class].member, place);
+            }
+        }
+    }
+}

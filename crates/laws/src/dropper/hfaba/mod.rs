@@ -1,0 +1,548 @@
+//! Hierarchical FABA: fair adaptive bandwidth allocation over a tree of classes.
+//!
+//! # What it does
+//! Flows hang under classes, and classes under classes. Each active flow has a bucket of tokens as in FABA, each class a pool;
+//! a bucket's height is its part of its class's height, by weight, and so on upwards to the T tokens of the root. A
+//! departure gives its token to the root, from where it goes down the tree to one flow, at each class to a child in
+//! proportion to its weight.
+//!
+//! # Why
+//! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its siblings first, before
+//! it reaches the rest: all that with one first-come-first-served queue.
+//!
+//! # State and cost
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
+//! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
+//! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
+//!
+//! # Source (section, equation)
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
+//! management discipline", Computer Networks, 2004: section 6.3, figures 18 and 19. The paper tells what must come
+//! out, and gives no pseudo-code: this algorithm is ours.
+//!
+//! # Where we differ
+//! - All that stands under FABA: the full bucket after an idle link, the pool's start, beta, debt, byte mode, no bucket for what cannot enter, whole units.
+//! - The paper has the weight of a class be the sum of its children's. Here only weights among siblings count, so they can
+//!   be set freely; those of flows are 1.
+//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate, with less noise. Classes
+//!   are drawn at random.
+//! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20 token.
+//! - A flow whose class changes starts anew in the other class.
+//! - Each token that the root deals goes all the way down to a flow. Were only the last of several followed, pools of classes
+//!   would fill while the queue runs dry: tried so, 40 light flows in one class of figure 18 left the link idle four fifths
+//!   of the time.
+//! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its part: with 40 such flows as
+//!   the CBR of figure 18 the link stands idle for a thousandth of the time, and never with `cap`, with which a class keeps its
+//!   height at most, as a bucket.
+//! - beta, the tokens dealt out at once, is sigma over the queue at the root only. A class deals out all that it has, in `beta_max` moves at
+//!   most. Divided by the queue of the whole link, the pool of a class with a part of 1/7 was dealt out seven times slower than it
+//!   should be; what waited in it stood above the height, and `cap` gave it away. A flood with ten flows of acknowledgements in its class had a
+//!   third of its part, and Telnet in figure 18 had 4.0 of its 5 Mbit/s. They have 8.4 of 8.3, and 5.0 with `cap` or without: `fairwire
+//!   reproduce faba.fig19`.
+//! - A class of TCP flows may get less than its part where its tokens hardly last for a round trip: windows rise and fall by more than the buckets hold, and
+//!   what a class cannot use others take. Light classes make it so, since they hold the height of their weight and send little. In simulation ten CUBIC
+//!   uploads on 20 Mbit/s, beside a flood and classes of acknowledgements, have tokens for 27 ms of their rate, a round trip of 32 ms, and 5.7 of 6.3 Mbit/s; with twice
+//!   the buffer they have 6.1, with four times 6.3.
+//! - A class with a flood and many light flows loses a part with `cap` while its siblings come and go: light buckets hold most of its height and fill up to it as it rises. When it
+//!   falls, what is above goes up, although the flood wants it. Ten light flows beside the flood, and a light sibling with three sixths of the weight that comes and goes 50 times a second,
+//!   cost it 2 points of the link. Without `cap` it is 0.7, and the link stands idle for 0.5 % of the time; with four times the buffer 0.1.
+//! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left behind in the pools of many
+//!   small classes would together be more than the queue has.
+//!
+//! # Example
+//! ```toml
+//! [discipline.hfaba]
+//! buffer = "1000 packets"
+//! class = [
+//!     { id = 1, weight = 1.0 },
+//!     { id = 2, weight = 3.0 },
+//!     { id = 3, weight = 1.0, parent = 2 },
+//!     { id = 4, weight = 2.0, parent = 2 },
+//! ]
+//! ```
+
+mod classes;
+mod leaves;
+
+use crate::about::{About, Family};
+use crate::class_tree::{Branch, ClassTree};
+use crate::dropper::faba::tokens::{Supply, steps};
+use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use classes::{Child, Classes, ROOT};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
+    Verdict, Weight,
+};
+use fairwire_parameters::parameters;
+use leaves::{Leaves, Moved};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, 128 per class, and 4 per class number up to the highest",
+    cost: "O(depth of the tree) amortised",
+    marks: true,
+    source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
+};
+
+const NAME: &str = "hfaba";
+
+/// Parameters of `hfaba`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    pub measure: Option<Measure>,
+    /// Let a class and all below it hold no more than its height; the rest goes up a level.
+    ///
+    /// Whether what a class and all below it hold above the height of the class goes up a level at its next turn, rather than
+    /// when its last flow is at rest.
+    #[parameter(
+        default = true,
+        source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
+    )]
+    pub cap: Option<bool>,
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
+    /// At most so many walks down the tree per departure, and moves at each class on the way.
+    #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
+    pub beta_max: Option<u32>,
+    /// The classes, at most 8 levels of them.
+    ///
+    /// `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent` is the id of the class above
+    /// (without one it is under the root). A flow has the weight 1 in its class, and is under the root where its class is not
+    /// listed.
+    #[parameter(unset = "none", unit = "list", source = "Section 6.3.")]
+    pub class: Option<Vec<Class>>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Tree
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.class.is_some().then_some("class")
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+
+    fn default_flows(&mut self, flows: u32) {
+        self.supply.max_flows.get_or_insert(flows);
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        true
+    }
+}
+
+/// One class.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Class {
+    /// Its number, as the classifier gives it to packets, from 0 to 1048575.
+    pub id: u32,
+    /// Its weight among its siblings, from 0.000001 to 1000000. Default: 1.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub weight: Option<f64>,
+    /// The number of the class above it. Default: it is under the root.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub parent: Option<u32>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What a token is worth.
+    pub measure: Measure,
+    /// T, in units of 2^-20 token.
+    pub total: i64,
+    /// The probability of a drop as a function of a bucket's fill.
+    pub profile: Profile,
+    /// Let a class and all below it hold no more than its height.
+    pub cap: bool,
+    /// At most so many walks per departure, and moves at each class on the way.
+    pub beta_max: u32,
+    /// At most so many flows have buckets.
+    pub max_flows: u32,
+    /// The classes.
+    pub tree: ClassTree,
+    /// Their weights, by place in the tree.
+    pub weights: Box<[f64]>,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        let (tree, weights) = self.checked_classes()?;
+        Ok(Config {
+            limit: room.limit,
+            measure,
+            total,
+            profile: self.knees.check(NAME)?,
+            cap: given.cap,
+            beta_max: given.beta_max,
+            max_flows,
+            tree,
+            weights,
+        })
+    }
+
+    fn checked_classes(&self) -> Result<(ClassTree, Box<[f64]>), BadParameter> {
+        let typed = self.class.as_deref().unwrap_or_default();
+        let branches: Vec<_> =
+            typed.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
+        let tree = ClassTree::check(&branches, parameter("class"))?;
+        let weight = |class: &Class| class.weight.unwrap_or(1.0);
+        let by_class: BTreeMap<_, _> =
+            typed.iter().map(|class| (ClassNumber(class.id), weight(class))).collect();
+        Weights(by_class).check(parameter("class"))?;
+        let weights = tree.typed.iter().map(|&at| weight(&typed[at])).collect();
+        Ok((tree, weights))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let limit = config.limit;
+        let hfaba = Hfaba::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(limit, self.ecn.unwrap_or_default(), hfaba))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Hierarchical FABA. See the [module](self).
+#[derive(Debug)]
+pub struct Hfaba {
+    config: Config,
+    rng: Rng,
+    classes: Classes,
+    leaves: Leaves,
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    arrival: usize,
+    departures: u64,
+    moves: u64,
+    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    was_idle: bool,
+}
+
+impl Hfaba {
+    /// A hierarchical FABA that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let classes = Classes::new(&config.tree, &config.weights, config.total);
+        let leaves = Leaves::new(config.max_flows as usize);
+        Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
+    }
+
+    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools + queue = T, exactly.
+    pub fn balance(&self, buffer: &Buffer) -> Balance {
+        Balance {
+            buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
+            pool: self.classes.sum_of_pools(),
+            queue: self.config.measure.price_of_all(buffer),
+        }
+    }
+
+    /// How many flows have buckets.
+    pub fn flows(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// How many classes have flows somewhere below them.
+    pub fn active_classes(&self) -> usize {
+        self.classes.active() as usize
+    }
+
+    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
+        self.leaves.find(flow).map(|leaf| self.leaves.get(leaf).tokens)
+    }
+
+    /// The height of the bucket of `flow`, in units of 2^-20 token, if it has one.
+    pub fn height_of(&self, flow: FlowHash) -> Option<i64> {
+        self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
+    }
+
+    /// sigma of a class, or of the root, in units of 2^-20 token; `None` where there is no such class.
+    pub fn pool_of(&self, class: Option<u32>) -> Option<i64> {
+        let place = class.map_or(Some(ROOT), |class| Some(self.config.tree.place(class)? + 1))?;
+        Some(self.classes.pool(place))
+    }
+
+    /// The height of the buckets of a class, at least 1. O(depth), and the same bits wherever it is asked from.
+    #[inline]
+    fn height(&self, class: usize) -> i64 {
+        let part = self.classes.part_of_all(class) * self.classes.part_of_flow(class);
+        ((part * self.config.total as f64) as i64).max(1)
+    }
+
+    #[inline]
+    fn class_of(&self, packet: &Packet) -> usize {
+        self.config.tree.place(packet.class).map_or(ROOT, |place| place + 1)
+    }
+
+    /// Makes a full bucket for a new flow of `class`, at the bound in place of a random other one.
+    fn open(&mut self, flow: FlowHash, class: usize) -> usize {
+        if self.leaves.is_full() {
+            let unlucky = self.rng.below(self.leaves.len() as u32) as usize;
+            self.delete(unlucky);
+        }
+        self.classes.activate(class, self.config.total as f64);
+        let turn = self.classes.ring(class);
+        let leaf = self.leaves.insert(flow, class, turn);
+        self.classes.add_flow(class);
+        if turn.is_none() {
+            self.classes.set_turn(class, leaf);
+        }
+        // The cost is charged to the class, and so to the siblings first.
+        let height = self.height(class);
+        *self.classes.pool_mut(class) -= height;
+        *self.leaves.tokens_mut(leaf) = height;
+        leaf
+    }
+
+    /// Returns a bucket with what it holds to its class, and classes that thereby become idle to those above them.
+    fn delete(&mut self, leaf: usize) {
+        let class = self.leaves.get(leaf).class as usize;
+        if self.classes.ring(class) == Some(leaf) {
+            self.classes.set_turn(class, self.leaves.next(leaf));
+        }
+        let (removed, moved) = self.leaves.remove(leaf);
+        if let Some(Moved { class, from }) = moved
+            && self.classes.ring(class) == Some(from)
+        {
+            self.classes.set_turn(class, leaf);
+        }
+        *self.classes.pool_mut(class) += removed.tokens;
+        self.classes.remove_flow(class);
+        self.classes.retire(class);
+    }
+
+    /// Gives the tokens of a packet that has left to the root, and deals them out.
+    #[inline]
+    fn refill(&mut self, price: i64, queue: i64) {
+        self.departures += 1;
+        *self.classes.pool_mut(ROOT) += price;
+        // A packet of no bytes costs nothing and yet deals out.
+        let quantum = price.max(TOKEN);
+        let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.beta_max);
+        for walk in 0..walks {
+            if walk > 0 && self.classes.pool(ROOT).abs() < TOKEN {
+                return;
+            }
+            self.walk(quantum);
+        }
+    }
+
+    /// Moves a chunk from the root to a random child, and on down to a flow. On its way each class deals out what it has.
+    #[inline]
+    fn walk(&mut self, quantum: i64) {
+        let (mut at, mut height) = (ROOT, self.config.total as f64);
+        let mut moves = 1;
+        while let Some(child) = self.deal(at, moves, quantum) {
+            if self.config.cap && at != ROOT {
+                self.pass_overflow_up(at, height as i64);
+            }
+            (at, height) = (child, height * self.classes.part(child));
+            // A class is asked as seldom as its part is small, so it must not leave its pool to later: the cap would take it.
+            moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.beta_max);
+        }
+        if self.config.cap && at != ROOT {
+            self.pass_overflow_up(at, height as i64);
+        }
+    }
+
+    /// Deals the pool of a class out, in so many moves of `quantum` at most. Gives the class that was drawn last, if it was
+    /// one.
+    #[inline]
+    fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
+        let mut last = None;
+        for _ in 0..moves {
+            if self.classes.is_idle(class) {
+                return None;
+            }
+            let pool = self.classes.pool(class);
+            let chunk = pool.abs().min(quantum);
+            let child = self.classes.draw(class, &mut self.rng);
+            last = match child {
+                Child::Class(child) => Some(child),
+                Child::Flow(_) => None,
+            };
+            if pool == 0 || class == ROOT && pool.abs() < TOKEN {
+                break;
+            }
+            match child {
+                Child::Class(child) => {
+                    self.classes.move_down(class, child, if pool > 0 { chunk } else { -chunk });
+                    self.moves += 1;
+                }
+                Child::Flow(leaf) if pool > 0 => self.fill(class, leaf, chunk),
+                Child::Flow(leaf) => self.grab(class, leaf, chunk),
+            }
+        }
+        last
+    }
+
+    /// What a class and all below it have above its `height` goes back up a level, as far as it is in the pool of the class.
+    /// Asked
+    /// after the pool was dealt out, so that full buckets have had the token that sends them to rest.
+    #[inline]
+    fn pass_overflow_up(&mut self, class: usize, height: i64) {
+        let overflow = self.classes.overflow(class, height);
+        if overflow > 0 {
+            self.classes.move_down(self.classes.parent(class), class, -overflow);
+        }
+    }
+
+    /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than it holds.
+    #[inline]
+    fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
+        self.classes.set_turn(class, self.leaves.next(leaf));
+        *self.classes.pool_mut(class) -= amount;
+        *self.leaves.tokens_mut(leaf) += amount;
+        self.moves += 1;
+        if self.leaves.get(leaf).tokens > self.height(class) {
+            self.delete(leaf);
+        }
+    }
+
+    /// An amount goes back from a bucket that has as much to the pool of its class.
+    #[inline]
+    fn grab(&mut self, class: usize, leaf: usize, amount: i64) {
+        self.classes.set_turn(class, self.leaves.next(leaf));
+        if self.leaves.get(leaf).tokens >= amount {
+            *self.leaves.tokens_mut(leaf) -= amount;
+            *self.classes.pool_mut(class) += amount;
+            self.moves += 1;
+        }
+    }
+}
+
+impl Dropper for Hfaba {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let class = self.class_of(packet);
+        let found = self.leaves.find(packet.flow);
+        let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            if buffer.fits(packet.len) {
+                if let Some(elsewhere) = found {
+                    self.delete(elsewhere);
+                }
+                self.arrival = self.open(packet.flow, class);
+            }
+            return Verdict::Pass;
+        };
+        self.arrival = leaf;
+        let (mut tokens, height) = (self.leaves.get(leaf).tokens, self.height(class));
+        if self.was_idle && core::mem::take(&mut self.was_idle) && buffer.is_empty() && tokens < height {
+            *self.classes.pool_mut(class) -= height - tokens;
+            *self.leaves.tokens_mut(leaf) = height;
+            tokens = height;
+        }
+        if tokens > height {
+            *self.classes.pool_mut(class) += tokens - height;
+            *self.leaves.tokens_mut(leaf) = height;
+            return Verdict::Pass;
+        }
+        if tokens <= 0 {
+            return Verdict::Drop(Cause::NoTokens);
+        }
+        self.config.profile.verdict(tokens, height, &mut self.rng)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        let price = self.config.measure.price(packet);
+        if !inside {
+            return self.refill(price, self.config.measure.price_of_all(buffer));
+        }
+        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
+        match at_place.or_else(|| self.leaves.find(packet.flow)) {
+            Some(leaf) => {
+                *self.leaves.tokens_mut(leaf) -= price;
+                self.classes.spend(self.leaves.get(leaf).class as usize, price);
+            }
+            // Deleted because it was overfull. Its class may be idle by now, so that this packet's tokens come from the root.
+            None => *self.classes.pool_mut(ROOT) -= price,
+        }
+    }
+
+    fn idle(&mut self, _: Time) {
+        self.was_idle = true;
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        if self.config.tree.is_empty() {
+            return Err(NotReweighed::NoWeights);
+        }
+        let place = self.config.tree.place(class).ok_or(NotReweighed::NoSuchClass { class })?;
+        self.classes.reweigh(place + 1, weight.get());
+        let before = core::mem::replace(&mut self.config.weights[place], weight.get());
+        Ok(Weight::new(before).expect("checked when it was typed"))
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let tokens = |raw: i64| raw as f64 / TOKEN as f64;
+        probe.gauge("flows", Unit::Flows, self.leaves.len() as f64);
+        probe.gauge("active_classes", Unit::One, f64::from(self.classes.active()));
+        probe.gauge("root_pool", Unit::Tokens, tokens(self.classes.pool(ROOT)));
+        probe.gauge("all_pools", Unit::Tokens, tokens(self.classes.sum_of_pools()));
+        let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
+        probe.gauge("moves_per_departure", Unit::One, mean);
+    }
+}

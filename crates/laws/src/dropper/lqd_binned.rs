@@ -1,0 +1,257 @@
+//! LQD with bins: nearly the longest queue drop, in O(1).
+//!
+//! # What it does
+//! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7 and so on. When the buffer is
+//! full, a queue of the highest bin in use loses its oldest packet, and the arrival gets in.
+//!
+//! # Why
+//! The queue that loses is more than half as long as the longest, always, for a few operations per packet. A single register, as of
+//! ALQD, has no such bound.
+//!
+//! # State and cost
+//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet and per push-out.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: section IV.
+//!
+//! # Where we differ
+//! - The paper takes any queue of the highest bin. Here it is the one that has been there longest without giving a packet up, so that
+//!   queues of about the same length take turns and none loses many packets in a row.
+//! - The paper leaves the widths open. They double here, which makes the bin a matter of one instruction.
+//! - A queue moves by at most one bin in the paper. Where bytes are counted it may pass several; the bin follows from the length.
+//! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q - b: the parts change
+//!   with each queue that comes or goes, and no bin could follow.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//!
+//! # Example
+//! ```toml
+//! [discipline.lqd-binned]
+//! buffer = "780 packets"
+//! drop = "tail"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::push_out::{Config, End, Shares, Typed};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use alloc::vec;
+use core::num::NonZeroU8;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of a queue at least half as long as the longest",
+    state: "12 bytes per packet of buffer; 16 with weights",
+    cost: "O(1)",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section IV",
+};
+
+const NAME: &str = "lqd-binned";
+
+/// Parameters of `lqd-binned`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer.
+    ///
+    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
+    /// (section II.B).
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
+    pub drop: Option<End>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Checked { drop, .. } = self.checked().of(NAME)?;
+        let Spec { buffer, scheduler, measure, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, LqdBinned::new(config)))
+    }
+}
+
+/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins are numbered from there.
+const LOWEST: i32 = -21;
+/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no queue is in.
+const BINS: usize = 81;
+
+/// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
+#[inline]
+fn bin_of(length: u64) -> NonZeroU8 {
+    numbered(length.ilog2() as i32)
+}
+
+/// The same in units of its weight.
+#[inline]
+fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
+    numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
+}
+
+/// The bin of lengths whose binary logarithm has this whole part.
+#[inline]
+fn numbered(exponent: i32) -> NonZeroU8 {
+    NonZeroU8::new((exponent - LOWEST).clamp(1, BINS as i32 - 1) as u8).expect("1 or more")
+}
+
+/// A queue's neighbours in the ring of its bin.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: FlowKey,
+    after: FlowKey,
+    /// Never 0, which stands for no link: so nothing more is taken where there may be none.
+    bin: NonZeroU8,
+}
+
+const _: () = assert!(size_of::<Option<Link>>() == 12);
+
+/// Longest queue drop by bins. See the [module](self).
+#[derive(Debug)]
+pub struct LqdBinned {
+    config: Config,
+    shares: Shares,
+    /// By flow; nothing where the flow has nothing waiting.
+    links: Box<[Option<Link>]>,
+    /// For each bin the queue whose turn it is.
+    bins: [Option<FlowKey>; BINS],
+    /// A bit for each bin in use.
+    used: u128,
+}
+
+const LINKED: &str = "a backlogged queue is in a bin";
+
+impl LqdBinned {
+    /// An LQD whose bins are empty.
+    pub fn new(config: Config) -> Self {
+        let links = vec![None; config.limit.max_packets() as usize].into();
+        LqdBinned { shares: Shares::new(&config), config, links, bins: [None; BINS], used: 0 }
+    }
+
+    /// The highest bin in use.
+    #[inline]
+    fn highest(&self) -> Option<u8> {
+        self.used.checked_ilog2().map(|bin| bin as u8)
+    }
+
+    #[inline]
+    fn linked(&mut self, flow: FlowKey) -> &mut Link {
+        self.links[flow.index()].as_mut().expect(LINKED)
+    }
+
+    /// Puts `flow` into `bin`, where its turn comes last.
+    #[inline]
+    fn link(&mut self, flow: FlowKey, bin: NonZeroU8) {
+        let at = usize::from(bin.get());
+        let (before, after) = match self.bins[at] {
+            Some(first) => {
+                let last = core::mem::replace(&mut self.linked(first).before, flow);
+                self.linked(last).after = flow;
+                (last, first)
+            }
+            None => {
+                self.bins[at] = Some(flow);
+                self.used |= 1 << at;
+                (flow, flow)
+            }
+        };
+        self.links[flow.index()] = Some(Link { before, after, bin });
+    }
+
+    #[inline]
+    fn unlink(&mut self, flow: FlowKey) {
+        let Link { before, after, bin } = self.links[flow.index()].take().expect(LINKED);
+        let at = usize::from(bin.get());
+        if after == flow {
+            self.bins[at] = None;
+            self.used &= !(1 << at);
+            return;
+        }
+        self.linked(before).after = after;
+        self.linked(after).before = before;
+        if self.bins[at] == Some(flow) {
+            self.bins[at] = Some(after);
+        }
+    }
+}
+
+impl Dropper for LqdBinned {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        let Some(bin) = self.highest() else { return Victim::Arrival };
+        let first = self.bins[usize::from(bin)].expect("its bit is set");
+        self.bins[usize::from(bin)] = Some(self.linked(first).after);
+        self.config.victim(first, packet, buffer)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, inside, buffer);
+        let flow = buffer.changed_flow();
+        if buffer.flow_backlog(flow).packets == 0 {
+            return self.unlink(flow);
+        }
+        let length = self.config.length(flow, buffer).max(1); // a packet of no bytes still waits
+        let bin = match self.shares.are_equal() {
+            true => bin_of(length),
+            false => bin_of_weighted(length, self.shares.weight(flow)),
+        };
+        match self.links[flow.index()] {
+            Some(link) if link.bin == bin => return,
+            Some(_) => self.unlink(flow),
+            None => {}
+        }
+        self.link(flow, bin);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.shares.reweigh(class, weight)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let least = self.highest().map_or(0.0, |bin| libm::ldexp(1.0, i32::from(bin) + LOWEST));
+        probe.gauge("longest_queue_at_least", self.config.unit(), least);
+    }
+}

@@ -1,0 +1,442 @@
+//! PIE: proportional integral controller enhanced.
+//!
+//! # What it does
+//! Estimates the delay of the queue, and every update period moves a drop probability by how far the delay is from its
+//! target and by how much it changed. Arrivals are dropped (or marked) with that probability.
+//!
+//! # Why
+//! A controller of the delay holds it at the target whatever the load, where a probability read off the queue's length, as
+//! RED has it, settles wherever the load puts it. It needs no timestamps and does its work at arrival, which suits hardware.
+//!
+//! # State and cost
+//! 80 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
+//!
+//! # Source (section, equation)
+//! RFC 8033, sections 4 and 5 and appendices A and B.
+//!
+//! # Where we differ
+//! - There is no timer: updates are made at the first call after they were due, with the queue as it was then.
+//! - The controller is always active; section 5.3, which lets it sleep while the queue is short, is left out. Its purpose is
+//!   to spare work; while the delay is zero the probability decays to zero all the same.
+//! - A mark starts the count of section 5.4 anew like a drop. In Linux only a drop does.
+//! - The measurement of the departure rate begins with the packet that leaves behind a threshold's worth of queue counting
+//!   itself. Until it has ended once, the delay counts as zero.
+//! - No number is drawn where the probability is 0.
+//!
+//! # Example
+//! ```toml
+//! [discipline.pie]
+//! target = "15 ms"
+//! delay = "rate"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::law::{Law, OneQueue};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops with a probability that a controller moves to hold the delay at a target",
+    state: "80 bytes",
+    cost: "O(1)",
+    marks: true,
+    source: "RFC 8033",
+};
+
+const NAME: &str = "pie";
+
+/// Parameters of `pie`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What is set wherever this law is used.
+    #[parameter(flatten)]
+    pub control: Control,
+    /// How the delay is estimated.
+    ///
+    /// See `Estimate`.
+    #[parameter(default = Estimate::Timestamps, source = "Linux has timestamps since 5.5.")]
+    pub delay: Option<Estimate>,
+    /// Spread drops so that they neither cluster nor leave long gaps.
+    ///
+    /// None before the probabilities since the last one sum to 0.85, certainty from 8.5 on.
+    #[parameter(default = true, source = "RFC 8033, section 5.4.")]
+    pub derandomize: Option<bool>,
+    /// Add at most 0.02 per update when the probability is 0.1 or more.
+    #[parameter(default = true, source = "RFC 8033, section 5.5.")]
+    pub cap: Option<bool>,
+    /// Add 0.02 per update when the delay is above 250 ms.
+    #[parameter(default = true, source = "Linux.")]
+    pub boost: Option<bool>,
+}
+
+/// The controller: what FQ-PIE sets of it, too.
+#[parameters(gated, checked = CheckedControl, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// Whether the probability is scaled by the packet's length.
+    ///
+    /// In `bytes` the probability is scaled by the packet's length over the typical one.
+    #[parameter(default = Measure::Packets, source = "RFC 8033, section 4.1 and appendix B.")]
+    pub measure: Option<Measure>,
+    /// The delay to hold.
+    ///
+    /// QDELAY_REF.
+    #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+    pub target: Option<Quantity<Duration>>,
+    /// How often the probability is updated.
+    ///
+    /// T_UPDATE.
+    #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+    pub update: Option<Quantity<Duration>>,
+    /// What an update adds per second of delay above the target.
+    #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
+    pub alpha: Option<f64>,
+    /// What an update adds per second by which the delay grew.
+    #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
+    pub beta: Option<f64>,
+    /// For so long nothing is dropped after the queue was short.
+    ///
+    /// 0 ms switches the allowance off.
+    #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
+    pub max_burst: Option<Quantity<Duration>>,
+    /// Above this probability capable packets are dropped too.
+    #[parameter(default = 0.1, min = 0.0, max = 1.0, unit = "1", source = "RFC 8033, section 5.1.")]
+    pub mark_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// How the delay is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Estimate {
+    /// The time that the packet that left last had waited; zero once nothing waits. RFC 8033, section 4.3.
+    #[default]
+    Timestamps,
+    /// What waits over an average of the departure rate (Little's law). RFC 8033, sections 4.3 and 5.2.
+    Rate,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// The law's parameters.
+    pub terms: Terms,
+}
+
+/// The parameters of the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// QDELAY_REF.
+    pub target: Duration,
+    /// T_UPDATE.
+    pub update: Duration,
+    /// What an update adds per second of delay above the target.
+    pub alpha: f64,
+    /// What an update adds per second by which the delay grew.
+    pub beta: f64,
+    /// MAX_BURST.
+    pub max_burst: Duration,
+    /// How the delay is estimated.
+    pub delay: Estimate,
+    /// Spread drops.
+    pub derandomize: bool,
+    /// Add at most 0.02 when the probability is 0.1 or more.
+    pub cap: bool,
+    /// Add 0.02 when the delay is above 250 ms.
+    pub boost: bool,
+    /// Above this probability capable packets are dropped too.
+    pub mark_limit: f64,
+    /// Whether the probability is scaled by the packet's length.
+    pub measure: Measure,
+    /// MEAN_PKTSIZE.
+    pub packet_bytes: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config {
+            limit: site.room(NAME, self.buffer)?.limit,
+            terms: self.terms(&self.control, NAME, site)?,
+        })
+    }
+
+    /// The parameters of the law with this `control`, for whichever `discipline` uses it.
+    pub(crate) fn terms(
+        &self,
+        control: &Control,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<Terms, BadParameter> {
+        let given = self.checked().of(discipline)?;
+        let control = control.checked().of(discipline)?;
+        Ok(Terms {
+            target: control.target,
+            update: control.update,
+            alpha: control.alpha,
+            beta: control.beta,
+            max_burst: control.max_burst,
+            delay: given.delay,
+            derandomize: given.derandomize,
+            cap: given.cap,
+            boost: given.boost,
+            mark_limit: control.mark_limit,
+            measure: control.measure,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let pie = OneQueue::<Pie>::new(Common { terms: config.terms, rng: site.rng(NAME) });
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), pie))
+    }
+}
+
+/// What all queues under PIE have in common.
+#[derive(Debug)]
+pub struct Common {
+    /// The parameters.
+    pub terms: Terms,
+    /// Where drops are drawn from.
+    pub rng: Rng,
+}
+
+/// Bytes that must wait for a measurement of the departure rate to begin, and leave for it to end: DQ_THRESHOLD, 2^14.
+const MEASURED_BYTES: u64 = 1 << 14;
+
+/// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
+const MEASURED_WEIGHT: f64 = 0.25;
+
+/// Above this delay, in seconds, an update adds 0.02: Linux.
+const BOOSTED: f64 = 0.25;
+
+/// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1 decays to 1e-9.
+const MOST_UPDATES: u64 = 1024;
+
+/// The law for one queue. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Pie {
+    probability: f64,
+    /// Sum of the probabilities since the last signal.
+    accumulated: f64,
+    /// The delay at the last update, in seconds.
+    last_delay: f64,
+    /// Nothing is dropped before this has run down.
+    burst: Duration,
+    /// When the next update is due; zero before the first call.
+    next_update: Time,
+    delay: Delay,
+}
+
+/// An estimate of the delay, by either method.
+#[derive(Clone, Debug, Default)]
+struct Delay {
+    /// By timestamps: of the packet that left last, in seconds.
+    stamped: f64,
+    /// By rate: seconds per [`MEASURED_BYTES`], zero before the first measurement has ended.
+    per_measure: f64,
+    /// A measurement is on since then, and so many bytes have left.
+    measuring: Option<(Time, u64)>,
+}
+
+impl Delay {
+    /// The delay in seconds when so much waits.
+    #[inline]
+    fn of(&self, queue: Backlog, by: Estimate) -> f64 {
+        match by {
+            Estimate::Timestamps => self.stamped,
+            Estimate::Rate => queue.bytes as f64 / MEASURED_BYTES as f64 * self.per_measure,
+        }
+    }
+
+    /// A packet of `len` bytes left when `waiting` bytes, itself included, waited.
+    fn measure(&mut self, len: u32, waiting: u64, now: Time) {
+        if self.measuring.is_none() && waiting >= MEASURED_BYTES {
+            self.measuring = Some((now, 0));
+        }
+        let Some((since, left)) = &mut self.measuring else { return };
+        *left += u64::from(len);
+        if *left >= MEASURED_BYTES {
+            let took = now.since(*since).secs();
+            self.measuring = None;
+            self.per_measure = if self.per_measure == 0.0 {
+                took
+            } else {
+                MEASURED_WEIGHT * took + (1.0 - MEASURED_WEIGHT) * self.per_measure
+            };
+        }
+    }
+}
+
+/// The lower the probability, the smaller its steps: the divisor of an increment. RFC 8033, section 4.2.
+fn divisor(probability: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] =
+        [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+    STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
+}
+
+impl Pie {
+    /// The drop probability, from 0 to 1.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Makes the updates that are due, with `queue` as what has waited since the last call.
+    #[inline]
+    fn advance(&mut self, terms: &Terms, queue: Backlog, now: Time) {
+        if now >= self.next_update {
+            self.make_updates(terms, queue, now);
+        }
+    }
+
+    fn make_updates(&mut self, terms: &Terms, queue: Backlog, now: Time) {
+        if self.next_update == Time::ZERO {
+            self.next_update = now + terms.update;
+            self.burst = terms.max_burst;
+            return;
+        }
+        let due = now.since(self.next_update).ns() / terms.update.ns() + 1;
+        self.next_update += terms.update * due;
+        let delay = self.delay.of(queue, terms.delay);
+        for _ in 0..due.min(MOST_UPDATES) {
+            let is_low = delay <= terms.target.secs() && delay <= BOOSTED;
+            if self.probability == 0.0 && delay == self.last_delay && is_low {
+                break; // at rest: further updates change nothing
+            }
+            self.update(terms, delay);
+        }
+        self.burst = self.burst - terms.update * due;
+    }
+
+    fn update(&mut self, terms: &Terms, delay: f64) {
+        let error = terms.alpha * (delay - terms.target.secs());
+        let trend = terms.beta * (delay - self.last_delay);
+        let mut step = (error + trend) / divisor(self.probability);
+        if terms.cap && self.probability >= 0.1 && step > 0.02 {
+            step = 0.02;
+        }
+        if terms.boost && delay > BOOSTED {
+            step += 0.02;
+        }
+        self.probability += step;
+        if delay == 0.0 && self.last_delay == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.last_delay = delay;
+    }
+
+    /// Is the delay at most half of the target, and was it at the last update?
+    fn is_short(&self, terms: &Terms, delay: f64) -> bool {
+        let half = terms.target.secs() / 2.0;
+        delay < half && self.last_delay < half
+    }
+
+    /// Is this arrival picked?
+    #[inline]
+    fn is_picked(&mut self, common: &mut Common, packet: &Packet) -> bool {
+        let terms = &common.terms;
+        let scale = match terms.measure {
+            Measure::Packets => 1.0,
+            Measure::Bytes => f64::from(packet.len) / f64::from(terms.packet_bytes),
+        };
+        let p = self.probability * scale;
+        if terms.derandomize {
+            self.accumulated = if p == 0.0 { 0.0 } else { self.accumulated + p };
+            if self.accumulated < 0.85 {
+                return false;
+            }
+            if self.accumulated >= 8.5 {
+                return true;
+            }
+        }
+        p > 0.0 && common.rng.chance(p)
+    }
+}
+
+impl Law for Pie {
+    type Common = Common;
+    const AT_ARRIVAL: bool = true;
+
+    #[inline]
+    fn on_arrival(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let terms = common.terms;
+        self.advance(&terms, queue, now);
+        if self.probability == 0.0 && self.is_short(&terms, self.delay.of(queue, terms.delay)) {
+            self.burst = terms.max_burst;
+        }
+        let half = terms.target.secs() / 2.0;
+        let is_idle = self.last_delay < half && self.probability < 0.2;
+        let is_spared = is_idle || queue.bytes <= 2 * u64::from(terms.packet_bytes);
+        if !self.burst.is_zero() || is_spared || !self.is_picked(common, packet) {
+            return Verdict::Pass;
+        }
+        self.accumulated = 0.0;
+        if self.probability > terms.mark_limit {
+            Verdict::Drop(Cause::Early)
+        } else {
+            Verdict::Signal(Cause::Early)
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
+        let before = Backlog { packets: queue.packets + 1, bytes: queue.bytes + u64::from(packet.len) };
+        self.advance(&common.terms, before, now);
+        match common.terms.delay {
+            Estimate::Timestamps if queue.is_empty() => self.delay.stamped = 0.0,
+            Estimate::Timestamps => self.delay.stamped = now.since(packet.arrived).secs(),
+            Estimate::Rate => self.delay.measure(packet.len, before.bytes, now),
+        }
+        Verdict::Pass
+    }
+
+    fn overflowed(&mut self, common: &mut Common, queue: Backlog, now: Time) {
+        self.advance(&common.terms, queue, now);
+        self.accumulated = 0.0;
+    }
+
+    fn emptied(&mut self, common: &mut Common, now: Time) {
+        self.advance(&common.terms, Backlog::default(), now);
+        self.delay.stamped = 0.0;
+    }
+
+    fn inspect(&self, _: &Common, probe: &mut dyn Probe) {
+        probe.gauge("probability", Unit::One, self.probability);
+        probe.gauge("delay", Unit::Seconds, self.last_delay);
+        probe.gauge("burst_allowance", Unit::Seconds, self.burst.secs());
+    }
+}

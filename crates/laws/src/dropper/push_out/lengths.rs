@@ -1,0 +1,64 @@
+//! The backlogged queues in order of their length in packets.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use fairwire_core::{Buffer, FlowKey};
+
+/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it moves past those of its own
+/// length only, and one exchange does that.
+///
+/// Behind them stand all those that are empty, in any order. So a queue that comes or goes moves like any other, and no
+/// branch tells them apart: whether the next packet is the first of its queue is hard to foresee.
+#[derive(Debug)]
+pub struct Lengths {
+    /// Every [`FlowKey::index`].
+    order: Box<[u32]>,
+    /// Where an index stands in `order`.
+    place: Box<[u32]>,
+    /// How many queues have at least so many packets.
+    at_least: Box<[u32]>,
+}
+
+impl Lengths {
+    /// All queues empty, with room for `slots` packets and as many queues.
+    pub fn new(slots: u32) -> Self {
+        let at_least = vec![0; slots as usize + 2].into();
+        Lengths { order: (0..slots).collect(), place: (0..slots).collect(), at_least }
+    }
+
+    /// `flow` has grown by one packet to `length`, or shrunk by one.
+    #[inline]
+    pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
+        // It becomes the last of those that are as long now, or leaves as the last of those as long as it was.
+        let count = &mut self.at_least[length as usize + usize::from(!grown)];
+        let to = *count - u32::from(!grown);
+        *count = to + u32::from(grown);
+        self.exchange(flow.index() as u32, to);
+    }
+
+    #[inline]
+    fn exchange(&mut self, flow: u32, to: u32) {
+        let from = core::mem::replace(&mut self.place[flow as usize], to);
+        let other = core::mem::replace(&mut self.order[to as usize], flow);
+        // Where it stays, this writes the same again.
+        self.place[other as usize] = from;
+        self.order[from as usize] = other;
+    }
+
+    /// How many queues have at least `length` packets, which is 1 or more.
+    #[inline]
+    pub fn at_least(&self, length: u32) -> u32 {
+        self.at_least.get(length as usize).map_or(0, |&count| count)
+    }
+
+    /// The `n`th of the backlogged queues, from the longest, which is the 0th.
+    #[inline]
+    pub fn nth(&self, n: u32, buffer: &Buffer) -> FlowKey {
+        buffer.flow_at(self.order[n as usize] as usize)
+    }
+
+    /// The length of the longest; for gauges, as it searches.
+    pub fn longest_length(&self) -> u32 {
+        self.at_least[1..].partition_point(|&count| count > 0) as u32
+    }
+}

@@ -1,0 +1,130 @@
+//! What the push-out disciplines of Suter et al. 1998 (section II.B) share: soft partitions of one buffer.
+//!
+//! The buffer B is one pool. Each of the n backlogged queues has a nominal part of it, b = B/n, or by weight. A queue may hold
+//! more than its part while there is room; once there is none, a queue that holds more gives a packet up. The disciplines
+//! differ in which queue that is.
+//!
+//! What the paper leaves open is settled here, once:
+//! - n counts the queue of the arrival, even if nothing waits there yet. So with packets some queue always holds more than its
+//!   part when an arrival finds less than its own.
+//! - The rule is the same where the arrival's queue holds its part or more. Then it may itself be the one that gives a packet up.
+//! - The weight of a queue is that of the class of the packet that made it backlogged.
+
+mod backlogs;
+mod lengths;
+mod numbers;
+mod ranking;
+mod shares;
+
+use alloc::format;
+pub use backlogs::Backlogs;
+pub use lengths::Lengths;
+use numbers::Numbers;
+pub use ranking::Ranking;
+pub use shares::Shares;
+
+use crate::error::{BadParameter, Parameter};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{Measure, Quantity, WeightOf};
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, FlowKey, Limit, Packet, Unit, Victim};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// Which packet of the queue that makes room is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum End {
+    /// The oldest: its sender hears of it soonest. The paper's choice.
+    #[default]
+    Front,
+    /// The newest: the arrival itself, where its own queue has to give.
+    Tail,
+}
+
+/// What was typed that matters to all of them.
+pub(crate) struct Typed<'a> {
+    pub buffer: Option<Quantity<Amount>>,
+    pub scheduler: &'a Option<Service>,
+    pub measure: Option<Measure>,
+    pub drop: End,
+}
+
+/// A search goes through the different weights at each push-out, so their number bounds its work.
+const MOST_WEIGHTS: usize = 256;
+
+/// A checked `Spec` of any of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What queues are counted in.
+    pub measure: Measure,
+    /// B, in the same: what the parts add up to.
+    pub pool: f64,
+    /// Which packet of a queue is dropped.
+    pub drop: End,
+    /// The weights of the parts at the start, by class.
+    pub weights: WeightOf,
+}
+
+impl Config {
+    pub(crate) fn check(
+        discipline: &'static str,
+        typed: Typed<'_>,
+        site: &Site<'_>,
+    ) -> Result<Config, BadParameter> {
+        let room = site.room(discipline, typed.buffer)?;
+        let of_buffer = if room.limit.is_in_bytes() { Measure::Bytes } else { Measure::Packets };
+        let measure = typed.measure.unwrap_or(of_buffer);
+        let pool = match measure {
+            Measure::Packets => room.packets,
+            Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
+        };
+        let weights = Service::check(typed.scheduler, discipline, site)?.weights;
+        Ok(Config { limit: room.limit, measure, pool, drop: typed.drop, weights })
+    }
+
+    /// Itself, unless there are so many different weights that to look at the longest queue of each would hold up the link.
+    pub(crate) fn with_few_weights(self, discipline: &'static str) -> Result<Config, BadParameter> {
+        let different = self.weights.distinct().len();
+        if different <= MOST_WEIGHTS {
+            return Ok(self);
+        }
+        let given = format!("a table of {different} different weights");
+        let allowed =
+            format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
+        Err(Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed))
+    }
+
+    /// What waits in `flow`, in the measure.
+    #[inline]
+    pub(crate) fn length(&self, flow: FlowKey, buffer: &Buffer) -> u64 {
+        let backlog = buffer.flow_backlog(flow);
+        match self.measure {
+            Measure::Packets => backlog.packets.into(),
+            Measure::Bytes => backlog.bytes,
+        }
+    }
+
+    /// The packet that goes when `flow` makes room for `arrival`.
+    #[inline]
+    pub(crate) fn victim(&self, flow: FlowKey, arrival: &Packet, buffer: &Buffer) -> Victim {
+        match self.drop {
+            End::Front => Victim::Waiting(buffer.flow_head(flow)),
+            End::Tail if buffer.flow(arrival) == Some(flow) => Victim::Arrival,
+            End::Tail => Victim::Waiting(buffer.flow_tail(flow)),
+        }
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        match self.measure {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        }
+    }
+}

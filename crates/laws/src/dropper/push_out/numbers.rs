@@ -1,0 +1,133 @@
+//! The different weights under numbers, by which the order of the queues knows them.
+
+use super::MOST_WEIGHTS;
+use crate::spec::WeightOf;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use fairwire_core::{NotReweighed, Weight};
+
+/// The different weights, and which of them each class has.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// By number. In ascending order at the start.
+    weights: Vec<f64>,
+    /// How many classes have the weight of each number; the classes without one of their own count as one.
+    classes: Vec<u32>,
+    /// The number of each class that has a weight of its own.
+    of_class: Box<[u32]>,
+    /// The number of the weight 1, which all others have.
+    one: u32,
+}
+
+impl Numbers {
+    /// Those of `weights`.
+    pub(super) fn new(weights: &WeightOf) -> Self {
+        let distinct = weights.distinct();
+        let number = |weight: f64| distinct.partition_point(|&other| other < weight) as u32;
+        let of_class: Box<[u32]> =
+            (0..weights.len() as u32).map(|class| number(weights.class(class))).collect();
+        let one = number(1.0);
+        // Room for as many as there can ever be.
+        let room = if weights.is_equal() { 1 } else { distinct.len().max(MOST_WEIGHTS) };
+        let (mut numbered, mut classes) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        numbered.extend_from_slice(&distinct);
+        classes.resize(distinct.len(), 0);
+        of_class.iter().chain([&one]).for_each(|&number| classes[number as usize] += 1);
+        Numbers { weights: numbered, classes, of_class, one }
+    }
+
+    /// All numbers.
+    #[inline]
+    pub(super) fn all(&self) -> core::ops::Range<u32> {
+        0..self.weights.len() as u32
+    }
+
+    /// The weight of that number.
+    #[inline]
+    pub(super) fn weight(&self, number: u32) -> f64 {
+        self.weights[number as usize]
+    }
+
+    /// The number of the weight of `class`.
+    #[inline]
+    pub(super) fn of(&self, class: u32) -> u32 {
+        self.of_class.get(class as usize).copied().unwrap_or(self.one)
+    }
+
+    /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number.
+    /// O(different
+    /// weights).
+    pub(super) fn reweigh(
+        &mut self,
+        class: u32,
+        weight: Weight,
+        is_free: impl Fn(u32) -> bool,
+    ) -> Result<(), NotReweighed> {
+        let number = self.number_for(weight.get(), is_free)?;
+        self.classes[number as usize] += 1;
+        let before = core::mem::replace(&mut self.of_class[class as usize], number);
+        self.classes[before as usize] -= 1;
+        Ok(())
+    }
+
+    /// The number of `weight`: its own, one that nobody has any more, or a new one.
+    fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, NotReweighed> {
+        if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
+            return Ok(number);
+        }
+        let is_unused = |&number: &u32| self.classes[number as usize] == 0 && is_free(number);
+        if let Some(number) = self.all().find(is_unused) {
+            self.weights[number as usize] = weight;
+            return Ok(number);
+        }
+        if self.weights.len() >= MOST_WEIGHTS {
+            return Err(NotReweighed::TooManyWeights { most: MOST_WEIGHTS });
+        }
+        self.weights.push(weight);
+        self.classes.push(0);
+        Ok(self.weights.len() as u32 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Parameter;
+    use crate::spec::{ClassNumber, Weights};
+
+    fn numbers(classes: u32) -> Numbers {
+        let typed = Weights((0..classes).map(|class| (ClassNumber(class), 1.0)).collect());
+        let parameter = Parameter { discipline: "some", name: "weights" };
+        Numbers::new(&typed.check(parameter).expect("allowed"))
+    }
+
+    fn weight(number: u32) -> Weight {
+        Weight::new(2.0 + f64::from(number)).expect("allowed")
+    }
+
+    #[test]
+    fn classes_of_one_weight_share_a_number_and_a_number_that_nobody_has_is_given_again() {
+        let mut numbers = numbers(3);
+        numbers.reweigh(0, weight(0), |_| true).expect("there is room");
+        numbers.reweigh(1, weight(0), |_| true).expect("there is room");
+        assert_eq!([0, 1, 2, 9].map(|class| numbers.of(class)), [1, 1, 0, 0]);
+        numbers.reweigh(0, weight(1), |_| true).expect("there is room");
+        assert_eq!((numbers.of(0), numbers.weight(2)), (2, 3.0));
+        numbers.reweigh(1, weight(2), |number| number != 1).expect("there is room");
+        assert_eq!(numbers.of(1), 3, "a queue still stands under the first number");
+        numbers.reweigh(0, weight(3), |_| true).expect("there is room");
+        assert_eq!((numbers.of(0), numbers.weight(1)), (1, 5.0), "now none does any more");
+    }
+
+    #[test]
+    fn one_more_weight_than_can_be_told_apart_is_refused_and_changes_nothing() {
+        let mut numbers = numbers(300);
+        for class in 0..MOST_WEIGHTS as u32 - 1 {
+            numbers.reweigh(class, weight(class), |_| true).expect("there is room");
+        }
+        let refused = numbers.reweigh(299, weight(299), |_| true);
+        assert_eq!(refused, Err(NotReweighed::TooManyWeights { most: MOST_WEIGHTS }));
+        assert_eq!(numbers.weight(numbers.of(299)), 1.0);
+        assert_eq!(numbers.reweigh(299, weight(7), |_| true), Ok(()), "another has it");
+    }
+}

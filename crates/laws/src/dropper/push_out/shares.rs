@@ -1,0 +1,112 @@
+//! The parts of the buffer: b = B w / sum of w over the backlogged queues.
+
+use super::Config;
+use crate::spec::WeightOf;
+use alloc::boxed::Box;
+use alloc::vec;
+use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Weight};
+
+/// The weights of the backlogged queues and their sum.
+#[derive(Debug)]
+pub struct Shares {
+    pool: f64,
+    weights: WeightOf,
+    /// The class that a backlogged queue has its weight from; nothing where all weights are 1.
+    of_flow: Box<[u32]>,
+    /// How many backlogged queues have their weight from a class that has one of its own.
+    queues: Box<[u32]>,
+    sum: u128,
+}
+
+/// Weights are added up as integers of 2^-32, so that what is added and taken away again leaves nothing behind. At most 2^24
+/// weights of at most 10^6 are below 2^76.
+const ONE: f64 = (1u64 << 32) as f64;
+
+fn fixed(weight: f64) -> u128 {
+    (weight * ONE + 0.5) as u128
+}
+
+impl Shares {
+    /// Those of no queue at all.
+    pub fn new(config: &Config) -> Self {
+        let flows = if config.weights.is_equal() { 0 } else { config.limit.max_packets() as usize };
+        Shares {
+            pool: config.pool,
+            weights: config.weights.clone(),
+            of_flow: vec![0; flows].into(),
+            queues: vec![0; config.weights.len()].into(),
+            sum: 0,
+        }
+    }
+
+    /// Do all queues have parts of the same size?
+    #[inline]
+    pub fn are_equal(&self) -> bool {
+        self.of_flow.is_empty()
+    }
+
+    /// `packet` has come in or gone out; `buffer` already shows it.
+    #[inline]
+    pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        if self.are_equal() {
+            return;
+        }
+        let flow = buffer.changed_flow();
+        match (inside, buffer.flow_backlog(flow).packets) {
+            (true, 1) => {
+                self.of_flow[flow.index()] = packet.class;
+                self.sum += fixed(self.weights.class(packet.class));
+                if let Some(queues) = self.queues.get_mut(packet.class as usize) {
+                    *queues += 1;
+                }
+            }
+            (false, 0) => {
+                let class = self.of_flow[flow.index()];
+                self.sum -= fixed(self.weights.class(class));
+                if let Some(queues) = self.queues.get_mut(class as usize) {
+                    *queues -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives `class` another weight, and so all queues that have theirs from it. O(1).
+    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.weights.set(class, weight)?;
+        let queues = u128::from(self.queues[class as usize]);
+        self.sum = self.sum - queues * fixed(before.get()) + queues * fixed(weight.get());
+        Ok(before)
+    }
+
+    /// The class that a queue has its weight from that is backlogged or was until just now.
+    #[inline]
+    pub fn class(&self, flow: FlowKey) -> u32 {
+        if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
+    }
+
+    /// The weight of a queue that is backlogged or was until just now.
+    #[inline]
+    pub fn weight(&self, flow: FlowKey) -> f64 {
+        if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
+    }
+
+    /// The part of a queue of weight 1, while the queue of `arrival` counts as backlogged.
+    #[inline]
+    pub fn unit_for(&self, arrival: &Packet, buffer: &Buffer) -> f64 {
+        let is_new = buffer.flow(arrival).is_none();
+        if self.are_equal() {
+            self.pool / f64::from(buffer.backlogged_flows() + u32::from(is_new))
+        } else {
+            let more = if is_new { fixed(self.weights.class(arrival.class)) } else { 0 };
+            self.pool / ((self.sum + more) as f64 / ONE)
+        }
+    }
+
+    /// The part of a queue of weight 1 among those backlogged now; nothing where nothing is.
+    #[inline]
+    pub fn unit(&self, buffer: &Buffer) -> f64 {
+        let sum = if self.are_equal() { f64::from(buffer.backlogged_flows()) } else { self.sum as f64 / ONE };
+        if sum > 0.0 { self.pool / sum } else { 0.0 }
+    }
+}

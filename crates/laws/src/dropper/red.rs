@@ -1,0 +1,554 @@
+//! RED: random early detection.
+//!
+//! # What it does
+//! Keeps a slow average of the queue, and between two thresholds drops (or marks) arrivals with a probability that rises
+//! with the average, spread out so that signals neither cluster nor leave long gaps.
+//!
+//! # Why
+//! Senders are told of congestion before the buffer overflows, at different times, in proportion to what they send. It is
+//! blind to flows: one that does not listen is dropped at the same rate as one that does.
+//!
+//! # State and cost
+//! One average and two counters for all flows; O(1) per packet, a power only after the link was idle.
+//!
+//! # Source (section, equation)
+//! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, figure 2
+//! and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker,
+//! "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, the pseudo-code.
+//!
+//! # Where we differ
+//! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets the last packet overshoot.
+//! - No number is drawn where the probability is 0 or 1.
+//! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's `victim`.
+//! - While the link idles and is polled repeatedly, idle time counts from the first poll that found nothing.
+//! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2. Where several intervals have
+//!   passed, as many steps are made with that average, at most 64; ns-2 makes one. Its automatic `weight` and thresholds
+//!   are not here: they are to be typed.
+//!
+//! # Example
+//! ```toml
+//! [discipline.red]
+//! min_threshold = "20 packets"
+//! max_threshold = "60 packets"
+//! max_probability = 0.1
+//! ecn = "mark"
+//! ```
+
+mod adaptive;
+
+pub use adaptive::Adaptation;
+use alloc::boxed::Box;
+
+use adaptive::Steps;
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
+    Victim,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops or marks at random as the average queue grows, blind to flows",
+    state: "one average and two counters for all flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Floyd and Jacobson 1993, figure 2; ns-2 2.35",
+};
+
+const NAME: &str = "red";
+
+/// Parameters of `red`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// Forced drops always drop.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    ///
+    /// With `fbfq` this is the FQ-RED of Suter et al.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What the queue is counted in.
+    ///
+    /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled by packet length. FABA's
+    /// and Suter's papers use packets.
+    #[parameter(default = Measure::Packets)]
+    pub measure: Option<Measure>,
+    /// The length of a packet with the probability that the average calls for.
+    ///
+    /// A packet of this length has the probability that the average calls for. In bytes one of another length has it times
+    /// its length over this: Floyd and Jacobson, section 7, who have the longest packet there; ns-2's `mean_pktsize_`, whose
+    /// default is 500 B. In bytes a threshold in packets is in packets of this length. In either measure an idle link could
+    /// have sent packets of this length.
+    #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
+    pub mean_packet: Option<Quantity<Size>>,
+    /// No signal below this average.
+    ///
+    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    #[parameter(unset = "a quarter of the buffer")]
+    pub min_threshold: Option<Quantity<Amount>>,
+    /// At this average the probability is `max_probability`.
+    ///
+    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    #[parameter(unset = "half of it")]
+    pub max_threshold: Option<Quantity<Amount>>,
+    /// The probability of a signal at the upper threshold.
+    ///
+    /// FABA, section 5; ns-1.
+    #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "ns-2 2.35 has 0.1.")]
+    pub max_probability: Option<f64>,
+    /// The weight of each arrival's queue in the average.
+    #[parameter(
+        default = 0.002,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "Floyd and Jacobson; ns-2 until 2001-12-29."
+    )]
+    pub weight: Option<f64>,
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    ///
+    /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold (Floyd 2000; ns-2
+    /// since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
+    #[parameter(default = true)]
+    pub gentle: Option<bool>,
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and what the calibration of FABA's RED row ran
+    /// with; the paper of 1993 is `false`, which signals three times as often at the same average.
+    #[parameter(default = true)]
+    pub wait: Option<bool>,
+    /// How the average decays while the link idles.
+    ///
+    /// See `IdleRule`. The difference is negligible.
+    #[parameter(default = IdleRule::Ns2)]
+    pub idle_rule: Option<IdleRule>,
+    /// Never signal early while at most one packet (or byte) waits.
+    ///
+    /// No early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
+    #[parameter(default = true)]
+    pub spare_short_queue: Option<bool>,
+    /// Drop rather than mark where the probability is above this.
+    ///
+    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by itself; instead a
+    /// signal at a probability above this limit drops where it would mark.
+    #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
+    pub mark_limit: Option<f64>,
+    /// Let `max_probability` follow the load.
+    ///
+    /// Whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so that the average stays
+    /// near the middle of the thresholds: Adaptive RED.
+    #[parameter(default = false)]
+    pub adaptive: Option<bool>,
+    /// The time between two steps of `max_probability`.
+    #[parameter(default = "500 ms", above = "0 s", source = "Adaptive RED.")]
+    pub adapt_interval: Option<Quantity<Duration>>,
+    /// The largest step up.
+    ///
+    /// It is at most a quarter of `max_probability`: Adaptive RED.
+    #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
+    pub adapt_increase: Option<f64>,
+    /// The factor of a step down.
+    #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
+    pub adapt_decrease: Option<f64>,
+    /// The width of the band in which it stands still, as a part of the distance of the thresholds.
+    ///
+    /// The width of the band about the middle in which `max_probability` stands still, as a part of the distance of the
+    /// thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
+    #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
+    pub target_band: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// How the average decays while the link idles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum IdleRule {
+    /// As if the whole packets that the link could have sent had met an empty queue, then one normal update: ns-2.
+    #[default]
+    Ns2,
+    /// As above without the normal update, and counting fractions of a packet: Floyd and Jacobson 1993, section 4.
+    Floyd1993,
+}
+
+/// How signals are spread over arrivals; p is the probability from the average, n counts arrivals since the last signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spreading {
+    /// p / (1 - n p): gaps uniform from 1 to 1/p, two signals per 1/p arrivals. Floyd and Jacobson 1993, section 7.
+    AtMost,
+    /// 0 while n p < 1, then p / (2 - n p): gaps uniform from 1/p to 2/p, two signals per 3/p arrivals. ns-2's `wait_`.
+    AtLeast,
+}
+
+impl Spreading {
+    /// The probability of a signal for the `arrivals`th arrival since the last one, from 0 to 1.
+    ///
+    /// ```
+    /// use fairwire_laws::dropper::red::Spreading;
+    ///
+    /// assert_eq!(Spreading::AtMost.probability(0.25, 2), 0.5);
+    /// assert_eq!(Spreading::AtLeast.probability(0.25, 2), 0.0);
+    /// assert_eq!(Spreading::AtLeast.probability(0.25, 6), 0.5);
+    /// ```
+    #[inline]
+    pub fn probability(self, p: f64, arrivals: u64) -> f64 {
+        let reached = arrivals as f64 * p;
+        let certain = match self {
+            Spreading::AtMost => 1.0,
+            Spreading::AtLeast if reached < 1.0 => return 0.0,
+            Spreading::AtLeast => 2.0,
+        };
+        if reached < certain { (p / (certain - reached)).min(1.0) } else { 1.0 }
+    }
+}
+
+/// The probability of a signal as a function of the average: the two thresholds and what lies between and beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    /// No signal below this average.
+    pub min: f64,
+    /// `max_probability` is reached here; above `min`.
+    pub max: f64,
+    /// The probability at `max`, above 0 and at most 1.
+    pub max_probability: f64,
+    /// Rise to 1 at twice `max` rather than jump there.
+    pub gentle: bool,
+}
+
+impl Ramp {
+    /// p_b, from 0 to 1.
+    ///
+    /// ```
+    /// use fairwire_laws::dropper::red::Ramp;
+    ///
+    /// let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
+    /// assert_eq!(ramp.probability(19.0), 0.0);
+    /// assert_eq!(ramp.probability(30.0), 0.01);
+    /// assert_eq!(ramp.probability(60.0), 0.51);
+    /// ```
+    #[inline]
+    pub fn probability(&self, average: f64) -> f64 {
+        let Ramp { min, max, max_probability, gentle } = *self;
+        if average < min {
+            0.0
+        } else if average < max {
+            max_probability * (average - min) / (max - min)
+        } else if average < self.certain_at() && gentle {
+            max_probability + (1.0 - max_probability) * (average - max) / max
+        } else {
+            1.0
+        }
+    }
+
+    /// From this average on every arrival is signalled.
+    #[inline]
+    pub fn certain_at(&self) -> f64 {
+        if self.gentle { 2.0 * self.max } else { self.max }
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What the queue is counted in; the thresholds are in the same.
+    pub measure: Measure,
+    /// The probability as a function of the average; with an adaptation, as it is at the start.
+    pub ramp: Ramp,
+    /// How its `max_probability` moves.
+    pub adaptation: Option<Adaptation>,
+    /// w_q.
+    pub weight: f64,
+    /// How signals are spread.
+    pub spreading: Spreading,
+    /// How the average decays while the link idles.
+    pub idle_rule: IdleRule,
+    /// Never signal early while at most one packet (or byte) waits.
+    pub spare_short_queue: bool,
+    /// Drop rather than mark where the probability is above this.
+    pub mark_limit: Option<f64>,
+    /// The mean packet on the wire, in bytes: the site's typical one, if none was typed.
+    pub packet_bytes: u32,
+    /// The link's rate, for what an idle link could have sent.
+    pub rate: Rate,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let packet_bytes = given.mean_packet.map_or(site.packet_bytes, |size| size.0 as u32);
+        let ramp = self.ramp(&room, packet_bytes, site)?;
+        let adaptation = self.adaptation(&ramp)?;
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            ramp,
+            adaptation: given.adaptive.then_some(adaptation),
+            weight: given.weight,
+            spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
+            idle_rule: given.idle_rule,
+            spare_short_queue: given.spare_short_queue,
+            mark_limit: given.mark_limit,
+            packet_bytes,
+            rate: site.rate,
+        })
+    }
+
+    /// The buffer's own packets are the site's, whatever the mean packet is.
+    fn ramp(&self, room: &Room, mean_packet: u32, site: &Site<'_>) -> Result<Ramp, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let counted = |amount: Amount, mean_packet: u32| match given.measure {
+            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(mean_packet, site.rate),
+        };
+        let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
+            typed
+                .map_or(part * counted(room.amount, site.packet_bytes), |typed| counted(typed.0, mean_packet))
+        };
+        let (min, max) = (threshold(self.min_threshold, 0.25), threshold(self.max_threshold, 0.5));
+        if min >= max {
+            return Err(self.crossed(min, max));
+        }
+        Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
+    }
+
+    /// Checked also where it is not used.
+    fn adaptation(&self, ramp: &Ramp) -> Result<Adaptation, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let band = given.target_band;
+        let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
+        Ok(Adaptation {
+            interval: given.adapt_interval,
+            increase: given.adapt_increase,
+            decrease: given.adapt_decrease,
+            target_from: at(0.5 - band / 2.0),
+            target_to: at(0.5 + band / 2.0),
+        })
+    }
+
+    /// The thresholds are the wrong way round: blames one that was typed, and tells the other.
+    fn crossed(&self, min: f64, max: f64) -> BadParameter {
+        let unit = match self.measure.unwrap_or_default() {
+            Measure::Packets => "packets",
+            Measure::Bytes => "bytes",
+        };
+        match (self.min_threshold, self.max_threshold) {
+            (_, Some(typed)) => parameter("max_threshold")
+                .refuse(typed, format_args!("more than min_threshold, which is {min} {unit}")),
+            (Some(typed), None) => parameter("min_threshold")
+                .refuse(typed, format_args!("less than max_threshold, which is {max} {unit}")),
+            (None, None) => {
+                parameter("buffer").refuse(format_args!("{} {unit}", max * 2.0), "more than that")
+            }
+        }
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let red = Red::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), red))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Random early detection. See the [module](self).
+#[derive(Debug)]
+pub struct Red {
+    config: Config,
+    rng: Rng,
+    average: f64,
+    count: u64,
+    count_bytes: u64,
+    /// Was the average above the lower threshold at the last arrival? The first arrival above it is never dropped.
+    is_above: bool,
+    idle_since: Option<Time>,
+    steps: Option<Steps>,
+}
+
+impl Red {
+    /// A RED that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        Red {
+            config,
+            rng,
+            average: 0.0,
+            count: 0,
+            count_bytes: 0,
+            is_above: false,
+            idle_since: None,
+            steps: config.adaptation.map(Steps::new),
+        }
+    }
+
+    /// The average queue, in packets or bytes as configured.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// Brings the average up to date with what an arrival meets, and gives what it meets, in packets or bytes as configured.
+    #[inline]
+    pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
+        let queue = self.queue(buffer);
+        self.update_average(queue, now);
+        queue
+    }
+
+    /// Is there no early signal for an arrival that meets `queue`?
+    #[inline]
+    pub(crate) fn spares(&self, queue: f64) -> bool {
+        self.average < self.config.ramp.min || (self.config.spare_short_queue && queue <= 1.0)
+    }
+
+    /// The early decision on an arrival that met `queue`.
+    #[inline]
+    pub(crate) fn test(&mut self, packet: &Packet, queue: f64, buffer: &Buffer) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(packet.len);
+        let verdict = self.judge(packet, queue);
+        if verdict != Verdict::Pass {
+            self.forget_count();
+        }
+        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+    }
+
+    /// The probability of a signal at the upper threshold: as configured, or as adapted so far.
+    pub fn max_probability(&self) -> f64 {
+        self.config.ramp.max_probability
+    }
+
+    #[inline]
+    fn queue(&self, buffer: &Buffer) -> f64 {
+        match self.config.measure {
+            Measure::Packets => f64::from(buffer.len()),
+            Measure::Bytes => buffer.bytes() as f64,
+        }
+    }
+
+    #[inline]
+    fn update_average(&mut self, queue: f64, now: Time) {
+        if let Some(since) = self.idle_since.take() {
+            self.decay(since, now);
+            if self.config.idle_rule == IdleRule::Floyd1993 {
+                return;
+            }
+        }
+        self.average = self.average * (1.0 - self.config.weight) + self.config.weight * queue;
+    }
+
+    /// What the average loses while nothing waits: as if packets that the link could have sent had met an empty queue.
+    #[cold]
+    fn decay(&mut self, since: Time, now: Time) {
+        let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
+        let bits_per_packet = 8_000_000_000 * u128::from(self.config.packet_bytes); // in bit-nanoseconds per second
+        let packets = match self.config.idle_rule {
+            IdleRule::Ns2 => (bits / bits_per_packet) as f64,
+            IdleRule::Floyd1993 => bits as f64 / bits_per_packet as f64,
+        };
+        self.average *= libm::pow(1.0 - self.config.weight, packets);
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &Packet, queue: f64) -> Verdict {
+        let Config { ramp, mark_limit, .. } = self.config;
+        if self.spares(queue) {
+            self.is_above = false;
+            return Verdict::Pass;
+        }
+        if mark_limit.is_none() && self.average >= ramp.certain_at() {
+            return Verdict::Drop(Cause::Forced);
+        }
+        if !core::mem::replace(&mut self.is_above, true) {
+            self.count = 1;
+            self.count_bytes = u64::from(packet.len);
+            return Verdict::Pass;
+        }
+        let p = ramp.probability(self.average);
+        match self.is_picked(p, packet) {
+            false => Verdict::Pass,
+            true if mark_limit.is_some_and(|limit| p > limit) => Verdict::Drop(Cause::Early),
+            true => Verdict::Signal(Cause::Early),
+        }
+    }
+
+    #[inline]
+    fn is_picked(&mut self, p: f64, packet: &Packet) -> bool {
+        let Config { spreading, packet_bytes, .. } = self.config;
+        let p = match self.config.measure {
+            Measure::Packets => spreading.probability(p, self.count),
+            Measure::Bytes => {
+                let spread = spreading.probability(p, self.count_bytes / u64::from(packet_bytes));
+                // What is certain stays certain, however short the packet.
+                if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
+            }
+        };
+        p >= 1.0 || (p > 0.0 && self.rng.chance(p))
+    }
+
+    fn forget_count(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+}
+
+impl Dropper for Red {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let queue = self.meet(buffer, now);
+        if let Some(steps) = &mut self.steps {
+            steps.keep_up(&mut self.config.ramp.max_probability, self.average, now);
+        }
+        self.test(packet, queue, buffer)
+    }
+
+    fn victim(&mut self, _: &Packet, _: &Buffer, _: Time) -> Victim {
+        self.forget_count();
+        Victim::Arrival
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let unit = match self.config.measure {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        };
+        probe.gauge("average", unit, self.average);
+        probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));
+        probe.gauge("max_probability", Unit::One, self.config.ramp.max_probability);
+    }
+}

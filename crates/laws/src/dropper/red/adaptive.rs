@@ -1,0 +1,76 @@
+//! Adaptive RED: `max_probability` follows the load, so that the average stays between the thresholds.
+
+use fairwire_core::{Duration, Time};
+
+/// How `max_probability` moves. Floyd, Gummadi and Shenker 2001, the pseudo-code.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adaptation {
+    /// The time between two steps.
+    pub interval: Duration,
+    /// The largest step up; it is never more than a quarter of `max_probability` itself.
+    pub increase: f64,
+    /// The factor of a step down.
+    pub decrease: f64,
+    /// Below this average `max_probability` falls.
+    pub target_from: f64,
+    /// Above this average it rises.
+    pub target_to: f64,
+}
+
+/// Below this it does not fall any further, and above the other it does not rise: the pseudo-code's bounds.
+const BOUNDS: (f64, f64) = (0.01, 0.5);
+
+/// At most so many steps at one arrival. With the default factors that is from either bound to the other: 38 steps down, 57 up.
+const MOST_STEPS: u64 = 64;
+
+impl Adaptation {
+    /// `max_probability` after one step at this average.
+    ///
+    /// ```
+    /// use fairwire_core::Duration;
+    /// use fairwire_laws::dropper::red::Adaptation;
+    ///
+    /// let adaptation = Adaptation {
+    ///     interval: Duration::from_ms(500), increase: 0.01, decrease: 0.9, target_from: 14.0, target_to: 16.0,
+    /// };
+    /// assert_eq!(adaptation.step(0.1, 15.0), 0.1);
+    /// assert_eq!(adaptation.step(0.1, 17.0), 0.11);
+    /// assert_eq!(adaptation.step(0.02, 17.0), 0.025);
+    /// assert_eq!(adaptation.step(0.1, 10.0), 0.09000000000000001);
+    /// ```
+    pub fn step(&self, max_probability: f64, average: f64) -> f64 {
+        if average > self.target_to && max_probability <= BOUNDS.1 {
+            max_probability + self.increase.min(max_probability / 4.0)
+        } else if average < self.target_from && max_probability >= BOUNDS.0 {
+            max_probability * self.decrease
+        } else {
+            max_probability
+        }
+    }
+}
+
+/// The steps in time: at whole multiples of the interval.
+#[derive(Debug)]
+pub(super) struct Steps {
+    adaptation: Adaptation,
+    next: Time,
+}
+
+impl Steps {
+    pub(super) fn new(adaptation: Adaptation) -> Self {
+        Steps { adaptation, next: Time::ZERO + adaptation.interval }
+    }
+
+    /// Makes the steps that are due at `now`.
+    #[inline]
+    pub(super) fn keep_up(&mut self, max_probability: &mut f64, average: f64, now: Time) {
+        if now < self.next {
+            return;
+        }
+        let due = 1 + now.since(self.next).ns() / self.adaptation.interval.ns();
+        self.next += self.adaptation.interval * due;
+        for _ in 0..due.min(MOST_STEPS) {
+            *max_probability = self.adaptation.step(*max_probability, average);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! REM: random exponential marking.
+//!
+//! # What it does
+//! The link has a price. At fixed intervals it rises where more came than the link can send, or where more waits than a target,
+//! and falls otherwise. A packet is dropped (or marked) with probability 1 - phi^(-price).
+//!
+//! # Why
+//! The price settles where rate and backlog both are as wanted, whatever the number of senders: unlike RED's average, the
+//! backlog does not grow with the load. Over several links the probabilities of passing multiply, so prices add up: a sender
+//! learns the price of its whole path.
+//!
+//! # State and cost
+//! A price, an average and a count for all flows; O(1) per packet, with one exponential per change of the price.
+//!
+//! # Source (section, equation)
+//! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the price and the probability; the
+//! details as ns-2 2.35 has them.
+//!
+//! # Where we differ
+//! - ns-2 holds one packet fewer than its limit, and lets the arrival in before it drops it. Here the buffer is exact.
+//! - No timer: the price is brought up to date at the next arrival or departure, by as many intervals as have passed, with the
+//!   backlog as it was meanwhile.
+//! - By default the target is below ns-2's where the buffer has room for less than 80 packets.
+//! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in the last digits.
+//! - No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.rem]
+//! target = "10 ms"
+//! interval = "5 ms"
+//! ecn = "mark"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops or marks by a price that rises while rate or backlog are above what is wanted",
+    state: "a price, an average and a count for all flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Athuraliya, Li, Low, Yin 2001; ns-2 2.35",
+};
+
+const NAME: &str = "rem";
+
+/// Parameters of `rem`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What arrivals and backlog are counted in.
+    ///
+    /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the probability is also scaled by
+    /// packet length, as in ns-2.
+    #[parameter(default = Measure::Packets)]
+    pub measure: Option<Measure>,
+    /// The wanted backlog.
+    ///
+    /// B*, the wanted backlog.
+    #[parameter(
+        unset = "20 packets, or a quarter of the buffer where that is less",
+        source = "ns-2 has the 20, also where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0."
+    )]
+    pub target: Option<Quantity<Amount>>,
+    /// The time between two changes of the price.
+    #[parameter(default = "2 ms", above = "0 s", source = "ns-2.")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The step of the price.
+    #[parameter(default = 0.001, above = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
+    pub gamma: Option<f64>,
+    /// The weight of the backlog against the rate.
+    #[parameter(default = 0.1, min = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
+    pub alpha: Option<f64>,
+    /// The base of the probability.
+    #[parameter(default = 1.001, above = 1.0, max = 1000.0, unit = "1", source = "ns-2.")]
+    pub phi: Option<f64>,
+    /// The weight of the latest interval in the average of arrivals.
+    #[parameter(default = 1.0, above = 0.0, max = 1.0, unit = "1", source = "ns-2.")]
+    pub input_weight: Option<f64>,
+    /// Where ECN-capable packets are judged under `ecn = "mark"`.
+    ///
+    /// See `MarkAt`.
+    #[parameter(default = MarkAt::Departure)]
+    pub mark_at: Option<MarkAt>,
+    /// Drop packets that cannot carry a mark with the same probability.
+    ///
+    /// Whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the same probability, as RFC 3168,
+    /// section 5, asks; false is ns-2.
+    #[parameter(default = true)]
+    pub drop_incapable: Option<bool>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// Where packets that can carry a mark are judged. Drops are always on arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum MarkAt {
+    /// When it leaves, by the price of that time: the sender learns of it sooner. ns-2.
+    #[default]
+    Departure,
+    /// When it comes.
+    Arrival,
+}
+
+/// The constants of the price. Amounts are in typical packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// b*: the wanted backlog.
+    pub target: f64,
+    /// The time between two changes of the price.
+    pub interval: Duration,
+    /// The step of the price.
+    pub gamma: f64,
+    /// The weight of the backlog against the rate.
+    pub alpha: f64,
+    /// The base of the probability.
+    pub phi: f64,
+    /// The weight of the latest interval in the average of arrivals.
+    pub input_weight: f64,
+    /// c: what the link can send in one interval.
+    pub capacity: f64,
+}
+
+impl Law {
+    /// The probability of a signal at `price`: 1 - phi^(-price).
+    ///
+    /// ```
+    /// use fairwire_core::Duration;
+    /// use fairwire_laws::dropper::rem::Law;
+    ///
+    /// let law = Law {
+    ///     target: 20.0, interval: Duration::from_ms(2), gamma: 0.001, alpha: 0.1, phi: 1.001, input_weight: 1.0, capacity:
+    /// 2.5,
+    /// };
+    /// assert_eq!(law.probability(0.0), 0.0);
+    /// assert!((law.probability(700.0) - 0.5032).abs() < 5e-5);
+    /// ```
+    pub fn probability(&self, price: f64) -> f64 {
+        -libm::expm1(-price * libm::log(self.phi))
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What arrivals and backlog are counted in.
+    pub measure: Measure,
+    /// The constants of the price.
+    pub law: Law,
+    /// What becomes of a packet that can carry a mark, and of one that cannot.
+    pub judged: Judged,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+}
+
+/// Which packets are judged where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Packets that can carry a mark are judged when they leave, rather than when they come.
+    pub capable_at_departure: bool,
+    /// Packets that cannot are judged at all, always when they come.
+    pub incapable: bool,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let marks = self.ecn == Some(EcnChoice::Mark);
+        let judged = Judged {
+            capable_at_departure: marks && given.mark_at == MarkAt::Departure,
+            incapable: !marks || given.drop_incapable,
+        };
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            law: self.law(site, &room)?,
+            judged,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    fn law(&self, site: &Site<'_>, room: &Room) -> Result<Law, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let target = self.target.map(|typed| typed.0.in_packets(site.packet_bytes, site.rate));
+        Ok(Law {
+            target: target.unwrap_or_else(|| f64::min(20.0, room.packets / 4.0)),
+            interval: given.interval,
+            gamma: given.gamma,
+            alpha: given.alpha,
+            phi: given.phi,
+            input_weight: given.input_weight,
+            capacity: given.interval.secs() * site.rate.packets_per_second(site.packet_bytes),
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let rem = Rem::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rem))
+    }
+}
+
+/// Random exponential marking. See the [module](self).
+#[derive(Debug)]
+pub struct Rem {
+    config: Config,
+    rng: Rng,
+    price: f64,
+    probability: f64,
+    /// The average of arrivals per interval, and the arrivals of this interval.
+    input: f64,
+    arrived: f64,
+    next_change: Time,
+}
+
+impl Rem {
+    /// A REM that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let next_change = Time::ZERO + config.law.interval;
+        Rem { config, rng, price: 0.0, probability: 0.0, input: 0.0, arrived: 0.0, next_change }
+    }
+
+    /// The price, without a unit.
+    pub fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// Changes the price for the intervals that have ended; `queue` waited all the time since the last call.
+    #[inline]
+    fn keep_up(&mut self, queue: f64, now: Time) {
+        if now >= self.next_change {
+            self.change(queue, now);
+        }
+    }
+
+    fn change(&mut self, queue: f64, now: Time) {
+        let Law { target, interval, gamma, alpha, input_weight, capacity, .. } = self.config.law;
+        let excess = alpha * (queue - target) - capacity;
+        let kept = 1.0 - input_weight;
+        self.input = kept * self.input + input_weight * self.arrived;
+        self.arrived = 0.0;
+        self.price = (self.price + gamma * (self.input + excess)).max(0.0);
+        // In the intervals after that nothing came. The steps of the price only fall, so from where it reaches 0 it stays
+        // there, and the sum of all steps needs to be cut at 0 only once.
+        let silent = now.since(self.next_change).ns() / interval.ns();
+        if silent > 0 {
+            let left = libm::pow(kept, silent as f64);
+            let inputs = self.input * kept * (1.0 - left) / input_weight;
+            self.input *= left;
+            self.price = (self.price + gamma * (inputs + silent as f64 * excess)).max(0.0);
+        }
+        self.next_change += interval * (silent + 1);
+        self.probability = self.config.law.probability(self.price);
+    }
+
+    /// `packets` packets or `bytes` bytes, in typical packets.
+    #[inline]
+    fn counted(&self, packets: u32, bytes: u64) -> f64 {
+        match self.config.measure {
+            Measure::Packets => f64::from(packets),
+            Measure::Bytes => bytes as f64 / f64::from(self.config.packet_bytes),
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &Packet) -> Verdict {
+        let p = self.probability * self.counted(1, packet.len.into());
+        if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
+            Verdict::Signal(Cause::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+}
+
+impl Dropper for Rem {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.keep_up(self.counted(buffer.len(), buffer.bytes()), now);
+        self.arrived += self.counted(1, packet.len.into());
+        let Judged { capable_at_departure, incapable } = self.config.judged;
+        if if packet.ecn.is_capable() { !capable_at_departure } else { incapable } {
+            self.judge(packet)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let bytes = buffer.bytes() + u64::from(packet.len); // it waited until now
+        self.keep_up(self.counted(buffer.len() + 1, bytes), now);
+        if self.config.judged.capable_at_departure && packet.ecn.is_capable() {
+            self.judge(packet)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.keep_up(0.0, now);
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("price", Unit::One, self.price);
+        probe.gauge("probability", Unit::One, self.probability);
+        probe.gauge("arrivals_per_interval", Unit::Packets, self.input);
+    }
+}

@@ -1,0 +1,499 @@
+//! RIO: RED with "in" and "out".
+//!
+//! # What it does
+//! Runs one RED for each colour on one queue. Packets in profile (green) meet late thresholds and those out of it
+//! (yellow, red) early ones. Which packets the average of a colour counts is the coupling.
+//!
+//! # Why
+//! A core router that knows no aggregates keeps the promises that the edge has made, since what is out of profile is dropped
+//! first: with thresholds that do not overlap every "out" packet goes before any "in" packet.
+//!
+//! # State and cost
+//! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
+//!
+//! # Source (section, equation)
+//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998: the
+//! algorithm of RIO; E. Park and C. Choi 2003, section IV, for the thresholds; each RED as in [`red`](super::red).
+//!
+//! # Where we differ
+//! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
+//!   arrival and the average of "in" by "in" arrivals, as Clark and Fang have it. ns-2's `rio.cc` updates the total
+//!   on "in" arrivals only, and admits it. `out_rule = "ns2"` does so too, with what else a trace of its decisions shows: an "out"
+//!   arrival ends the total's idle time, which is then forgotten, and an "out" packet dropped, or marked, above the upper threshold leaves the
+//!   count since the last signal as it is.
+//! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole packets that the link
+//!   could have sent had met an empty queue.
+//! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the first arrival above
+//!   its lower threshold is spared.
+//!
+//! # Example
+//! ```toml
+//! [discipline.rio]
+//! ecn = "mark"
+//! green = { min_threshold = "50 packets", max_threshold = "80 packets", max_probability = 0.02 }
+//! yellow = { min_threshold = "10 packets", max_threshold = "50 packets", max_probability = 0.1 }
+//! ```
+
+use super::red::{Ramp, Spreading};
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "a RED for each colour on one queue: what is out of profile is dropped first",
+    state: "an average and four counters per colour",
+    cost: "O(1)",
+    marks: true,
+    source: "Clark and Fang 1998; Park and Choi 2003, section IV",
+};
+
+const NAME: &str = "rio";
+
+/// The most colours.
+pub const COLORS: usize = 3;
+
+/// Parameters of `rio`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// What comes of it at an average above a colour's upper threshold, `above_max` says.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in.
+    ///
+    /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets)]
+    pub measure: Option<Measure>,
+    /// What a colour's average counts.
+    ///
+    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) its own alone, `total` (weighted RED)
+    /// everything.
+    #[parameter(default = Coupling::Coupled)]
+    pub coupling: Option<Coupling>,
+    /// The thresholds of packets in profile.
+    ///
+    /// `min_threshold`, `max_threshold` and `max_probability` of packets in profile. ATB has 50, 80 and 0.02; read as of a
+    /// buffer of 100 packets.
+    #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
+    pub green: Option<Thresholds>,
+    /// The thresholds of packets out of profile.
+    ///
+    /// ATB has 10, 50 and 0.1.
+    #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
+    pub yellow: Option<Thresholds>,
+    /// The thresholds of a third colour.
+    ///
+    /// The same for a third colour; what it leaves out is as for yellow. Without it there are two colours, and red packets
+    /// are yellow.
+    #[parameter(unset = "none", unit = "table")]
+    pub red: Option<Thresholds>,
+    /// The weight of each arrival's queue in an average.
+    ///
+    /// w_q of every average; Clark and Fang, ns-2.
+    #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
+    pub weight: Option<f64>,
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    #[parameter(default = false)]
+    pub gentle: Option<bool>,
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    ///
+    /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's marks stay below the rate
+    /// that its edges look for, and their targets grow without bound.
+    #[parameter(default = false)]
+    pub wait: Option<bool>,
+    /// How packets out of profile are counted.
+    ///
+    /// See `OutRule`. `ns2` is ns-2's `rio.cc`.
+    #[parameter(default = OutRule::Paper)]
+    pub out_rule: Option<OutRule>,
+    /// What is done to a packet at an average above its colour's upper threshold.
+    ///
+    /// See `AboveMax`. `mark` is what ns-2's DiffServ module does to packets that may be marked; with ATB's traffic
+    /// throughput then collapses in over-subscription.
+    #[parameter(default = AboveMax::Drop)]
+    pub above_max: Option<AboveMax>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// The thresholds of one colour, as typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Thresholds {
+    /// No signal below this average.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub min_threshold: Option<Quantity<Amount>>,
+    /// At this average the probability is `max_probability`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub max_threshold: Option<Quantity<Amount>>,
+    /// The probability of a signal at the upper threshold, above 0 and at most 1.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub max_probability: Option<f64>,
+}
+
+/// What a colour's average counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Coupling {
+    /// Packets of this colour and of all better ones: RIO-C.
+    #[default]
+    Coupled,
+    /// Packets of this colour alone: RIO-D.
+    Decoupled,
+    /// Packets of every colour: weighted RED.
+    Total,
+}
+
+/// How packets out of profile are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum OutRule {
+    /// Each arrival updates the averages that count it, and each drop starts the count to the next signal anew.
+    #[default]
+    Paper,
+    /// Averages stand still while nothing green comes, and forced drops do not touch the count.
+    Ns2,
+}
+
+/// What is done to a packet at an average above its colour's upper threshold, or twice that where it is `gentle`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum AboveMax {
+    /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
+    #[default]
+    Drop,
+    /// It is marked where an early signal would mark it, and dropped otherwise: ns-2's DiffServ module.
+    Mark,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What queues are counted in; the thresholds are in the same.
+    pub measure: Measure,
+    /// What a colour's average counts.
+    pub coupling: Coupling,
+    /// How many colours there are: 2 or 3. Worse ones are as the last.
+    pub colors: usize,
+    /// The probability as a function of the average, for each colour.
+    pub ramps: [Ramp; COLORS],
+    /// w_q.
+    pub weight: f64,
+    /// How signals are spread.
+    pub spreading: Spreading,
+    /// How packets out of profile are counted.
+    pub out_rule: OutRule,
+    /// What is done to a packet at an average above its colour's upper threshold.
+    pub above_max: AboveMax,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+    /// The link's rate, for what an idle link could have sent.
+    pub rate: Rate,
+}
+
+/// What a colour has where nothing is typed, as parts of the buffer.
+#[derive(Clone, Copy)]
+struct Defaults {
+    min: f64,
+    max: f64,
+    max_probability: f64,
+}
+
+/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), packets of a buffer read as 100.
+const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
+const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let yellow = self.yellow.unwrap_or_default();
+        let red = self.red.unwrap_or_default();
+        let red = Thresholds {
+            min_threshold: red.min_threshold.or(yellow.min_threshold),
+            max_threshold: red.max_threshold.or(yellow.max_threshold),
+            max_probability: red.max_probability.or(yellow.max_probability),
+        };
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            coupling: given.coupling,
+            colors: if self.red.is_some() { 3 } else { 2 },
+            ramps: [
+                self.ramp("green", self.green.unwrap_or_default(), GREEN, &room, site)?,
+                self.ramp("yellow", yellow, YELLOW, &room, site)?,
+                self.ramp("red", red, YELLOW, &room, site)?,
+            ],
+            weight: given.weight,
+            spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
+            out_rule: given.out_rule,
+            above_max: given.above_max,
+            packet_bytes: site.packet_bytes,
+            rate: site.rate,
+        })
+    }
+
+    fn ramp(
+        &self,
+        color: &'static str,
+        typed: Thresholds,
+        defaults: Defaults,
+        room: &Room,
+        site: &Site<'_>,
+    ) -> Result<Ramp, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let (counted, unit): (&dyn Fn(Amount) -> f64, _) = match given.measure {
+            Measure::Packets => (&|amount| amount.in_packets(site.packet_bytes, site.rate), "packets"),
+            Measure::Bytes => (&|amount| amount.in_bytes(site.packet_bytes, site.rate), "bytes"),
+        };
+        let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
+            typed.map_or(part * counted(room.amount), |typed| counted(typed.0))
+        };
+        let min = threshold(typed.min_threshold, defaults.min);
+        let max = threshold(typed.max_threshold, defaults.max);
+        if min >= max {
+            let given = format_args!("a min_threshold of {min} and a max_threshold of {max} {unit}");
+            return Err(parameter(color).refuse(given, "a min_threshold below the max_threshold"));
+        }
+        let max_probability = typed.max_probability.unwrap_or(defaults.max_probability);
+        let max_probability = parameter(color).above_zero(max_probability, 1.0)?;
+        Ok(Ramp { min, max, max_probability, gentle: given.gentle })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let rio = Rio::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rio))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// RED with in and out. See the [module](self).
+#[derive(Debug)]
+pub struct Rio {
+    config: Config,
+    rng: Rng,
+    colors: [Color; COLORS],
+    idle_since: Option<Time>,
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts for green alone?
+    is_idle_over: bool,
+}
+
+/// The RED of one colour.
+#[derive(Clone, Copy, Debug, Default)]
+struct Color {
+    average: f64,
+    held: Backlog,
+    count: u64,
+    count_bytes: u64,
+    /// Was the average above the lower threshold at this colour's last arrival?
+    is_above: bool,
+}
+
+impl Rio {
+    /// A RIO that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        Rio { config, rng, colors: [Color::default(); COLORS], idle_since: None, is_idle_over: false }
+    }
+
+    /// The average of each colour, in packets or bytes as configured.
+    pub fn averages(&self) -> [f64; COLORS] {
+        self.colors.map(|color| color.average)
+    }
+
+    #[inline]
+    fn color_of(&self, packet: &Packet) -> usize {
+        usize::from(packet.color).min(self.config.colors - 1)
+    }
+
+    /// What the average of `color` counts, now.
+    #[inline]
+    fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
+        let sum = match self.config.coupling {
+            Coupling::Total => buffer.backlog(),
+            Coupling::Decoupled => self.colors[color].held,
+            Coupling::Coupled => self.colors[..=color].iter().fold(Backlog::default(), |sum, color| {
+                Backlog { packets: sum.packets + color.held.packets, bytes: sum.bytes + color.held.bytes }
+            }),
+        };
+        match self.config.measure {
+            Measure::Packets => f64::from(sum.packets),
+            Measure::Bytes => sum.bytes as f64,
+        }
+    }
+
+    /// Brings the averages that count an arrival of `color` up to date.
+    #[inline]
+    fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
+        if self.config.out_rule == OutRule::Ns2 && color != 0 {
+            self.is_idle_over = true;
+            return;
+        }
+        if let Some(since) = self.idle_since.take() {
+            self.decay(since, now);
+        }
+        self.is_idle_over = false;
+        let counting = match self.config.coupling {
+            Coupling::Coupled => color..self.config.colors,
+            Coupling::Decoupled => color..color + 1,
+            Coupling::Total => 0..self.config.colors,
+        };
+        let weight = self.config.weight;
+        for counting in counting {
+            let queue = self.queue(counting, buffer);
+            let average = &mut self.colors[counting].average;
+            *average = *average * (1.0 - weight) + weight * queue;
+        }
+    }
+
+    #[cold]
+    fn decay(&mut self, since: Time, now: Time) {
+        let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
+        let packets = bits / (8_000_000_000 * u128::from(self.config.packet_bytes));
+        let kept = libm::pow(1.0 - self.config.weight, packets as f64);
+        let decaying = if self.is_idle_over { 1 } else { COLORS };
+        self.colors[..decaying].iter_mut().for_each(|color| color.average *= kept);
+    }
+
+    #[inline]
+    fn judge(&mut self, at: usize, packet: &Packet, queue: f64) -> Verdict {
+        let ramp = self.config.ramps[at];
+        let color = &mut self.colors[at];
+        if color.average < ramp.min || queue <= 1.0 {
+            color.is_above = false;
+            return Verdict::Pass;
+        }
+        if color.average >= ramp.certain_at() {
+            return match self.config.above_max {
+                AboveMax::Drop => Verdict::Drop(Cause::Forced),
+                AboveMax::Mark => Verdict::Signal(Cause::Forced),
+            };
+        }
+        if !core::mem::replace(&mut color.is_above, true) {
+            color.count = 1;
+            color.count_bytes = u64::from(packet.len);
+            return Verdict::Pass;
+        }
+        let p = self.spread(at, ramp.probability(self.colors[at].average), packet);
+        let is_picked = p >= 1.0 || (p > 0.0 && self.rng.chance(p));
+        if is_picked { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+
+    /// The probability of a signal for this arrival, from that of an average one.
+    #[inline]
+    fn spread(&self, at: usize, p: f64, packet: &Packet) -> f64 {
+        let Config { spreading, packet_bytes, .. } = self.config;
+        let color = &self.colors[at];
+        match self.config.measure {
+            Measure::Packets => spreading.probability(p, color.count),
+            Measure::Bytes => {
+                let spread = spreading.probability(p, color.count_bytes / u64::from(packet_bytes));
+                // What is certain stays certain, however short the packet.
+                if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
+            }
+        }
+    }
+
+    fn forget_count(&mut self, at: usize) {
+        self.colors[at].count = 0;
+        self.colors[at].count_bytes = 0;
+    }
+}
+
+impl Dropper for Rio {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        let at = self.color_of(packet);
+        self.update_averages(at, buffer, now);
+        self.colors[at].count += 1;
+        self.colors[at].count_bytes += u64::from(packet.len);
+        let queue = self.queue(at, buffer);
+        let verdict = self.judge(at, packet, queue);
+        let keeps_count = self.config.out_rule == OutRule::Ns2 && at != 0;
+        let is_forced = matches!(verdict, Verdict::Drop(Cause::Forced) | Verdict::Signal(Cause::Forced));
+        if verdict != Verdict::Pass && !(keeps_count && is_forced) {
+            self.forget_count(at);
+        }
+        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
+    }
+
+    fn victim(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Victim {
+        self.forget_count(self.color_of(packet));
+        Victim::Arrival
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+        let held = &mut self.colors[usize::from(packet.color).min(self.config.colors - 1)].held;
+        if inside {
+            held.packets += 1;
+            held.bytes += u64::from(packet.len);
+        } else {
+            held.packets -= 1;
+            held.bytes -= u64::from(packet.len);
+        }
+    }
+
+    fn idle(&mut self, now: Time) {
+        match self.config.out_rule {
+            OutRule::Paper => {
+                self.idle_since.get_or_insert(now);
+            }
+            OutRule::Ns2 => (self.idle_since, self.is_idle_over) = (Some(now), false),
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let unit = match self.config.measure {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        };
+        for (at, name) in ["green", "yellow", "red"].into_iter().enumerate().take(self.config.colors) {
+            let color = &self.colors[at];
+            probe.enter(name);
+            probe.gauge("backlog_packets", Unit::Packets, f64::from(color.held.packets));
+            probe.gauge("average", unit, color.average);
+            probe.gauge("probability", Unit::One, self.config.ramps[at].probability(color.average));
+            probe.leave();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! RND: dynamic soft partitioning with random drop.
+//!
+//! # What it does
+//! Lets everything in while there is room. When the buffer is full, one of the queues that hold more than their part of the
+//! buffer is picked at random and loses its oldest packet, and the arrival gets in. Each push-out draws anew from all of them.
+//!
+//! # Why
+//! Longest queue drop takes many packets in a row from one queue where that is much longer than the others, and TCP Reno fares
+//! badly under bursts of loss. Here losses are spread over all who hold more than their part, and yet not so evenly that all of them
+//! slow down at once.
+//!
+//! # State and cost
+//! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
+//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (44 with weights),
+//! O(log n) per packet, and O(log n) for each different weight per push-out, so that no more than 256 different weights are allowed
+//! (that of classes which are not listed, 1, is one). All of it is taken at construction.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998: sections II.B and II.B.2.
+//!
+//! # Where we differ
+//! - The paper says what happens when an arrival finds less than its part in its own queue. Where it finds its part or more the rule
+//!   is the same, and its own queue may be the one that gives.
+//! - n counts the queue of the arrival, even if nothing waits there yet.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged. The paper has no weights in its rule.
+//! - Where no queue holds more than its part, the queue that is least below it gives; the arrival's own among equals. That is where all
+//!   hold the same, or where long packets fill a buffer in bytes before queues counted in packets reach their parts.
+//!
+//! # Example
+//! ```toml
+//! [discipline.rnd]
+//! buffer = "100 ms"
+//! measure = "bytes"
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::push_out::{Backlogs, Config, End, Typed};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Discipline, Dropper, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::PushOut,
+    summary: "a full buffer drops from the front of a random queue above its part",
+    state: "12 bytes per packet of buffer; 40 in bytes, 44 by weight",
+    cost: "O(1); O(log n) with bytes; by weight O(log n) per packet, and per different weight at a push-out",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II.B.2",
+};
+
+const NAME: &str = "rnd";
+
+/// Parameters of `rnd`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next; its weights also decide the parts of the buffer.
+    ///
+    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
+    /// (section II.B).
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
+    pub measure: Option<Measure>,
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
+    pub drop: Option<End>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Checked { drop, .. } = self.checked().of(NAME)?;
+        let Spec { buffer, scheduler, measure, .. } = self;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)?
+            .with_few_weights(NAME)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
+        Ok(service.queue(limit, ecn, Rnd::new(config, site.rng(NAME))))
+    }
+}
+
+/// Dynamic soft partitioning with random drop. See the [module](self).
+#[derive(Debug)]
+pub struct Rnd {
+    rng: Rng,
+    backlogs: Backlogs,
+}
+
+impl Rnd {
+    /// An RND that draws from `rng`.
+    pub fn new(config: Config, mut rng: Rng) -> Self {
+        Rnd { backlogs: Backlogs::new(config, &mut rng), rng }
+    }
+
+    /// The backlogged queues, for tests.
+    pub fn backlogs(&self) -> &Backlogs {
+        &self.backlogs
+    }
+}
+
+impl Dropper for Rnd {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
+    #[inline]
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        let above = self.backlogs.any_above(packet, buffer, &mut self.rng);
+        let chosen = above.or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng));
+        match chosen {
+            Some(flow) => self.backlogs.config().victim(flow, packet, buffer),
+            None => Victim::Arrival,
+        }
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+        self.backlogs.tracked(packet, inside, buffer);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.backlogs.reweigh(class, weight)
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("longest_queue", self.backlogs.config().unit(), self.backlogs.longest() as f64);
+    }
+}

@@ -1,0 +1,401 @@
+//! RQM: a rate-based law that guesses how many sessions there are.
+//!
+//! # What it does
+//! The wanted use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B' a little below the
+//! capacity. Read backwards, the measured rate tells the number of sessions; from both follows the probability at which TCP's
+//! losses balance its growth, p = alpha / (1 - beta) (n / b)^2. Each arrival is dropped (or marked) with probability p; where p
+//! is above 1, so many packets go for each arrival, the newest first.
+//!
+//! # Why
+//! It tells senders of congestion from the rate alone, before a queue has built up, and keeps no state per flow. In the paper's
+//! fluid model all sessions come to equal rates. On a real link the measured rate is nearly always beyond the pole of the law,
+//! so that the rule for overload decides nearly everything; see below.
+//!
+//! # State and cost
+//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that
+//! marks, at most 64 waiting packets are looked at per arrival.
+//!
+//! # Source (section, equation)
+//! J. Edmonds, S. Datta, P. Dymond and K. Ali, "RQM: A new rate-based active queue management algorithm", York University
+//! Technical Report CSE-2006-09, 2006: section 3, figure 1.
+//!
+//! # Where we differ
+//! - Step 1 of figure 1 measures the growth of the queue, where section 3 speaks of the total sending rate. The default adds the
+//!   capacity to it while the queue is not empty; `estimator = "printed"` is the figure.
+//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 idle. We use the smoothed one.
+//! - One sentence prints p without the square; every derivation has it.
+//! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under `clamp` the guess of n there is
+//!   ln(1 / epsilon) / c, whatever the number of sessions. With the other defaults p would there be 2 (20.9 / B)^2 for a capacity of B
+//!   packets per second: above 1 on a link of less than 30, which would so refuse everything as long as anything waits. Under `clamp`
+//!   therefore p is never above `clamp_limit`. At the default this matters below 42 packets per second; a limit of 1e6 is none.
+//! - Arrivals at the same time are one measurement, and the first arrival measures nothing.
+//! - For the newest unmarked packet at most 64 waiting packets are looked at per arrival. A packet that cannot carry a mark
+//!   is dropped in its place.
+//! - No number is drawn where the fraction of p is 0.
+//!
+//! # Example
+//! ```toml
+//! [discipline.rqm]
+//! estimator = "ratio"
+//! alpha_units = "per-rtt"
+//! reference_rtt = "80 ms"
+//! ```
+
+pub mod law;
+pub mod rate;
+
+use alloc::boxed::Box;
+pub use law::{Law, OverloadRule};
+pub use rate::{Estimator, Meter, Seen};
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "guesses the number of sessions from the rate, and drops as much as TCP needs to share it",
+    state: "one rate, one queue length and one time for all flows",
+    cost: "O(1)",
+    marks: true,
+    source: "Edmonds, Datta, Dymond, Ali 2006, section 3",
+};
+
+const NAME: &str = "rqm";
+
+/// Parameters of `rqm`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    ///
+    /// With `mark` a p above 1 marks the newest unmarked.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What rates count.
+    ///
+    /// Whether rates count packets or bytes (in typical packets); with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper does not say.")]
+    pub measure: Option<Measure>,
+    /// By how much a session's rate grows.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1e12,
+        unit = "packets per second squared, or packets per round-trip time squared",
+        source = "Section 5.2."
+    )]
+    pub alpha: Option<f64>,
+    /// The unit of `alpha`.
+    ///
+    /// See `AlphaUnits`.
+    #[parameter(default = AlphaUnits::Literal, source = "The paper's counts of drops fit `literal`.")]
+    pub alpha_units: Option<AlphaUnits>,
+    /// The round-trip time that `per-rtt` refers to.
+    #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
+    pub reference_rtt: Option<Quantity<Duration>>,
+    /// The part of its rate that a session keeps after a loss.
+    #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
+    pub beta: Option<f64>,
+    /// The part of the capacity that is left unused.
+    #[parameter(default = 0.01, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
+    pub gamma: Option<f64>,
+    /// How fast the wanted use grows with the number of sessions.
+    #[parameter(default = 1.0, above = 0.0, max = 1000.0, unit = "1", source = "Section 5.2.")]
+    pub steepness: Option<f64>,
+    /// The part of the old rate that each measurement keeps.
+    #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
+    pub smoothing: Option<f64>,
+    /// How the rate is measured.
+    ///
+    /// See `Estimator`.
+    #[parameter(default = Estimator::SlopePlusCapacity)]
+    pub estimator: Option<Estimator>,
+    /// The length of a window of the estimator `window`.
+    #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
+    pub window: Option<Quantity<Duration>>,
+    /// What is done where the rate reaches the virtual capacity.
+    ///
+    /// See `OverloadRule`.
+    #[parameter(default = OverloadRule::Clamp)]
+    pub overload_rule: Option<OverloadRule>,
+    /// How near to the virtual capacity a clamped rate counts.
+    #[parameter(
+        default = 1e-9,
+        above = 0.0,
+        max = 0.5,
+        unit = "1",
+        source = "Not in the paper; in ns-2 this value came near the drops of its table 1 (138 of 131); here it makes 32 or 101, by how that table is read."
+    )]
+    pub epsilon: Option<f64>,
+    /// The most packets that go for each arrival under `clamp`.
+    ///
+    /// The most that go for each arrival under the rule `clamp`, at any rate.
+    #[parameter(
+        default = 0.5,
+        above = 0.0,
+        max = 1e6,
+        unit = "packets",
+        source = "Not in the paper; ours, so that at least every second arrival passes on a slow link: see below."
+    )]
+    pub clamp_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// The unit of `alpha`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum AlphaUnits {
+    /// Packets per second, each second, whatever the round-trip time.
+    #[default]
+    Literal,
+    /// Packets per round-trip time, each round-trip time, as TCP grows: p is then 2 / W^2 for a window of W packets.
+    PerRtt,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What rates count.
+    pub measure: Measure,
+    /// From the rate to the number of drops.
+    pub law: Law,
+    /// How the rate is measured.
+    pub estimator: Estimator,
+    /// a: the part of the old rate that each measurement keeps.
+    pub smoothing: f64,
+    /// The length of a window.
+    pub window: Duration,
+    /// B, in typical packets per second.
+    pub capacity: f64,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+    /// Are others marked too where p is above 1, rather than dropped?
+    pub marks: bool,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let capacity = site.rate.packets_per_second(site.packet_bytes);
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            law: self.law(capacity)?,
+            estimator: given.estimator,
+            smoothing: given.smoothing,
+            window: given.window,
+            capacity,
+            packet_bytes: site.packet_bytes,
+            marks: self.ecn == Some(EcnChoice::Mark),
+        })
+    }
+
+    fn law(&self, capacity: f64) -> Result<Law, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let alpha = given.alpha;
+        let beta = given.beta;
+        let gamma = given.gamma;
+        let rtt = given.reference_rtt.secs();
+        let alpha = match given.alpha_units {
+            AlphaUnits::Literal => alpha,
+            AlphaUnits::PerRtt => alpha / (rtt * rtt),
+        };
+        Ok(Law {
+            virtual_capacity: (1.0 - gamma) * capacity,
+            steepness: given.steepness,
+            gain: alpha / (1.0 - beta),
+            overload_rule: given.overload_rule,
+            epsilon: given.epsilon,
+            clamp_limit: given.clamp_limit,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let rqm = Rqm::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rqm))
+    }
+}
+
+/// How many waiting packets are looked at per arrival for one without a mark.
+const MOST_LOOKED_AT: u32 = 64;
+
+/// The rate-based law. See the [module](self).
+#[derive(Debug)]
+pub struct Rqm {
+    config: Config,
+    rng: Rng,
+    meter: Meter,
+    reach: f64,
+    drops_beyond: f64,
+    /// p is not above this at any rate below the reach.
+    most_below: f64,
+    arrivals: u64,
+    overloaded: u64,
+    others: Others,
+}
+
+/// The waiting packets that go with the arrival: how many still, where to look next, and how often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Others {
+    wanted: u32,
+    at: Option<Key>,
+    looks: u32,
+}
+
+impl Rqm {
+    /// An RQM that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let Config { law, estimator, capacity, smoothing, window, .. } = config;
+        Rqm {
+            config,
+            rng,
+            meter: Meter::new(estimator, capacity, smoothing, window),
+            reach: law.reach(),
+            drops_beyond: law.drops_beyond(),
+            // p only grows with the rate; the margin is for the rounding of the logarithm.
+            most_below: law.probability(law.reach().next_down()) * (1.0 + 1e-9),
+            arrivals: 0,
+            overloaded: 0,
+            others: Others::default(),
+        }
+    }
+
+    /// The smoothed rate, in typical packets per second.
+    pub fn rate(&self) -> f64 {
+        self.meter.rate()
+    }
+
+    /// The guess at the number of sessions, under the overload rule.
+    pub fn sessions(&self) -> f64 {
+        self.config
+            .law
+            .sessions(self.rate().min((1.0 - self.config.law.epsilon) * self.config.law.virtual_capacity))
+    }
+
+    /// Packets to drop per arrival, now.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        if self.is_overloaded() { self.drops_beyond } else { self.config.law.probability(self.rate()) }
+    }
+
+    /// How many of the arrivals so far found a rate beyond what the law can tell, from 0 to 1.
+    pub fn overloaded(&self) -> f64 {
+        if self.arrivals == 0 { 0.0 } else { self.overloaded as f64 / self.arrivals as f64 }
+    }
+
+    #[inline]
+    fn is_overloaded(&self) -> bool {
+        self.rate() >= self.reach
+    }
+
+    #[inline]
+    fn measure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) {
+        let (amount, queue) = match self.config.measure {
+            Measure::Packets => (1.0, f64::from(buffer.len())),
+            Measure::Bytes => (self.typical(packet.len.into()), self.typical(buffer.bytes())),
+        };
+        self.meter.arrived(Seen { at: now, queue, amount });
+        self.arrivals += 1;
+        self.overloaded += u64::from(self.is_overloaded());
+    }
+
+    fn typical(&self, bytes: u64) -> f64 {
+        bytes as f64 / f64::from(self.config.packet_bytes)
+    }
+
+    /// How many packets go for this arrival: p on average.
+    #[inline]
+    fn drops(&mut self, packet: &Packet) -> u32 {
+        let scale = match self.config.measure {
+            Measure::Packets => 1.0,
+            Measure::Bytes => self.typical(packet.len.into()),
+        };
+        if self.most_below * scale < 1.0 && !self.is_overloaded() {
+            // One draw decides, and mostly without the logarithm: it is above whatever p can be.
+            let drawn = self.rng.uniform();
+            return u32::from(drawn < self.most_below * scale && drawn < self.probability() * scale);
+        }
+        let p = self.probability() * scale;
+        let whole = p as u32; // rounds down, and saturates
+        let rest = p - f64::from(whole);
+        whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
+    }
+
+    /// The newest packet without a mark from where the last search ended.
+    fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
+        while let Some(key) = self.others.at {
+            if self.others.looks == MOST_LOOKED_AT {
+                return None;
+            }
+            self.others.looks += 1;
+            self.others.at = buffer.older(key);
+            if buffer.packet(key).ecn != Ecn::Ce {
+                return Some(key);
+            }
+        }
+        None
+    }
+}
+
+impl Dropper for Rqm {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.measure(packet, buffer, now);
+        let drops = self.drops(packet);
+        if drops == 0 {
+            self.others.wanted = 0;
+            return Verdict::Pass;
+        }
+        self.others = Others { wanted: drops - 1, at: buffer.newest(), looks: 0 };
+        Verdict::Signal(Cause::Early)
+    }
+
+    fn another(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Option<(Key, Verdict)> {
+        self.others.wanted = self.others.wanted.checked_sub(1)?;
+        let key = if self.config.marks { self.unmarked(buffer) } else { buffer.newest() };
+        if key.is_none() {
+            self.others.wanted = 0;
+        }
+        Some((key?, Verdict::Signal(Cause::Early)))
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let bits_per_packet = 8.0 * f64::from(self.config.packet_bytes);
+        probe.gauge("rate", Unit::BitsPerSecond, self.rate() * bits_per_packet);
+        probe.gauge("sessions", Unit::Flows, self.sessions());
+        probe.gauge("probability", Unit::One, self.probability());
+        probe.gauge("overloaded", Unit::One, self.overloaded());
+    }
+}

@@ -1,0 +1,132 @@
+//! Step 1 to 3: the rate at which packets arrive, from what each arrival sees.
+
+use fairwire_core::{Duration, Time};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// How the rate is measured. The queue q and the time t are those of this arrival and of the one before; B is the capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Estimator {
+    /// (q - q') / (t - t'), as figure 1 has it. That is the rate at which the queue grows, not the rate of arrivals.
+    Printed,
+    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') when it is: the rate of what was let in.
+    #[default]
+    SlopePlusCapacity,
+    /// Arrivals and time are smoothed each for itself, and divided: the rate of what was offered.
+    Ratio,
+    /// Arrivals in windows of fixed length, smoothed over windows: the rate of what was offered.
+    Window,
+}
+
+/// What an arrival sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// When it arrives.
+    pub at: Time,
+    /// The queue before it, in typical packets.
+    pub queue: f64,
+    /// Itself, in typical packets.
+    pub amount: f64,
+}
+
+/// A running measurement of the rate, in typical packets per second.
+#[derive(Debug)]
+pub struct Meter {
+    estimator: Estimator,
+    capacity: f64,
+    keep: f64,
+    window: Duration,
+    rate: f64,
+    /// The queue and the time at the last measurement, and what was offered since.
+    last: Option<Seen>,
+    offered: f64,
+    elapsed: f64,
+    window_end: Time,
+}
+
+impl Meter {
+    /// A meter for a link of `capacity` packets per second. Each measurement keeps the part `keep` of the one before it.
+    pub fn new(estimator: Estimator, capacity: f64, keep: f64, window: Duration) -> Self {
+        let window_end = Time::ZERO + window;
+        Meter {
+            estimator,
+            capacity,
+            keep,
+            window,
+            rate: 0.0,
+            last: None,
+            offered: 0.0,
+            elapsed: 0.0,
+            window_end,
+        }
+    }
+
+    /// The smoothed rate, in packets per second. Under [`Estimator::Printed`] it may be negative.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn arrived(&mut self, seen: Seen) {
+        if self.estimator == Estimator::Window {
+            return self.count(seen);
+        }
+        let Some(last) = &mut self.last else {
+            self.last = Some(seen);
+            return;
+        };
+        let elapsed = seen.at.since(last.at);
+        if elapsed.is_zero() {
+            last.amount += seen.amount; // arrivals at the same time are one
+            return;
+        }
+        let last = core::mem::replace(last, seen);
+        self.measure(last, seen, elapsed.secs());
+    }
+
+    #[inline]
+    fn measure(&mut self, last: Seen, seen: Seen, elapsed: f64) {
+        let slope = (seen.queue - last.queue) / elapsed;
+        match self.estimator {
+            Estimator::Printed => self.smooth(slope),
+            Estimator::SlopePlusCapacity if last.queue > 0.0 && seen.queue > 0.0 => {
+                self.smooth((self.capacity + slope).max(0.0));
+            }
+            Estimator::SlopePlusCapacity => self.smooth(last.amount / elapsed),
+            Estimator::Ratio | Estimator::Window => {
+                self.offered = self.keep * self.offered + last.amount;
+                self.elapsed = self.keep * self.elapsed + elapsed;
+                self.rate = self.offered / self.elapsed;
+            }
+        }
+    }
+
+    #[inline]
+    fn smooth(&mut self, rate: f64) {
+        self.rate = self.keep * self.rate + (1.0 - self.keep) * rate;
+    }
+
+    #[inline]
+    fn count(&mut self, seen: Seen) {
+        if seen.at >= self.window_end {
+            self.close(seen.at);
+        }
+        self.offered += seen.amount;
+    }
+
+    /// Smooths over the window that has ended, and over those after it in which nothing came: however many, at one go.
+    fn close(&mut self, now: Time) {
+        self.smooth(self.offered / self.window.secs());
+        self.offered = 0.0;
+        let empty = now.since(self.window_end).ns() / self.window.ns();
+        if empty > 0 {
+            self.rate *= libm::pow(self.keep, empty as f64);
+        }
+        self.window_end += self.window * (empty + 1);
+    }
+}

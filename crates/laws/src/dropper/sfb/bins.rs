@@ -1,0 +1,113 @@
+//! The bins: what flows that meet there hold and must bear, once per level.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use fairwire_core::rng::mix;
+use fairwire_core::{Buffer, FlowHash};
+
+/// No more levels than this: a hash of 64 bits gives each an independent bin of up to 256.
+pub const MOST_LEVELS: usize = 8;
+
+/// One bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// p_m: what the flows that meet here must bear.
+    pub probability: f64,
+    /// What waits of them, in packets or bytes.
+    pub backlog: u64,
+}
+
+/// The steps of the probabilities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// Above this backlog a bin's probability rises.
+    pub bin_size: u64,
+    /// By so much at each arrival.
+    pub increase: f64,
+    /// At an empty bin it falls by so much.
+    pub decrease: f64,
+}
+
+/// What a flow's bins say together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Least {
+    /// The lowest probability over the levels.
+    pub probability: f64,
+    /// The lowest backlog over the levels.
+    pub backlog: u64,
+}
+
+/// One set of bins: so many levels of so many, and the key of the hash that picks one of each level.
+#[derive(Debug)]
+pub struct Bins {
+    bins: Box<[Bin]>,
+    per_level: u64,
+    key: u64,
+}
+
+impl Bins {
+    /// An empty set of `levels` (at most [`MOST_LEVELS`]) times `per_level` bins (at most 256).
+    pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
+        let bins = vec![Bin::default(); (levels * per_level) as usize].into();
+        Bins { bins, per_level: per_level.into(), key }
+    }
+
+    /// Every bin, level by level.
+    pub fn all(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    /// The bins of `flow`, one per level.
+    ///
+    /// The hash is a fraction in [0, 1) and the bins are its digits to the base of the number of bins: independent, while
+    /// there are bits.
+    #[inline]
+    pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
+        let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
+        self.bins.chunks_exact_mut(per_level as usize).map(move |level| {
+            let wide = u128::from(fraction) * u128::from(per_level);
+            fraction = wide as u64;
+            &mut level[(wide >> 64) as usize]
+        })
+    }
+
+    /// A packet of `flow` arrives: moves its bins' probabilities, and tells what they say.
+    #[inline]
+    pub fn arrived(&mut self, flow: FlowHash, steps: &Steps) -> Least {
+        let mut least = Least { probability: 1.0, backlog: u64::MAX };
+        for bin in self.of(flow) {
+            if bin.backlog > steps.bin_size {
+                bin.probability = (bin.probability + steps.increase).min(1.0);
+            } else if bin.backlog == 0 {
+                bin.probability = (bin.probability - steps.decrease).max(0.0);
+            }
+            least.probability = least.probability.min(bin.probability);
+            least.backlog = least.backlog.min(bin.backlog);
+        }
+        least
+    }
+
+    /// `amount` of `flow` has come in or gone out.
+    #[inline]
+    pub fn tracked(&mut self, flow: FlowHash, amount: u64, inside: bool) {
+        for bin in self.of(flow) {
+            if inside {
+                bin.backlog += amount;
+            } else {
+                bin.backlog -= amount;
+            }
+        }
+    }
+
+    /// Starts anew under another key: no probabilities, and what waits counted once.
+    pub fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
+        self.key = key;
+        self.bins.fill(Bin::default());
+        let mut next = buffer.oldest();
+        while let Some(key) = next {
+            let packet = buffer.packet(key);
+            self.tracked(packet.flow, amount(packet.len), true);
+            next = buffer.newer(key);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! SFB: stochastic fair BLUE.
+//!
+//! # What it does
+//! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises while the bin's backlog is above
+//! its size and falls when a packet finds the bin empty. A packet is dropped (or marked) with the lowest probability among its
+//! flow's bins. Where even that is 1, the flow does not listen, and goes through a penalty box of a low rate.
+//!
+//! # Why
+//! A flow that does not listen drives all of its bins to 1; one that does listen shares some of them, but hardly ever all. So few
+//! bins tell many flows apart. From time to time the hash changes, so that nobody stays with bad company, and a second
+//! set of bins is warmed up before it takes over, so that nobody gets away.
+//!
+//! # State and cost
+//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
+//! one per `rehash_interval`: the arrival at which a warm-up begins counts all waiting packets under the new hash, O(n) for n
+//! packets.
+//!
+//! # Source (section, equation)
+//! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
+//! INFOCOM 2001, the pseudo-code of SFB; defaults as the Linux kernel has them in `sch_sfb`.
+//!
+//! # Where we differ
+//! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type Linux's for Linux's.
+//! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux, that only raises the
+//!   probability, and only an arrival whose bins are all above `bin_limit` is dropped for it.
+//! - A bin's probability rises where its backlog is above `bin_size`, as in the paper; in Linux also where it is just that.
+//! - BLUE's freeze time does not stand in that pseudo-code, and is not here either.
+//! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the discipline's own stream.
+//! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in nanoseconds.
+//! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty box gains for a second or so after a
+//!   change of the hash even with a warm-up.
+//! - After a silence of several `rehash_interval`s only the last two changes are made.
+//! - No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.sfb]
+//! levels = 2
+//! bins = 23
+//! bin_size = "13 packets"
+//! increase = 0.005
+//! decrease = 0.005
+//! ```
+
+pub mod bins;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::{Room, Site};
+use crate::spec::{EcnChoice, Measure, Quantity};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
+    state: "two sets of 128 bins of 16 bytes by default, whatever the number of flows",
+    cost: "O(1); O(packets waiting) once per rehash_interval",
+    marks: true,
+    source: "Feng, Kandlur, Saha, Shin 2001; Linux sch_sfb",
+};
+
+const NAME: &str = "sfb";
+
+/// Parameters of `sfb`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether a signal drops or marks ECN-capable packets.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What bins count.
+    ///
+    /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet length.
+    #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
+    pub measure: Option<Measure>,
+    /// How many levels.
+    ///
+    /// So many levels of so many bins: Linux.
+    #[parameter(default = 8, min = 1, max = 8, unit = "count", source = "The paper has 2 and 23.")]
+    pub levels: Option<u32>,
+    /// How many bins per level.
+    ///
+    /// So many levels of so many bins: Linux.
+    #[parameter(default = 16, min = 1, max = 256, unit = "count", source = "The paper has 2 and 23.")]
+    pub bins: Option<u32>,
+    /// A bin's probability rises above this backlog.
+    #[parameter(
+        unset = "1.5 times the buffer / `bins`",
+        source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
+    )]
+    pub bin_size: Option<Quantity<Amount>>,
+    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    #[parameter(
+        unset = "1.25 times `bin_size`",
+        source = "Linux, whose 25 packets are 1.25 times its size."
+    )]
+    pub bin_limit: Option<Quantity<Amount>>,
+    /// The step up.
+    ///
+    /// The Linux kernel's own. Its command `tc` sets 1/2000 in its place.
+    #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
+    pub increase: Option<f64>,
+    /// The step down.
+    ///
+    /// The Linux kernel's own. Its command `tc` sets 1/20000 in its place.
+    #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
+    pub decrease: Option<f64>,
+    /// What all flows at probability 1 may send together, in packets per second.
+    #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
+    pub penalty_rate: Option<f64>,
+    /// How many packets of them may come at once.
+    #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
+    pub penalty_burst: Option<u32>,
+    /// The hash changes so often.
+    #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
+    pub rehash_interval: Option<Quantity<Duration>>,
+    /// For so long before, the second set of bins learns beside the first; at most `rehash_interval`.
+    #[parameter(
+        unset = "a tenth of `rehash_interval`",
+        source = "Linux, whose 60 s are a tenth of its 600 s."
+    )]
+    pub warmup_time: Option<Quantity<Duration>>,
+    /// Drop rather than mark where the probability is above this.
+    ///
+    /// Above this probability a packet is dropped even where it could be marked. The paper has no such limit: who ignores
+    /// marks comes to probability 1, and so into the penalty box, which drops. Linux takes p in two parts above 0.5: of all
+    /// arrivals 2 (p - 0.5) are dropped, and the rest of p is marked. That is not offered here.
+    #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
+    pub mark_limit: Option<f64>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What bins count; their sizes are in the same.
+    pub measure: Measure,
+    /// How many levels.
+    pub levels: u32,
+    /// How many bins per level.
+    pub bins: u32,
+    /// How probabilities move.
+    pub steps: Steps,
+    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    pub bin_limit: u64,
+    /// The time in which the penalty box lets one packet through.
+    pub penalty_interval: Duration,
+    /// How many packets it may let through at once.
+    pub penalty_burst: u32,
+    /// The hash changes so often.
+    pub rehash_interval: Duration,
+    /// For so long before, the second set of bins learns beside the first.
+    pub warmup_time: Duration,
+    /// Drop rather than mark where the probability is above this.
+    pub mark_limit: Option<f64>,
+    /// A typical packet on the wire, in bytes.
+    pub packet_bytes: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let levels = given.levels;
+        let bins = given.bins;
+        let (bin_size, bin_limit) = self.sizes(bins, &room, site)?;
+        let (rehash_interval, warmup_time) = self.times()?;
+        Ok(Config {
+            limit: room.limit,
+            measure: given.measure,
+            levels,
+            bins,
+            steps: Steps { bin_size, increase: given.increase, decrease: given.decrease },
+            bin_limit,
+            penalty_interval: Duration::from_secs_f64(1.0 / given.penalty_rate),
+            penalty_burst: given.penalty_burst,
+            rehash_interval,
+            warmup_time,
+            mark_limit: given.mark_limit,
+            packet_bytes: site.packet_bytes,
+        })
+    }
+
+    /// The size of a bin and its limit, in whole packets or bytes.
+    fn sizes(&self, bins: u32, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let counted = |amount: Amount| match given.measure {
+            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+        };
+        let part = || 1.5 * counted(room.amount) / f64::from(bins);
+        let size = libm::ceil(self.bin_size.map_or_else(part, |typed| counted(typed.0)));
+        let limit = libm::ceil(self.bin_limit.map_or(1.25 * size, |typed| counted(typed.0)));
+        if limit < size {
+            let typed = self.bin_limit.map_or_else(|| limit.to_string(), |typed| typed.to_string());
+            return Err(
+                parameter("bin_limit").refuse(typed, format_args!("bin_size, which is {size}, or more"))
+            );
+        }
+        Ok((size as u64, limit as u64))
+    }
+
+    fn times(&self) -> Result<(Duration, Duration), BadParameter> {
+        let rehash = self.checked().of(NAME)?.rehash_interval;
+        let warmup = self.warmup_time.map_or(Duration::from_ns(rehash.ns() / 10), |typed| typed.0);
+        if warmup > rehash {
+            let allowed = format!("at most rehash_interval, which is {rehash}");
+            return Err(parameter("warmup_time").refuse(warmup, allowed));
+        }
+        Ok((rehash, warmup))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let sfb = Sfb::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), sfb))
+    }
+}
+
+fn parameter(name: &'static str) -> Parameter {
+    Parameter { discipline: NAME, name }
+}
+
+/// Stochastic fair BLUE. See the [module](self).
+#[derive(Debug)]
+pub struct Sfb {
+    config: Config,
+    rng: Rng,
+    /// The bins that decide.
+    bins: Bins,
+    /// The bins that will: kept up while `is_warming`.
+    next_bins: Bins,
+    is_warming: bool,
+    /// The next change: the start of a warm-up, or its end.
+    next_change: Time,
+    penalty: Penalty,
+}
+
+/// The penalty box: time saved up, a packet's worth at a time.
+#[derive(Debug)]
+struct Penalty {
+    interval: Duration,
+    most: Duration,
+    credit: Duration,
+    at: Time,
+}
+
+impl Penalty {
+    fn lets_through(&mut self, now: Time) -> bool {
+        self.credit = (self.credit + now.since(self.at)).min(self.most);
+        self.at = now;
+        if self.credit < self.interval {
+            return false;
+        }
+        self.credit = self.credit - self.interval;
+        true
+    }
+}
+
+impl Sfb {
+    /// An SFB that draws from `rng`.
+    pub fn new(config: Config, mut rng: Rng) -> Self {
+        let Config { levels, bins, penalty_interval, penalty_burst, rehash_interval, warmup_time, .. } =
+            config;
+        let most = penalty_interval * u64::from(penalty_burst);
+        Sfb {
+            config,
+            bins: Bins::new(levels, bins, rng.next_u64()),
+            next_bins: Bins::new(levels, bins, 0),
+            is_warming: false,
+            next_change: Time::ZERO + (rehash_interval - warmup_time),
+            penalty: Penalty { interval: penalty_interval, most, credit: most, at: Time::ZERO },
+            rng,
+        }
+    }
+
+    /// The bins that decide, for tests and pictures.
+    pub fn bins(&self) -> &Bins {
+        &self.bins
+    }
+
+    /// What bins count of a packet of `len` bytes.
+    #[inline]
+    fn amount(&self, len: u32) -> u64 {
+        match self.config.measure {
+            Measure::Packets => 1,
+            Measure::Bytes => len.into(),
+        }
+    }
+
+    /// Starts or ends warm-ups that are due.
+    #[cold]
+    fn change(&mut self, buffer: &Buffer, now: Time) {
+        let Config { rehash_interval, warmup_time, measure, .. } = self.config;
+        let missed = now.since(self.next_change).ns() / rehash_interval.ns();
+        if missed > 2 {
+            self.next_change += rehash_interval * (missed - 2);
+        }
+        // Three changes of the hash, each with its warm-up: more than can be due.
+        for _ in 0..6 {
+            if now < self.next_change {
+                return;
+            }
+            if self.is_warming {
+                core::mem::swap(&mut self.bins, &mut self.next_bins);
+                self.next_change += rehash_interval - warmup_time;
+            } else {
+                let amount = |len| if measure == Measure::Packets { 1 } else { u64::from(len) };
+                self.next_bins.start_anew(self.rng.next_u64(), buffer, amount);
+                self.next_change += warmup_time;
+            }
+            self.is_warming = !self.is_warming;
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &Packet, least: Least, now: Time) -> Verdict {
+        if least.backlog > self.config.bin_limit {
+            return Verdict::Drop(Cause::Forced);
+        }
+        let p = least.probability;
+        if p >= 1.0 {
+            return match self.penalty.lets_through(now) {
+                true => Verdict::Pass,
+                false => Verdict::Drop(Cause::NoTokens),
+            };
+        }
+        let scaled = match self.config.measure {
+            Measure::Packets => p,
+            Measure::Bytes => p * f64::from(packet.len) / f64::from(self.config.packet_bytes),
+        };
+        if scaled <= 0.0 || !self.rng.chance(scaled) {
+            Verdict::Pass
+        } else if self.config.mark_limit.is_some_and(|limit| p > limit) {
+            Verdict::Drop(Cause::Early)
+        } else {
+            Verdict::Signal(Cause::Early)
+        }
+    }
+}
+
+impl Dropper for Sfb {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        if now >= self.next_change {
+            self.change(buffer, now);
+        }
+        let least = self.bins.arrived(packet.flow, &self.config.steps);
+        if self.is_warming {
+            self.next_bins.arrived(packet.flow, &self.config.steps);
+        }
+        self.judge(packet, least, now)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+        let amount = self.amount(packet.len);
+        self.bins.tracked(packet.flow, amount, inside);
+        if self.is_warming {
+            self.next_bins.tracked(packet.flow, amount, inside);
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let all = self.bins.all();
+        let mean = all.iter().map(|bin| bin.probability).sum::<f64>() / all.len() as f64;
+        let highest = all.iter().map(|bin| bin.probability).fold(0.0, f64::max);
+        probe.gauge("mean_probability", Unit::One, mean);
+        probe.gauge("highest_probability", Unit::One, highest);
+        let certain = all.iter().filter(|bin| bin.probability >= 1.0).count();
+        probe.gauge("bins_at_one", Unit::One, certain as f64);
+    }
+}

@@ -1,0 +1,280 @@
+//! SFED: selective fair early detection.
+//!
+//! # What it does
+//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a pool they hold T tokens.
+//! A packet that enters takes a token from its flow's bucket, and a packet that leaves gives one back to the pool, which
+//! goes to the buckets in turn. The emptier a flow's bucket, the likelier its packets are dropped.
+//!
+//! # Why
+//! It is FABA before randomness made it O(1): a new flow at once takes back what the others hold above the lowered
+//! height, and tokens are dealt out in strict rotation. It is the reference that FABA approximates, and in the paper's
+//! table 1 the fairer of the two by up to 0.035.
+//!
+//! # State and cost
+//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
+//! at construction. O(N) for the first packet of a flow. A departure moves what the pool holds, one token at a time: one
+//! mostly, up to T after a deletion: with a million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
+//!
+//! # Source (section, equation)
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
+//! management discipline", Computer Networks, 2004: section 4.1, with the profile of section 4, figure 3.
+//!
+//! # Where we differ
+//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
+//! - A deleted bucket gives the pool what it held, where the paper says its height. The two differ by less than a token
+//!   (a packet in byte mode), and with ours no token is ever made or lost.
+//! - No bucket is made for a packet that cannot enter (section 4.1 (4) says "enqueued"), and none is charged for one.
+//! - A bucket may fall into debt of less than one token, or of less than one packet in byte mode; without that nobody would be
+//!   admitted once flows outnumber tokens.
+//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what the pool holds if that is less.
+//! - The number of buckets is bounded; at the bound the bucket whose turn is next goes first.
+//! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
+//!
+//! # Example
+//! ```toml
+//! [discipline.sfed]
+//! buffer = "390 packets"
+//! lambda2 = 0.3
+//! ```
+
+use crate::about::{About, Family};
+use crate::dropper::faba::tokens::Supply;
+use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
+use crate::error::{BadParameter, Of as _};
+use crate::memory;
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Measure, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowTable, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairDropping,
+    summary: "token buckets of one height, refilled in turn by departures, decide whom to drop",
+    state: "32 bytes per active flow with its index entry, bounded by `max_flows`",
+    cost: "O(active flows) for a flow's first packet, O(1) amortised otherwise; O(T) at worst",
+    marks: true,
+    source: "Kamra, Saran, Sen, Shorey 2004, section 4.1",
+};
+
+const NAME: &str = "sfed";
+
+/// Parameters of `sfed`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    ///
+    /// In packet mode a buffer in bytes counts as so many typical packets.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// A flow without tokens is always dropped.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What a token is worth: a packet or a byte.
+    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    pub measure: Option<Measure>,
+    /// How many tokens there are, and for how many flows.
+    #[parameter(flatten)]
+    pub supply: Supply,
+    /// The profile.
+    #[parameter(flatten)]
+    pub knees: Knees,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.measure.get_or_insert(Measure::Bytes);
+    }
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What a token is worth.
+    pub measure: Measure,
+    /// T, in units of 2^-20 token.
+    pub total: i64,
+    /// The probability of a drop as a function of a bucket's fill.
+    pub profile: Profile,
+    /// At most so many flows have buckets.
+    pub max_flows: u32,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let room = site.room(NAME, self.buffer)?;
+        Service::check(&self.scheduler, NAME, site)?;
+        let measure = given.measure;
+        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        Ok(Config { limit: room.limit, measure, total, profile: self.knees.check(NAME)?, max_flows })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let sfed = Sfed::new(config, site.rng(NAME));
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), sfed))
+    }
+}
+
+/// Selective fair early detection. See the [module](self).
+#[derive(Debug)]
+pub struct Sfed {
+    config: Config,
+    rng: Rng,
+    buckets: FlowTable<i64>,
+    /// sigma.
+    pool: i64,
+    /// L = T/N, rounded down.
+    height: i64,
+    /// The place of the bucket whose turn is next. It may be one too far; then it is the first one's turn.
+    turn: usize,
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    arrival: usize,
+}
+
+impl Sfed {
+    /// An SFED that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let buckets = FlowTable::new(config.max_flows as usize);
+        Sfed { config, rng, buckets, pool: config.total, height: config.total, turn: 0, arrival: 0 }
+    }
+
+    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
+    pub fn balance(&self, buffer: &Buffer) -> Balance {
+        Balance {
+            buckets: self.buckets.iter().map(|(_, tokens)| tokens).sum(),
+            pool: self.pool,
+            queue: self.config.measure.price_of_all(buffer),
+        }
+    }
+
+    /// N: how many flows have buckets.
+    pub fn flows(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets.
+    pub fn height(&self) -> i64 {
+        self.height
+    }
+
+    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
+        self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
+    }
+
+    /// Section 4.1 (4): a full bucket for `flow`, and what the others now hold above the height goes to the pool.
+    fn create(&mut self, flow: FlowHash) -> usize {
+        if self.buckets.is_full() {
+            self.delete(self.next_turn());
+        }
+        let bucket = self.buckets.insert(flow, 0);
+        self.resize();
+        *self.buckets.value_mut(bucket) = self.height;
+        self.pool -= self.height;
+        for other in 0..bucket {
+            let tokens = self.buckets.value_mut(other);
+            let excess = (*tokens - self.height).max(0);
+            *tokens -= excess;
+            self.pool += excess;
+        }
+        bucket
+    }
+
+    /// Section 4.1 (5). The last bucket moves to the place that falls free, and has its turn there.
+    fn delete(&mut self, bucket: usize) {
+        self.pool += self.buckets.remove(bucket);
+        self.resize();
+    }
+
+    fn resize(&mut self) {
+        self.height = (self.config.total / self.buckets.len().max(1) as i64).max(1);
+    }
+
+    fn next_turn(&self) -> usize {
+        if self.turn < self.buckets.len() { self.turn } else { 0 }
+    }
+
+    /// Section 4.1 (3): whole tokens go from the pool to the buckets in turn, in chunks of `quantum` at most.
+    fn distribute(&mut self, quantum: i64) {
+        while self.pool >= TOKEN && !self.buckets.is_empty() {
+            let (bucket, chunk) = (self.next_turn(), self.pool.min(quantum));
+            self.pool -= chunk;
+            let tokens = self.buckets.value_mut(bucket);
+            *tokens += chunk;
+            if *tokens >= self.height {
+                self.delete(bucket);
+                self.turn = bucket;
+            } else {
+                self.turn = bucket + 1;
+            }
+        }
+    }
+}
+
+impl Dropper for Sfed {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let Some(bucket) = self.buckets.find(packet.flow) else {
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            if buffer.fits(packet.len) {
+                self.arrival = self.create(packet.flow);
+            }
+            return Verdict::Pass;
+        };
+        self.arrival = bucket;
+        let tokens = *self.buckets.value(bucket);
+        if tokens <= 0 {
+            return Verdict::Drop(Cause::NoTokens);
+        }
+        self.config.profile.verdict(tokens, self.height, &mut self.rng)
+    }
+
+    #[inline]
+    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+        let price = self.config.measure.price(packet);
+        if !inside {
+            self.pool += price;
+            // A packet of no bytes costs nothing and yet deals out.
+            return self.distribute(price.max(TOKEN));
+        }
+        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
+        match at_place.or_else(|| self.buckets.find(packet.flow)) {
+            Some(bucket) => *self.buckets.value_mut(bucket) -= price,
+            // Deleted because it was full: its tokens are in the pool, and this packet's come from there.
+            None => self.pool -= price,
+        }
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        let tokens = |raw: i64| raw as f64 / TOKEN as f64;
+        probe.gauge("flows", Unit::Flows, self.buckets.len() as f64);
+        probe.gauge("pool", Unit::Tokens, tokens(self.pool));
+        probe.gauge("height", Unit::Tokens, tokens(self.height));
+    }
+}

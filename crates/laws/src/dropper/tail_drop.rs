@@ -1,0 +1,93 @@
+//! Tail-drop.
+//!
+//! # What it does
+//! Refuses an arrival when the buffer is full, and nothing else.
+//!
+//! # Why
+//! It is what a router does when nobody chose anything, and so the baseline of every comparison. Long-lived TCP flows
+//! synchronise on it, its queue stands full, and a sender that does not back off takes what it likes.
+//!
+//! # State and cost
+//! No state beyond the buffer; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 7567, section 2: "tail drop".
+//!
+//! # Where we differ
+//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly B.
+//!
+//! # Example
+//! ```toml
+//! [discipline.tail-drop]
+//! buffer = "100 ms"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::BadParameter;
+use crate::part::{Part, any_scheduler};
+use crate::scheduler::Service;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity};
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Dropper, Limit};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Baseline,
+    summary: "refuses an arrival when the buffer is full",
+    state: "none",
+    cost: "O(1)",
+    marks: false,
+    source: "RFC 7567, section 2",
+};
+
+const NAME: &str = "tail-drop";
+
+/// Parameters of `tail-drop`.
+#[parameters(gated)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+}
+
+impl Part for Spec {
+    any_scheduler!();
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        Service::check(&self.scheduler, NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let config = self.check(site)?;
+        let service = Service::check(&self.scheduler, NAME, site)?;
+        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), TailDrop))
+    }
+}
+
+/// Refuses what does not fit. See the [module](self).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TailDrop;
+
+impl Dropper for TailDrop {}

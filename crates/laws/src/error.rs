@@ -1,0 +1,110 @@
+//! What can be wrong with a discipline as typed.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use core::fmt::{self, Display};
+use fairwire_parameters::OutOfRange;
+
+/// A parameter outside of what is allowed. The fields are public so that a caller can point at the place in its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadParameter {
+    /// The discipline's name in the catalogue.
+    pub discipline: &'static str,
+    /// The parameter's name, as typed; in an item of a list with the way to it, from 0: `band.0.discipline`.
+    pub parameter: Cow<'static, str>,
+    /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.parameters`, where the first band is
+    /// 0. Empty for a discipline that stands in no other.
+    pub within: String,
+    /// What was given, or what its default came to.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl BadParameter {
+    /// Where it stands among what was typed, from the outermost discipline on: `prio.band.0.parameters.red.weight`.
+    pub fn path(&self) -> String {
+        let dot = if self.within.is_empty() { "" } else { "." };
+        format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
+    }
+
+    /// The same, of a discipline or a marker whose parameters stand in the table `outer`.
+    pub fn inside(self, outer: &str) -> Self {
+        let dot = if self.within.is_empty() { "" } else { "." };
+        BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
+    }
+
+    /// The same, of `key` in the item at `place` of the list that the parameter is.
+    pub fn of_item(self, place: usize, key: &str) -> Self {
+        BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
+    }
+}
+
+impl core::error::Error for BadParameter {}
+
+impl Display for BadParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadParameter { discipline, parameter, within, given, allowed } = self;
+        write!(f, "`{parameter}` of `{discipline}`")?;
+        if !within.is_empty() {
+            write!(f, " in `{within}`")?;
+        }
+        write!(f, " is {given}; allowed: {allowed}")
+    }
+}
+
+/// Says whose parameter was out of range.
+pub trait Of<T> {
+    /// The same, with the error as that of `discipline`.
+    fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
+}
+
+impl<T> Of<T> for Result<T, OutOfRange> {
+    fn of(self, discipline: &'static str) -> Result<T, BadParameter> {
+        self.map_err(|OutOfRange { name, given, allowed }| {
+            Parameter { discipline, name }.refuse(given, allowed)
+        })
+    }
+}
+
+/// Names a parameter while it is being checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The discipline's name in the catalogue.
+    pub discipline: &'static str,
+    /// The parameter's name, as typed.
+    pub name: &'static str,
+}
+
+impl Parameter {
+    /// The error of what was given for it, and what is allowed.
+    pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
+        BadParameter {
+            discipline: self.discipline,
+            parameter: self.name.into(),
+            within: String::new(),
+            given: given.to_string(),
+            allowed: allowed.to_string(),
+        }
+    }
+
+    /// `value`, if it is above zero and at most `most`. Not-a-number is refused like everything else.
+    pub fn above_zero(self, value: f64, most: f64) -> Result<f64, BadParameter> {
+        if value > 0.0 && value <= most {
+            Ok(value)
+        } else {
+            Err(self.refuse(value, format_args!("a number above 0, at most {most}")))
+        }
+    }
+
+    /// `value`, if it is a count from 1 to `most`.
+    pub fn count(self, value: u32, most: u32) -> Result<u32, BadParameter> {
+        if (1..=most).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(value, format_args!("a whole number from 1 to {most}")))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and what is made of them. One algorithm per file.
+//!
+//! The way is always *what was given → checked → built*: a `Spec` holds what was given, each field optional and with a documented
+//! default; checking it at a [`Site`] gives a `Config` or a [`BadParameter`]; a `Config` builds. There are no setters.
+//!
+//! ```
+//! use fairwire_core::units::Amount;
+//! use fairwire_core::{Ignore, Packet, Rate, Seed, Time};
+//! use fairwire_laws::{Site, dropper::faba};
+//!
+//! let site = Site {
+//!     rate: Rate::from_bps(10_000_000).expect("not zero"),
+//!     buffer: Amount::Packets(780),
+//!     packet_bytes: 512,
+//!     seed: Seed(1),
+//!     stream: "link/bottleneck",
+//! };
+//! let mut queue = faba::Spec::default().build(&site)?;
+//! queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
+//! assert_eq!(queue.backlog().packets, 1);
+//! # Ok::<(), fairwire_laws::BadParameter>(())
+//! ```
+//!
+//! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds no `unsafe`. Nothing here allocates
+//! after construction. With the feature `serde` what is given can be read from any format and has a schema; the crate `fairwire-catalogue`
+//! finds disciplines by name.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+pub mod about;
+#[cfg(feature = "serde")]
+mod class_number;
+pub mod class_tree;
+pub mod compose;
+pub mod dropper;
+pub mod error;
+pub mod marker;
+pub mod memory;
+pub mod part;
+pub mod scheduler;
+pub mod site;
+pub mod spec;
+
+pub use error::BadParameter;
+pub use site::Site;

@@ -1,0 +1,342 @@
+//! The adaptive token bucket (ATB): a token bucket whose rate follows what the far edge asks.
+//!
+//! # What it does
+//! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target rate and yellow ("out")
+//! above it. Each packet that comes by may carry what the egress edge asks: a higher target or a lower one. Every `interval`,
+//! if more asked for a higher one, the target rises by `delta` of the contract; if more asked for a lower one, it falls by as much; and
+//! the votes are counted anew.
+//!
+//! # Why
+//! With fixed contracts a link that is under-subscribed gives its surplus, and one that is over-subscribed its want, to all
+//! aggregates about equally, not in proportion to what they contracted for. Where targets follow the link, their sum comes to
+//! what it can carry, and each gets about its contract's part of it.
+//!
+//! # State and cost
+//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. No timer: intervals in which nothing came by
+//! change nothing, so the one that is over is made up for by the next packet, and tokens come at the rate before up to then.
+//!
+//! # Source (section, equation)
+//! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", GLOBECOM 2003,
+//! section III, equation (2), and section IV for T_s and delta. What is asked, equation (3), is decided at the other edge.
+//!
+//! # Where we differ
+//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it would move the target by a hundredth of a
+//!   percent in all, so each change adds or takes delta R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
+//!   compounded.
+//! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its targets grow for ever.
+//! - Tokens come at whole bits per second; the target itself is not rounded.
+//!
+//! # Example
+//! ```toml
+//! [discipline.conditioner]
+//! marker = "adaptive-token-bucket"
+//! markers = { adaptive-token-bucket = { rate = "4 Mbit/s", burst = "50 kB" } }
+//! ```
+
+use super::tokens::{TokenClock, bucket, committed_rate, portion};
+use super::{About, GREEN, YELLOW};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::site::Site;
+use crate::spec::Quantity;
+use alloc::boxed::Box;
+use fairwire_core::units::Size;
+use fairwire_core::{Ask, Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    summary: "a token bucket whose rate follows what the far edge asks",
+    source: "Park and Choi 2003, section III",
+};
+
+const NAME: &str = "adaptive-token-bucket";
+
+/// Parameters of `adaptive-token-bucket`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The contract, at which the target starts.
+    #[parameter(unset = "half of the link's")]
+    pub rate: Option<Quantity<Rate>>,
+    /// The bucket.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets",
+        unit = "size",
+        source = "The paper prints none; see `token_bucket`."
+    )]
+    pub burst: Option<Quantity<Size>>,
+    /// From one change of the target to the next.
+    ///
+    /// The first comes at a time drawn from 0 to T_s.
+    #[parameter(default = "20 ms", above = "0 s")]
+    pub interval: Option<Quantity<Duration>>,
+    /// The fraction by which a change moves the target.
+    #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
+    pub delta: Option<f64>,
+    /// Whether `delta` is of the contract, as equation (2) is printed, rather than of the current target.
+    #[parameter(default = true)]
+    pub additive: Option<bool>,
+    /// The target is never below this.
+    ///
+    /// Bounds of the target.
+    #[parameter(unset = "1 % of `rate`")]
+    pub lowest: Option<Quantity<Rate>>,
+    /// The target is never above this.
+    ///
+    /// Bounds of the target.
+    #[parameter(unset = "the rate of the link, or `rate` if that is more")]
+    pub highest: Option<Quantity<Rate>>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The contract.
+    pub rate: Rate,
+    /// The bucket, in bytes.
+    pub burst: u64,
+    /// From one change of the target to the next.
+    pub interval: Duration,
+    /// The fraction by which a change moves the target.
+    pub delta: f64,
+    /// Is that of the contract?
+    pub additive: bool,
+    /// The target is never below this, nor the contract.
+    pub lowest: Rate,
+    /// The target is never above this, nor the contract.
+    pub highest: Rate,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let given = self.checked().of(NAME)?;
+        let parameter = |name| Parameter { discipline: NAME, name };
+        let rate = committed_rate(self.rate, site);
+        let lowest = self.lowest.map_or_else(|| portion(rate, 100), |typed| typed.0);
+        let highest = self.highest.map_or_else(|| site.rate.max(rate), |typed| typed.0);
+        if lowest > rate {
+            return Err(parameter("lowest").refuse(lowest, format_args!("at most rate, which is {rate}")));
+        }
+        if highest < rate {
+            return Err(
+                parameter("highest").refuse(highest, format_args!("no less than rate, which is {rate}"))
+            );
+        }
+        Ok(Config {
+            rate,
+            burst: bucket(self.burst, rate, site, parameter("burst"))?,
+            interval: given.interval,
+            delta: given.delta,
+            additive: given.additive,
+            lowest,
+            highest,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
+        Ok(Box::new(AdaptiveTokenBucket::new(self.check(site)?, site.rng(NAME))))
+    }
+}
+
+/// The marker. See the [module](self).
+#[derive(Debug)]
+pub struct AdaptiveTokenBucket {
+    config: Config,
+    clock: TokenClock,
+    tokens: u64,
+    target_bps: f64,
+    /// Those who asked for more less those who asked for less: numATR.
+    votes: i64,
+    /// When the target changes next.
+    due: Time,
+}
+
+impl AdaptiveTokenBucket {
+    /// A marker whose bucket is full, and which draws from `rng` when its timer starts.
+    pub fn new(config: Config, mut rng: Rng) -> Self {
+        let phase = Duration::from_secs_f64(config.interval.secs() * rng.uniform());
+        AdaptiveTokenBucket {
+            clock: TokenClock::new(config.rate),
+            tokens: config.burst,
+            target_bps: config.rate.bps() as f64,
+            votes: 0,
+            due: Time::ZERO + phase,
+            config,
+        }
+    }
+
+    /// The target at the next change.
+    fn next_target(&self) -> f64 {
+        let Config { rate, delta, additive, lowest, highest, .. } = self.config;
+        let base = if additive { rate.bps() as f64 } else { self.target_bps };
+        let moved = self.target_bps + delta * base * self.votes.signum() as f64;
+        moved.clamp(lowest.bps() as f64, highest.bps() as f64)
+    }
+
+    /// Makes up for the intervals that are over by `now`: only in the first of them did anybody ask.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if now < self.due {
+            return;
+        }
+        self.refill(self.due);
+        self.target_bps = self.next_target();
+        self.votes = 0;
+        let rate = Rate::from_bps((self.target_bps + 0.5) as u64).unwrap_or(self.config.lowest);
+        self.clock.go_on_at(rate);
+        let interval = self.config.interval.ns();
+        let over = now.since(self.due).ns() / interval + 1;
+        self.due += Duration::from_ns(interval.saturating_mul(over));
+    }
+
+    #[inline]
+    fn refill(&mut self, now: Time) {
+        self.tokens = self.tokens.saturating_add(self.clock.tokens(now)).min(self.config.burst);
+    }
+}
+
+impl Marker for AdaptiveTokenBucket {
+    #[inline]
+    fn color(&mut self, packet: &mut Packet, now: Time) {
+        self.catch_up(now);
+        self.refill(now);
+        packet.color = match self.tokens.checked_sub(u64::from(packet.len)) {
+            Some(left) => {
+                self.tokens = left;
+                GREEN
+            }
+            None => YELLOW,
+        };
+    }
+
+    fn hear(&mut self, ask: Ask, now: Time) {
+        self.catch_up(now);
+        self.votes += match ask {
+            Ask::Keep => 0,
+            Ask::Increase => 1,
+            Ask::Decrease => -1,
+        };
+    }
+
+    fn target_bps(&self, now: Time) -> Option<f64> {
+        Some(if now < self.due { self.target_bps } else { self.next_target() })
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("contract_rate", Unit::BitsPerSecond, self.config.rate.bps() as f64);
+        probe.gauge("target_rate", Unit::BitsPerSecond, self.target_bps);
+        probe.gauge("tokens", Unit::Tokens, self.tokens as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::{FlowHash, Seed};
+
+    const RATE: u64 = 1_000_000;
+
+    fn rate(bps: u64) -> Rate {
+        Rate::from_bps(bps).expect("not zero")
+    }
+
+    fn config() -> Config {
+        Config {
+            rate: rate(RATE),
+            burst: 50_000,
+            interval: Duration::from_ms(20),
+            delta: 1e-4,
+            additive: false,
+            lowest: rate(RATE / 100),
+            highest: rate(100 * RATE),
+        }
+    }
+
+    fn marker(config: Config) -> AdaptiveTokenBucket {
+        AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
+    }
+
+    /// Asks once in each of `intervals` intervals, and once more in the one after, which shows the last change.
+    fn ask(marker: &mut AdaptiveTokenBucket, ask: Ask, intervals: u64) -> f64 {
+        let start = marker.due;
+        for interval in 0..intervals {
+            marker.hear(ask, start + Duration::from_ms(20 * interval));
+        }
+        marker.target_bps(start + Duration::from_ms(20 * intervals)).expect("it adapts")
+    }
+
+    #[test]
+    fn a_target_rises_and_falls_by_half_a_percent_a_second() {
+        // (1 + 1e-4)^50 = 1.005012..., and 50 intervals of 20 ms are a second.
+        let up = ask(&mut marker(config()), Ask::Increase, 50) / RATE as f64;
+        assert!((up - 1.005_012_2).abs() < 1e-6, "{up}");
+        let down = ask(&mut marker(config()), Ask::Decrease, 50) / RATE as f64;
+        assert!((down - 0.995_012_2).abs() < 1e-6, "{down}");
+        assert_eq!(ask(&mut marker(config()), Ask::Keep, 50), RATE as f64);
+    }
+
+    #[test]
+    fn from_8_to_15_takes_126_seconds_and_additively_175() {
+        let seconds = |additive: bool| {
+            let mut marker = marker(Config { rate: rate(8 * RATE), additive, ..config() });
+            let (start, mut ticks) = (marker.due, 0u64);
+            while marker.target_bps < 15e6 {
+                marker.hear(Ask::Increase, start + Duration::from_ms(20 * ticks));
+                ticks += 1;
+            }
+            ticks as f64 * 0.02
+        };
+        assert!((seconds(false) - 125.7).abs() < 0.1, "{}", seconds(false)); // ln 1.875 / (50 ln 1.0001)
+        assert!((seconds(true) - 175.0).abs() < 0.1, "{}", seconds(true)); // 0.875 / 0.005
+    }
+
+    #[test]
+    fn votes_count_by_their_sign_and_once() {
+        let mut marker = marker(config());
+        let start = marker.due;
+        marker.hear(Ask::Decrease, start);
+        for _ in 0..2 {
+            marker.hear(Ask::Increase, start);
+        }
+        let after = Duration::from_ms(20);
+        assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
+        // Nobody asks for a second: the intervals that are over change nothing.
+        marker.hear(Ask::Decrease, start + Duration::from_secs(1));
+        assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
+        marker.hear(Ask::Increase, start + Duration::from_secs(1));
+        assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
+    }
+
+    #[test]
+    fn a_target_stays_within_its_bounds() {
+        let bounds = Config { delta: 0.5, lowest: rate(RATE / 2), highest: rate(2 * RATE), ..config() };
+        assert_eq!(ask(&mut marker(bounds), Ask::Increase, 10), 2.0 * RATE as f64);
+        assert_eq!(ask(&mut marker(bounds), Ask::Decrease, 10), 0.5 * RATE as f64);
+    }
+
+    #[test]
+    fn tokens_come_at_the_rate_of_their_time() {
+        let mut marker = marker(Config { delta: 1.0, burst: 1_000_000, ..config() });
+        let (start, second) = (marker.due, Duration::from_secs(1));
+        let packet = |marker: &mut AdaptiveTokenBucket, len, now| {
+            let mut packet = Packet::new(0, len, FlowHash(0), now);
+            marker.color(&mut packet, now);
+            packet.color
+        };
+        assert_eq!(packet(&mut marker, 1_000_000, start), GREEN);
+        marker.hear(Ask::Increase, start);
+        // 20 ms at 1 Mbit/s and 980 ms at 2 Mbit/s bring 2500 + 245 000 tokens.
+        let now = start + second;
+        assert_eq!(packet(&mut marker, 247_501, now), YELLOW);
+        assert_eq!(packet(&mut marker, 247_500, now), GREEN);
+    }
+
+    #[test]
+    fn timers_of_two_edges_do_not_run_together() {
+        let due = |seed| AdaptiveTokenBucket::new(config(), Seed(seed).stream("edge")).due;
+        assert_ne!(due(1), due(2));
+        assert!((1..100).all(|seed| due(seed) <= Time::ZERO + Duration::from_ms(20)));
+    }
+}

@@ -1,0 +1,29 @@
+//! Markers: colour packets at the edge of a DiffServ domain. One algorithm per file.
+//!
+//! A marker drops nothing and holds nothing, so it is not a discipline; [`conditioner`](crate::compose::conditioner) puts
+//! one in front of a discipline.
+
+pub mod adaptive_token_bucket;
+pub mod sr_tcm;
+pub mod token_bucket;
+pub mod tokens;
+pub mod tr_tcm;
+pub mod tsw;
+pub mod tsw2cm;
+pub mod tsw3cm;
+
+/// [`Packet::color`](fairwire_core::Packet::color) of traffic within its profile: "in".
+pub const GREEN: u8 = 0;
+/// The colour of traffic out of its profile, or above the first of its limits.
+pub const YELLOW: u8 = 1;
+/// The colour of traffic above the last limit of a marker of three colours.
+pub const RED: u8 = 2;
+
+/// What a marker's own file tells the catalogue of it.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or RFC, with its section.
+    pub source: &'static str,
+}

@@ -1,0 +1,138 @@
+//! TSW3CM: the time-sliding-window three-colour marker.
+//!
+//! # What it does
+//! Estimates the aggregate's rate over a sliding window. Up to the committed target rate packets are green. Between it and the
+//! peak target rate the part of the estimate above the first is yellow. Above the peak rate the part above it is red, and the
+//! part between the two rates yellow. Packets are picked at random.
+//!
+//! # Why
+//! As [`tsw2cm`](super::tsw2cm), with a second limit.
+//!
+//! # State and cost
+//! One average and one random stream; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the example of a rate estimator, and the marking algorithm.
+//!
+//! # Where we differ
+//! One number is drawn for a packet above the committed rate and compared with both probabilities; none below it.
+//!
+//! # Example
+//! ```toml
+//! [discipline.conditioner]
+//! marker = "tsw3cm"
+//! markers = { tsw3cm = { rate = "2 Mbit/s", peak_rate = "4 Mbit/s", window = "500 ms" } }
+//! ```
+
+use super::tokens::committed_rate;
+use super::tsw::Estimator;
+use super::{About, GREEN, RED, YELLOW};
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::site::Site;
+use crate::spec::Quantity;
+use alloc::boxed::Box;
+use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    summary: "estimates the rate; yellow and red at random, as much as is above the two targets",
+    source: "RFC 2859",
+};
+
+const NAME: &str = "tsw3cm";
+
+/// Parameters of `tsw3cm`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The committed target rate, CTR.
+    #[parameter(unset = "half of the link's")]
+    pub rate: Option<Quantity<Rate>>,
+    /// The peak target rate, PTR, not below the committed one.
+    #[parameter(unset = "twice `rate`")]
+    pub peak_rate: Option<Quantity<Rate>>,
+    /// The length of the window, of the order of a round-trip time or more for TCP.
+    #[parameter(
+        default = "1 s",
+        above = "0 s",
+        source = "RFC 2859 leaves it open; Clark and Fang have 1 s."
+    )]
+    pub window: Option<Quantity<Duration>>,
+}
+
+/// A checked [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// CTR.
+    pub rate: Rate,
+    /// PTR.
+    pub peak_rate: Rate,
+    /// The window.
+    pub window: Duration,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let parameter = |name| Parameter { discipline: NAME, name };
+        let rate = committed_rate(self.rate, site);
+        let twice = || Rate::from_bps(rate.bps().saturating_mul(2)).expect("not zero");
+        let peak_rate = self.peak_rate.map_or_else(twice, |typed| typed.0);
+        if peak_rate < rate {
+            let allowed = format_args!("no less than rate, which is {rate}");
+            return Err(parameter("peak_rate").refuse(peak_rate, allowed));
+        }
+        Ok(Config { rate, peak_rate, window: self.checked().of(NAME)?.window })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
+        Ok(Box::new(Tsw3cm::new(self.check(site)?, site.rng(NAME))))
+    }
+}
+
+/// The marker. See the [module](self).
+#[derive(Debug)]
+pub struct Tsw3cm {
+    target: f64, // bytes per second
+    peak: f64,   // bytes per second
+    estimator: Estimator,
+    rng: Rng,
+}
+
+impl Tsw3cm {
+    /// A marker that draws from `rng`.
+    pub fn new(config: Config, rng: Rng) -> Self {
+        let bytes = |rate: Rate| rate.bps() as f64 / 8.0;
+        let estimator = Estimator::new(config.rate, config.window);
+        Tsw3cm { target: bytes(config.rate), peak: bytes(config.peak_rate), estimator, rng }
+    }
+}
+
+impl Marker for Tsw3cm {
+    #[inline]
+    fn color(&mut self, packet: &mut Packet, now: Time) {
+        let average = self.estimator.update(packet.len, now);
+        if average <= self.target {
+            packet.color = GREEN;
+            return;
+        }
+        // Below the peak rate nothing is red, and what is above the committed rate is yellow.
+        let red = (average - self.peak).max(0.0) / average;
+        let yellow = (average.min(self.peak) - self.target) / average;
+        let drawn = self.rng.uniform();
+        packet.color = if drawn < red {
+            RED
+        } else if drawn < red + yellow {
+            YELLOW
+        } else {
+            GREEN
+        };
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("contract_rate", Unit::BitsPerSecond, self.target * 8.0);
+        probe.gauge("estimated_rate", Unit::BitsPerSecond, self.estimator.rate_bps());
+    }
+}

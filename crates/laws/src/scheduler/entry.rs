@@ -1,0 +1,126 @@
+//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes room.
+
+use crate::dropper::half_free::HalfFree;
+use crate::dropper::lqd::Lqd;
+use crate::dropper::push_out;
+use crate::dropper::tail_drop::TailDrop;
+use crate::error::{BadParameter, Of as _};
+use crate::scheduler::any::Kind;
+use crate::scheduler::service::{CheckedService, Per, Service, Sharing};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, Weights};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Limit, Rng};
+use fairwire_parameters::parameters;
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// Who makes room in a full buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum MakesRoom {
+    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. At most 256 different weights.
+    #[default]
+    Lqd,
+    /// The arrival: it is refused.
+    TailDrop,
+    /// The arrival, and before the buffer is full: while its queue holds half of the free room or more, as in ns-2's SFQ.
+    /// Packets count.
+    HalfFree,
+}
+
+/// The parameters that all entries have.
+#[parameters(gated, checked = CheckedTerms, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// The weights of classes: a flow's share is in proportion to the weight of its class.
+    #[parameter(unset = "1 for each", unit = "1 by class")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue.
+    #[parameter(default = Per::Flow)]
+    pub per: Option<Per>,
+    /// At most so many queues.
+    #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`.
+    #[parameter(default = Sharing::Hash, source = "Suter et al. 1998, figure 10.")]
+    pub sharing: Option<Sharing>,
+    /// Who makes room in a full buffer.
+    #[parameter(default = MakesRoom::Lqd)]
+    pub dropper: Option<MakesRoom>,
+}
+
+/// What was typed, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedEntry {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What becomes of a signal.
+    pub ecn: EcnChoice,
+    /// The order of service.
+    pub service: CheckedService,
+    /// Who makes room.
+    pub dropper: MakesRoom,
+    longest: push_out::Config,
+}
+
+impl Entry {
+    /// Checks what was typed for `discipline`, which serves as `kind` does.
+    pub fn check(
+        &self,
+        discipline: &'static str,
+        kind: Kind,
+        (buffer, ecn): (Option<Quantity<Amount>>, Option<EcnChoice>),
+        quantum: Option<Quantity<Size>>,
+        site: &Site<'_>,
+    ) -> Result<CheckedEntry, BadParameter> {
+        let CheckedTerms { dropper, .. } = self.checked().of(discipline)?;
+        let limit = site.room(discipline, buffer)?.limit;
+        let service = Service {
+            name: kind,
+            per: self.per,
+            weights: self.weights.clone(),
+            quantum,
+            queues: self.queues,
+            sharing: self.sharing,
+        };
+        let scheduler = Some(service);
+        let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
+        let queues =
+            push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: push_out::End::Front };
+        let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
+        if dropper == MakesRoom::Lqd {
+            longest = longest.with_few_weights(discipline).map_err(at_the_top)?;
+        }
+        Ok(CheckedEntry { limit, ecn: ecn.unwrap_or_default(), service, dropper, longest })
+    }
+}
+
+/// Here the terms of service stand among the entry's own parameters, not in a table of their own.
+fn at_the_top(bad: BadParameter) -> BadParameter {
+    match bad.parameter.strip_prefix("scheduler.") {
+        Some(parameter) => BadParameter { parameter: parameter.to_owned().into(), ..bad },
+        None => bad,
+    }
+}
+
+impl CheckedEntry {
+    /// Builds it; `rng` decides which of several longest queues makes room.
+    pub fn build(&self, rng: Rng) -> Box<dyn Discipline> {
+        match self.dropper {
+            MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),
+            MakesRoom::TailDrop => self.service.queue(self.limit, self.ecn, TailDrop),
+            MakesRoom::HalfFree => self.service.queue(self.limit, self.ecn, HalfFree),
+        }
+    }
+
+    /// Pushes out the front of the longest queue, by the weights that it is served by.
+    pub(super) fn lqd(&self, rng: Rng) -> Lqd {
+        Lqd::new(self.longest.clone(), rng)
+    }
+}

@@ -1,0 +1,246 @@
+//! A heap of queues by tag, with removal from anywhere: what the schedulers with tags pick from.
+
+use super::tag::Tag;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A queue's place in the order of service: its tag, and among equal tags the turn in which it was entered.
+///
+/// The turn is 32 bits wide. When it wraps, after 2^32 entries, a few equal tags may be taken in the wrong order, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// The tag.
+    pub tag: Tag,
+    /// First entered, first out.
+    pub turn: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    tag: Tag,
+    turn: u32,
+    item: u32,
+}
+
+impl Entry {
+    #[inline]
+    fn rank(&self) -> Rank {
+        Rank { tag: self.tag, turn: self.turn }
+    }
+}
+
+/// Items below a capacity, each at most once, by rank. The least is found in O(1), all else takes O(log n). It allocates
+/// once, at construction.
+#[derive(Debug)]
+pub(super) struct Heap {
+    entries: Vec<Entry>,
+    /// Where each item stands in `entries`; meaningless for items that are not there.
+    places: Box<[u32]>,
+    turn: u32,
+}
+
+impl Heap {
+    /// An empty heap for items below `capacity`.
+    pub(super) fn new(capacity: usize) -> Self {
+        Heap { entries: Vec::with_capacity(capacity), places: vec![0; capacity].into(), turn: 0 }
+    }
+
+    /// Is nothing in it?
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many items are in it.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Is `item` in it?
+    #[inline]
+    pub(super) fn contains(&self, item: usize) -> bool {
+        let entry = self.entries.get(self.places[item] as usize);
+        entry.is_some_and(|entry| entry.item as usize == item)
+    }
+
+    /// Takes all items out, in O(1).
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// The least rank and its item.
+    #[inline]
+    pub(super) fn least(&self) -> Option<(Tag, usize)> {
+        self.entries.first().map(|entry| (entry.tag, entry.item as usize))
+    }
+
+    /// The rank of `item`, which must be in the heap.
+    #[inline]
+    pub(super) fn rank(&self, item: usize) -> Rank {
+        self.entries[self.place(item)].rank()
+    }
+
+    /// Enters `item`, which must not be in the heap, after all that have the same tag.
+    #[inline]
+    pub(super) fn insert(&mut self, item: usize, tag: Tag) {
+        let rank = self.rank_now(tag);
+        self.entries.push(Entry { tag: rank.tag, turn: rank.turn, item: item as u32 });
+        self.rise(self.entries.len() - 1);
+    }
+
+    /// Gives `item`, which must be in the heap, another tag, after all that have the same.
+    #[inline]
+    pub(super) fn change(&mut self, item: usize, tag: Tag) {
+        let rank = self.rank_now(tag);
+        self.restore(item, rank);
+    }
+
+    /// Gives `item`, which must be in the heap, another tag in the turn that it has.
+    #[inline]
+    pub(super) fn retag(&mut self, item: usize, tag: Tag) {
+        let turn = self.rank(item).turn;
+        self.restore(item, Rank { tag, turn });
+    }
+
+    /// Gives `item`, which must be in the heap, exactly this rank.
+    #[inline]
+    pub(super) fn restore(&mut self, item: usize, rank: Rank) {
+        let place = self.place(item);
+        (self.entries[place].tag, self.entries[place].turn) = (rank.tag, rank.turn);
+        self.settle(place);
+    }
+
+    /// Takes `item`, which must be in the heap, out.
+    #[inline]
+    pub(super) fn remove(&mut self, item: usize) {
+        let place = self.place(item);
+        self.entries.swap_remove(place);
+        if place < self.entries.len() {
+            self.settle(place);
+        }
+    }
+
+    /// What was entered as item `from` is item `to` from now on.
+    pub(super) fn rename(&mut self, from: usize, to: usize) {
+        let place = self.place(from);
+        self.entries[place].item = to as u32;
+        self.places[to] = place as u32;
+    }
+
+    fn rank_now(&mut self, tag: Tag) -> Rank {
+        self.turn = self.turn.wrapping_add(1);
+        Rank { tag, turn: self.turn }
+    }
+
+    #[inline]
+    fn place(&self, item: usize) -> usize {
+        let place = self.places[item] as usize;
+        debug_assert!(self.entries[place].item as usize == item, "item {item} is not in the heap");
+        place
+    }
+
+    fn settle(&mut self, place: usize) {
+        let place = self.rise(place);
+        self.sink(place);
+    }
+
+    #[inline]
+    fn rise(&mut self, mut place: usize) -> usize {
+        let entry = self.entries[place];
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if self.entries[parent].rank() <= entry.rank() {
+                break;
+            }
+            self.put(place, self.entries[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+        place
+    }
+
+    #[inline]
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.entries[place];
+        loop {
+            let mut child = 2 * place + 1;
+            if child >= self.entries.len() {
+                break;
+            }
+            if child + 1 < self.entries.len() && self.entries[child + 1].rank() < self.entries[child].rank() {
+                child += 1;
+            }
+            if entry.rank() <= self.entries[child].rank() {
+                break;
+            }
+            self.put(place, self.entries[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.entries[place] = entry;
+        self.places[entry.item as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Seed;
+
+    #[test]
+    fn it_agrees_with_a_sorted_list_over_random_operations() {
+        let mut rng = Seed(5).stream("heap");
+        let mut heap = Heap::new(40);
+        let mut model: Vec<(Tag, u32, usize)> = Vec::new(); // tag, turn, item
+        let mut turn = 0;
+        for _ in 0..50_000 {
+            let (item, tag) = (rng.below(40) as usize, Tag::from(rng.below(12)));
+            let at = model.iter().position(|entry| entry.2 == item);
+            match (at, rng.below(3)) {
+                (None, _) => {
+                    turn += 1;
+                    heap.insert(item, tag);
+                    model.push((tag, turn, item));
+                }
+                (Some(at), 0) => {
+                    turn += 1;
+                    heap.change(item, tag);
+                    model[at] = (tag, turn, item);
+                }
+                (Some(at), 1) => {
+                    heap.retag(item, tag);
+                    model[at].0 = tag;
+                }
+                (Some(at), _) => {
+                    heap.remove(item);
+                    model.swap_remove(at);
+                }
+            }
+            let least = model.iter().min().map(|&(tag, _, item)| (tag, item));
+            assert_eq!(heap.least(), least);
+            assert_eq!(heap.len(), model.len());
+            assert_eq!(heap.is_empty(), model.is_empty());
+            let item = rng.below(40) as usize;
+            assert_eq!(heap.contains(item), model.iter().any(|entry| entry.2 == item));
+            if rng.below(500) == 0 {
+                heap.clear();
+                model.clear();
+            }
+        }
+    }
+
+    #[test]
+    fn a_renamed_item_keeps_its_rank() {
+        let mut heap = Heap::new(3);
+        heap.insert(0, 5);
+        heap.insert(1, 4);
+        heap.rename(1, 2);
+        assert_eq!(heap.least(), Some((4, 2)));
+        heap.remove(2);
+        assert_eq!(heap.least(), Some((5, 0)));
+    }
+}

@@ -1,0 +1,568 @@
+//! Hosts share equally, then the flows of each host: DRR++ over hosts, and within each host DRR++ over its flows.
+//!
+//! # What it does
+//! A host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it. Hosts take turns by
+//! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum of credit, and one without credit
+//! gets a quantum and goes to the end of the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
+//! every packet, so however many flows a host opens, and however it splits its packets between them, it has the turns of one host;
+//! and a flow that sends little waits neither for the bulky ones of its own host nor for those of others.
+//!
+//! # Why
+//! Dividing a flow's quantum by the number of its host's bulky flows, as CAKE does, counts only flows whose queues stand. Many TCP
+//! flows with small windows run empty, come back as new and go first, so their host gets more than its part. Two levels have no
+//! such gap.
+//!
+//! # State and cost
+//! 52 bytes per queue, as many hosts as queues, at 88 bytes each. O(1) amortised per packet where the quantum is not below the longest
+//! packet: each look at an empty queue or host takes it off its list. With a smaller quantum rounds in which nothing could be sent are
+//! credited at once.
+//!
+//! # Source (section, equation)
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996; RFC 8290, sections 3
+//! and 4, for each level.
+//!
+//! # Where we differ
+//! - A queue follows the host of its latest packet.
+//! - When a host has nothing waiting for a whole round, all its flows count as new again.
+//! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go first when it has been empty for a
+//!   whole round; here also one that comes back sooner, with the credit that it has left, and with a new quantum when a round has
+//!   gone by since its last. So no flow has more than a quantum in a round: in RFC 8290 one that pauses after a turn has a
+//!   second one as new at once.
+
+use crate::scheduler::quantum::Quantum;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use fairwire_core::{Buffer, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit};
+
+/// Queues, unless told otherwise: more than packets of most home links' buffers, so that none is given on while packets wait
+/// in it.
+pub const QUEUES: u32 = 8192;
+
+/// Credit per byte.
+const BYTE: i64 = 1 << 16;
+
+const NONE: u32 = u32::MAX;
+
+/// Which list a member is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Idle,
+    New,
+    /// On the old list, for the turn that its credit is for.
+    Old,
+    /// On the old list, empty, with credit left over. With its next packet it goes first again.
+    Paused,
+}
+
+/// A host among hosts, or a queue among those of its host.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    credit: i64,
+    next: u32,
+    previous: u32,
+    /// Packets that wait.
+    packets: u32,
+    place: Place,
+    /// The number of its latest move to the end of the old list.
+    moved: u64,
+    /// The number of such moves, of all members, when it had its latest quantum to go first with, or ended a turn.
+    credited: u64,
+}
+
+impl Member {
+    const IDLE: Member = Member {
+        credit: 0,
+        next: NONE,
+        previous: NONE,
+        packets: 0,
+        place: Place::Idle,
+        moved: 0,
+        credited: 0,
+    };
+}
+
+/// A list of members, first in first out.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+impl List {
+    const EMPTY: List = List { first: NONE, last: NONE };
+
+    fn push(&mut self, at: u32, members: &mut [Member]) {
+        let previous = core::mem::replace(&mut self.last, at);
+        match previous {
+            NONE => self.first = at,
+            last => members[last as usize].next = at,
+        }
+        let member = &mut members[at as usize];
+        (member.previous, member.next) = (previous, NONE);
+    }
+
+    fn unlink(&mut self, at: u32, members: &mut [Member]) {
+        let Member { next, previous, .. } = members[at as usize];
+        match previous {
+            NONE => self.first = next,
+            before => members[before as usize].next = next,
+        }
+        match next {
+            NONE => self.last = previous,
+            after => members[after as usize].previous = previous,
+        }
+    }
+}
+
+/// The members of one level that are in turn.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    new: List,
+    old: List,
+    /// How many are on the lists.
+    count: u32,
+    /// Moves to the end of the old list, ever.
+    moves: u64,
+}
+
+impl Round {
+    const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
+
+    /// A packet came for a member. An idle one goes first, with one quantum; so does one that paused, with the credit that it
+    /// has left
+    /// until a round has gone by.
+    fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
+        let has_a_quantum = match members[at as usize].place {
+            Place::New | Place::Old => return,
+            Place::Idle => {
+                self.count += 1;
+                true
+            }
+            Place::Paused => {
+                let has_gone_round = self.has_gone_round(members[at as usize].credited, members);
+                self.old.unlink(at, members);
+                has_gone_round
+            }
+        };
+        let member = &mut members[at as usize];
+        if has_a_quantum {
+            member.credit = quantum.of(self.count) * BYTE;
+            member.credited = self.moves;
+        }
+        member.place = Place::New;
+        self.new.push(at, members);
+    }
+
+    /// Whether each member that was on the old list after `moves` moves has had its turn since.
+    fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
+        self.old.first == NONE || members[self.old.first as usize].moved > moves
+    }
+
+    /// A member leaves, whatever list it is on.
+    fn leave(&mut self, at: u32, members: &mut [Member]) {
+        match members[at as usize].place {
+            Place::Idle => return,
+            Place::New => self.new.unlink(at, members),
+            Place::Old | Place::Paused => self.old.unlink(at, members),
+        }
+        members[at as usize].place = Place::Idle;
+        self.count -= 1;
+    }
+
+    /// A member on a list goes to the end of the old one, as `place` says.
+    fn move_to_end(&mut self, at: u32, place: Place, members: &mut [Member]) {
+        match members[at as usize].place {
+            Place::Idle => return,
+            Place::New => self.new.unlink(at, members),
+            Place::Old | Place::Paused => self.old.unlink(at, members),
+        }
+        self.moves += 1;
+        (members[at as usize].place, members[at as usize].moved) = (place, self.moves);
+        self.old.push(at, members);
+    }
+
+    /// An empty member with credit waits a round before it counts as idle: it would else have a new quantum by pausing (RFC
+    /// 8290, section
+    /// 4.2), also one that had a turn just now.
+    fn pause(&mut self, at: u32, members: &mut [Member]) {
+        if members[at as usize].place == Place::Old {
+            members[at as usize].credited = self.moves;
+        }
+        self.move_to_end(at, Place::Paused, members);
+    }
+
+    /// Whose turn it is; what is found empty is put aside, and told to `gone` when it is off the lists.
+    fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
+        let mut vain = 0;
+        loop {
+            let at = if self.new.first != NONE { self.new.first } else { self.old.first };
+            if at == NONE {
+                return None;
+            }
+            let Member { credit, packets, place, .. } = members[at as usize];
+            if packets == 0 && place == Place::Paused {
+                self.leave(at, members);
+                gone(at);
+                vain = 0;
+            } else if credit <= 0 {
+                members[at as usize].credit += quantum.of(self.count) * BYTE;
+                self.move_to_end(at, Place::Old, members);
+                vain += 1;
+                if vain > self.count {
+                    self.credit_vain_rounds(members, quantum);
+                    vain = 0;
+                }
+            } else if packets == 0 {
+                self.pause(at, members);
+            } else {
+                return Some(at);
+            }
+        }
+    }
+
+    /// A whole round has gone by in which nobody could send. All further rounds like it are credited at once.
+    #[cold]
+    fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
+        let quantum = quantum.of(self.count) * BYTE;
+        let (mut rounds, mut at) = (i64::MAX, self.old.first);
+        while at != NONE {
+            rounds = rounds.min(-members[at as usize].credit / quantum);
+            at = members[at as usize].next;
+        }
+        let mut at = self.old.first;
+        while at != NONE && rounds > 0 {
+            members[at as usize].credit += rounds * quantum;
+            at = members[at as usize].next;
+        }
+    }
+}
+
+/// A host that has queues in turn.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    class: u32,
+    flows: Round,
+}
+
+/// A queue: whose it is, and its backlog in the buffer while packets wait.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// The place of its host, while it is in turn or packets wait.
+    host: u32,
+    flow: Option<FlowKey>,
+}
+
+/// The scheduler. Its buffer's queues must be counted. See the [module](self).
+#[derive(Debug)]
+pub struct Hosts {
+    quantum: Quantum,
+    queues: Box<[Queue]>,
+    flows: Box<[Member]>,
+    hosts: Box<[Host]>,
+    turns: Box<[Member]>,
+    index: FlowIndex,
+    free: Vec<u32>,
+    round: Round,
+    /// The queue that was served last.
+    served: u32,
+}
+
+impl Hosts {
+    /// Serves `queues` queues, each with the same quantum, and so its host.
+    pub fn new(queues: u32, quantum: Quantum) -> Self {
+        let count = queues as usize;
+        Hosts {
+            quantum,
+            queues: vec![Queue { host: NONE, flow: None }; count].into(),
+            flows: vec![Member::IDLE; count].into(),
+            hosts: vec![Host { class: 0, flows: Round::EMPTY }; count].into(),
+            turns: vec![Member::IDLE; count].into(),
+            index: FlowIndex::new(count),
+            free: (0..queues).rev().collect(),
+            round: Round::EMPTY,
+            served: NONE,
+        }
+    }
+
+    /// Hosts that have packets waiting, or had until a moment ago.
+    pub fn busy_hosts(&self) -> u32 {
+        self.round.count
+    }
+
+    fn host_of(&mut self, class: u32) -> u32 {
+        let hosts = &self.hosts;
+        if let Some(at) = self.index.find(named(class), |at| hosts[at].class == class) {
+            return at as u32;
+        }
+        let at = self.free.pop().expect("no more hosts are in turn than queues");
+        self.hosts[at as usize] = Host { class, flows: Round::EMPTY };
+        self.turns[at as usize] = Member::IDLE;
+        self.index.insert(named(class), at as usize);
+        at
+    }
+
+    /// A queue goes from the host that it had, if any, to that of `class`.
+    fn follow(&mut self, queue: u32, class: u32) {
+        let had = self.queues[queue as usize].host;
+        if had != NONE {
+            if self.hosts[had as usize].class == class {
+                return;
+            }
+            self.hosts[had as usize].flows.leave(queue, &mut self.flows);
+            let packets = self.flows[queue as usize].packets;
+            self.turns[had as usize].packets -= packets;
+            self.queues[queue as usize].host = NONE;
+            self.forget_if_gone(had);
+        }
+        let host = self.host_of(class);
+        self.queues[queue as usize].host = host;
+        let packets = self.flows[queue as usize].packets;
+        self.turns[host as usize].packets += packets;
+    }
+
+    /// A host without queues gives its place up.
+    fn forget_if_gone(&mut self, host: u32) {
+        if self.hosts[host as usize].flows.count == 0 {
+            self.round.leave(host, &mut self.turns);
+            forget(host, &self.hosts, &mut self.index, &mut self.free);
+        }
+    }
+}
+
+/// Gives the place of `host` up.
+fn forget(host: u32, hosts: &[Host], index: &mut FlowIndex, free: &mut Vec<u32>) {
+    let class = hosts[host as usize].class;
+    index.remove(named(class), host as usize, |at| named(hosts[at].class));
+    free.push(host);
+}
+
+fn named(class: u32) -> FlowHash {
+    FlowHash(class.into())
+}
+
+impl Scheduler for Hosts {
+    fn needs(&self) -> Needs {
+        Needs::QUEUES
+    }
+
+    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.changed_flow();
+        let queue = buffer.flow_hash(flow).0 as u32;
+        self.follow(queue, buffer.packet(key).class);
+        let host = self.queues[queue as usize].host;
+        self.queues[queue as usize].flow = Some(flow);
+        self.flows[queue as usize].packets += 1;
+        self.turns[host as usize].packets += 1;
+        self.hosts[host as usize].flows.arrived(queue, &mut self.flows, &self.quantum);
+        self.round.arrived(host, &mut self.turns, &self.quantum);
+    }
+
+    fn evicting(&mut self, key: Key, buffer: &Buffer) {
+        let queue = buffer.flow_hash(buffer.flow_of(key)).0 as usize;
+        self.flows[queue].packets -= 1;
+        self.turns[self.queues[queue].host as usize].packets -= 1;
+    }
+
+    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+        let Hosts { quantum, queues, flows, hosts, turns, index, free, round, .. } = self;
+        let host = round.next(turns, quantum, |host| {
+            // Nothing of it waited for a round: its flows are new when they come again.
+            let of_host = &mut hosts[host as usize].flows;
+            while let Some(queue) = [of_host.new.first, of_host.old.first].into_iter().find(|&at| at != NONE)
+            {
+                of_host.leave(queue, flows);
+                queues[queue as usize].host = NONE;
+            }
+            forget(host, hosts, index, free);
+        })?;
+        let queue =
+            hosts[host as usize].flows.next(flows, quantum, |queue| queues[queue as usize].host = NONE)?;
+        let key = buffer.flow_head(queues[queue as usize].flow.expect("its packets wait"));
+        flows[queue as usize].packets -= 1;
+        turns[host as usize].packets -= 1;
+        self.served = queue;
+        Some(key)
+    }
+
+    fn charge(&mut self, packet: &Packet, _: &Buffer) {
+        let cost = i64::from(packet.len) * BYTE;
+        let host = self.queues[self.served as usize].host;
+        self.flows[self.served as usize].credit -= cost;
+        self.turns[host as usize].credit -= cost;
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("busy_hosts", Unit::One, f64::from(self.round.count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dropper::tail_drop::TailDrop;
+    use fairwire_core::{Discipline, Ignore, Limit, Queues, Seed, Time};
+
+    type Served = fairwire_core::Queue<Hosts, TailDrop>;
+
+    fn queue(queues: u32) -> Served {
+        let scheduler = Hosts::new(queues, Quantum::fixed(1500));
+        let queues = Queues::least_recently_used(queues);
+        fairwire_core::Queue::with_queues(Limit::packets(4000), queues, scheduler, TailDrop)
+    }
+
+    fn offer(queue: &mut Served, host: u32, flow: u64, len: u32) {
+        let packet = Packet { class: host, ..Packet::new(0, len, flow.into(), Time::ZERO) };
+        queue.enqueue(packet, Time::ZERO, &mut Ignore);
+    }
+
+    fn next(queue: &mut Served) -> Option<(u32, u64, u32)> {
+        queue.dequeue(Time::ZERO, &mut Ignore).map(|packet| (packet.class, packet.flow.0, packet.len))
+    }
+
+    #[test]
+    fn a_host_of_64_flows_whose_queues_run_empty_gets_no_more_than_a_host_of_one() {
+        let mut queue = queue(256);
+        let mut sent = [0u64; 2];
+        let mut is_waiting = [false; 64];
+        for _ in 0..4000 {
+            // Each flow of host 0 sends again only when its packet has left, so it comes back as new each time.
+            for (flow, is_waiting) in (0..).zip(&mut is_waiting) {
+                if !std::mem::replace(is_waiting, true) {
+                    offer(&mut queue, 0, flow, 1500);
+                }
+            }
+            while queue.scheduler().hosts_packets(1) < 40 {
+                offer(&mut queue, 1, 100, 1500);
+            }
+            let (host, flow, len) = next(&mut queue).expect("packets wait");
+            sent[host as usize] += u64::from(len);
+            if host == 0 {
+                is_waiting[flow as usize] = false;
+            }
+        }
+        assert!(sent[0].abs_diff(sent[1]) <= 2 * 1500, "{sent:?}");
+    }
+
+    #[test]
+    fn a_sparse_flow_goes_ahead_of_the_bulky_ones_of_its_own_host() {
+        let mut queue = queue(64);
+        for flow in 0..20 {
+            (0..5).for_each(|_| offer(&mut queue, 0, flow, 1500));
+        }
+        (0..40).for_each(|_| {
+            next(&mut queue);
+        });
+        offer(&mut queue, 0, 99, 100);
+        assert_eq!(next(&mut queue), Some((0, 99, 100)));
+    }
+
+    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a ping and its leaving, at
+    /// most.
+    ///
+    /// Flows below `standing` have packets waiting at all times; each of the others sends one when `pause` others have left
+    /// since its
+    /// own. A ping of 100 bytes comes each `gap` packets.
+    fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
+        let mut queue = queue(256);
+        let flows = standing + players;
+        let mut sent = vec![0u64; flows as usize];
+        let mut comes = vec![0; flows as usize];
+        let (mut asked, mut longest) = (None, 0);
+        (0..standing).for_each(|flow| (0..3).for_each(|_| offer(&mut queue, 0, flow, 1500)));
+        for now in 0..packets {
+            for flow in standing..flows {
+                if comes[flow as usize] == now {
+                    offer(&mut queue, 0, flow, 1500);
+                }
+            }
+            // In the first round all are new.
+            if now >= 200 && now % gap == gap - 1 {
+                assert_eq!(asked.replace(now), None, "a ping waits for more than {gap} packets");
+                offer(&mut queue, 0, 1000, 100);
+            }
+            let (_, mut flow, _) = next(&mut queue).expect("packets wait");
+            if flow == 1000 {
+                longest = longest.max(now - asked.take().expect("it was sent"));
+                (_, flow, _) = next(&mut queue).expect("packets wait");
+            }
+            assert!(flow < flows, "two pings in a row");
+            sent[flow as usize] += 1500;
+            comes[flow as usize] = now + 1 + pause;
+            if flow < standing {
+                offer(&mut queue, 0, flow, 1500);
+            }
+        }
+        (sent, longest)
+    }
+
+    #[test]
+    fn state_is_as_large_as_the_documentation_has_it() {
+        let index = size_of::<u32>() + size_of::<u32>(); // a slot of the table of hosts, and a free number
+        let queue = size_of::<Queue>() + size_of::<Member>();
+        assert_eq!((queue, size_of::<Host>() + size_of::<Member>() + index), (52, 88));
+    }
+
+    #[test]
+    fn a_ping_goes_ahead_of_64_standing_flows_of_its_host_however_often_it_comes_within_its_quantum() {
+        // A round is 64 packets: pings come from 13 times a round to once in two rounds.
+        for gap in [5, 20, 41, 64, 128] {
+            let (sent, longest) = serve(20_000, [64, 0], 0, gap);
+            assert!(longest <= 1, "each {gap} packets: it waited for {longest}");
+            let [least, most] = [sent.iter().min().unwrap(), sent.iter().max().unwrap()];
+            assert!(most - least <= 2 * 1500, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn flows_that_pause_after_each_packet_get_no_more_than_flows_that_stand() {
+        for standing in [1, 8, 64] {
+            for pause in [0, 1, 2, 10, 63, 64, 65, 100, 128] {
+                let (sent, _) = serve(30_000, [standing, 64], pause, 100);
+                let (stood, paused) = sent.split_at(standing as usize);
+                let [least, most] = [stood.iter().min().unwrap(), paused.iter().max().unwrap()];
+                // One quantum of the turn that goes on, and one that was brought in.
+                assert!(*most <= least + 2 * 1500, "{standing} stand, pause {pause}: {least} and {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_queue_follows_the_host_of_its_latest_packet_and_nothing_is_lost() {
+        let mut queue = queue(8);
+        offer(&mut queue, 0, 7, 100);
+        offer(&mut queue, 3, 7, 100);
+        assert_eq!((queue.scheduler().hosts_packets(0), queue.scheduler().hosts_packets(3)), (0, 2));
+        assert_eq!([next(&mut queue), next(&mut queue), next(&mut queue)].iter().flatten().count(), 2);
+    }
+
+    #[test]
+    fn over_random_operations_what_is_backlogged_is_served_and_hosts_that_stand_have_equal_parts() {
+        let mut rng = Seed(5).stream("hosts");
+        let mut queue = queue(32);
+        let (mut offered, mut left) = (0u32, 0u32);
+        for _ in 0..200_000 {
+            if rng.chance(0.5) && queue.backlog().packets < 4000 {
+                let (host, flow) = (rng.below(9), u64::from(rng.below(60)));
+                offer(&mut queue, host, flow, 64 + rng.below(9000));
+                offered += 1;
+            } else {
+                let waiting = queue.backlog().packets;
+                let found = next(&mut queue).is_some();
+                assert_eq!(found, waiting > 0);
+                left += u32::from(found);
+            }
+        }
+        assert_eq!(offered - left, queue.backlog().packets);
+        while next(&mut queue).is_some() {}
+        assert_eq!(queue.scheduler().busy_hosts(), 0);
+        assert_eq!(queue.scheduler().free.len(), 32, "every place of a host was given up");
+    }
+
+    impl Hosts {
+        fn hosts_packets(&self, class: u32) -> u32 {
+            let found = self.index.find(named(class), |at| self.hosts[at].class == class);
+            found.map_or(0, |at| self.turns[at].packets)
+        }
+    }
+}

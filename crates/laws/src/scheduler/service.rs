@@ -1,0 +1,209 @@
+//! The order of service, as typed: a scheduler, its weights, and how flows are given queues.
+
+use crate::error::{BadParameter, Parameter};
+use crate::scheduler::Fcfs;
+use crate::scheduler::any::{AnyScheduler, Kind, Terms};
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use fairwire_core::units::Size;
+use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// The order of service: a scheduler's name, or a table with the name and more.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+pub struct Service {
+    /// The scheduler. Default: `fcfs`.
+    pub name: Kind,
+    /// Whether each flow or each class has a queue. Default: `flow`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub per: Option<Per>,
+    /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub weights: Option<Weights>,
+    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514, or the typical packet if
+    /// that is longer.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub quantum: Option<Quantity<Size>>,
+    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub queues: Option<u32>,
+    /// What happens when there are more flows than `queues`. Default: `hash`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sharing: Option<Sharing>,
+}
+
+/// Who has a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Per {
+    /// Each flow.
+    #[default]
+    Flow,
+    /// Each class: a host or a subscriber, as the classifier has it.
+    Class,
+}
+
+/// How flows share a bounded number of queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Sharing {
+    /// A hash of the flow picks the queue.
+    #[default]
+    Hash,
+    /// A hash picks a set of eight queues; within the set a flow takes an empty one if there is one.
+    SetAssociative,
+    /// A new flow takes over the queue of the flow that has been silent longest. Suter et al. 1998, figure 10.
+    LeastRecentlyUsed,
+    /// A new flow takes over a random queue. Suter et al. 1998, figure 10.
+    RandomReplacement,
+}
+
+/// A checked [`Service`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedService {
+    /// The scheduler.
+    pub kind: Kind,
+    /// The weights of classes.
+    pub weights: WeightOf,
+    quantum: u32,
+    rate: Rate,
+    per: Per,
+    queues: Option<u32>,
+    sharing: Sharing,
+    seed: Seed,
+    stream: String,
+}
+
+/// The longest round: a quantum above what one jumbo packet takes only makes service burstier.
+const MOST_QUANTUM: u64 = 1 << 20;
+
+impl Service {
+    /// Checks what was typed (or the default, if nothing was) for `discipline` against the site.
+    pub fn check(
+        typed: &Option<Service>,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<CheckedService, BadParameter> {
+        let default = Service::default();
+        let typed = typed.as_ref().unwrap_or(&default);
+        let parameter = |name| Parameter { discipline, name };
+        let quantum = typed.quantum.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
+        if !(1..=MOST_QUANTUM).contains(&quantum) {
+            let allowed = format!("from 1 B to {}", Size(MOST_QUANTUM));
+            return Err(parameter("scheduler.quantum").refuse(Size(quantum), allowed));
+        }
+        let weights = match &typed.weights {
+            Some(weights) => weights.check(parameter("scheduler.weights"))?,
+            None => WeightOf::equal(),
+        };
+        if typed.name == Kind::Drr {
+            refuse_slivers(&weights, quantum, parameter("scheduler.weights"))?;
+        }
+        typed.check_queues(parameter)?;
+        Ok(CheckedService {
+            kind: typed.name,
+            weights,
+            quantum: quantum as u32,
+            rate: site.rate,
+            per: typed.per.unwrap_or_default(),
+            queues: typed.queues,
+            sharing: typed.sharing.unwrap_or_default(),
+            seed: site.seed,
+            stream: format!("{}/queues", site.stream),
+        })
+    }
+}
+
+impl Service {
+    fn check_queues(&self, parameter: impl Fn(&'static str) -> Parameter) -> Result<(), BadParameter> {
+        if self.per == Some(Per::Class) {
+            let of_class = "nothing with per = \"class\", where each class has a queue";
+            if let Some(queues) = self.queues {
+                return Err(parameter("scheduler.queues").refuse(queues, of_class));
+            }
+            if let Some(sharing) = self.sharing {
+                return Err(parameter("scheduler.sharing").refuse(format_args!("{sharing:?}"), of_class));
+            }
+        }
+        let Some(queues) = self.queues else {
+            return Ok(());
+        };
+        parameter("scheduler.queues").count(queues, 1 << 16)?;
+        if self.sharing == Some(Sharing::SetAssociative) && queues > WAYS && !queues.is_multiple_of(WAYS) {
+            let allowed = format_args!("up to {WAYS}, or a multiple of it, in sets of {WAYS}");
+            return Err(parameter("scheduler.queues").refuse(queues, allowed));
+        }
+        Ok(())
+    }
+}
+
+/// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to a part in 64.
+pub(super) const LEAST_PER_ROUND: f64 = 1.0 / 1024.0;
+
+/// Queues per set.
+const WAYS: u32 = 8;
+
+/// Refuses a weight that brings so little per round that it cannot be told from others.
+fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
+    let least = weights.distinct()[0];
+    if least * quantum as f64 >= LEAST_PER_ROUND {
+        return Ok(());
+    }
+    let given = format_args!("{least} with a quantum of {}", Size(quantum));
+    Err(parameter.refuse(given, "weights that bring 1/1024 B per round or more"))
+}
+
+impl CheckedService {
+    /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make room.
+    pub fn queue<D: Dropper + 'static>(
+        &self,
+        limit: Limit,
+        ecn: EcnChoice,
+        dropper: D,
+    ) -> Box<dyn Discipline> {
+        let queues = self.queues();
+        match self.kind {
+            Kind::Fcfs => Box::new(Queue::with_queues(limit, queues, Fcfs, dropper).with_ecn(ecn.into())),
+            kind => {
+                let scheduler = AnyScheduler::new(kind, &self.terms(limit));
+                Box::new(Queue::with_queues(limit, queues, scheduler, dropper).with_ecn(ecn.into()))
+            }
+        }
+    }
+
+    /// Bytes that a flow of weight 1 may send per round.
+    pub fn quantum(&self) -> u32 {
+        self.quantum
+    }
+
+    /// What the scheduler is built from.
+    pub fn terms(&self, limit: Limit) -> Terms {
+        let weights = self.weights.clone();
+        Terms { rate_bps: self.rate.bps(), quantum: self.quantum, weights, limit }
+    }
+
+    /// How flows are given queues.
+    pub fn queues(&self) -> Queues {
+        let mut rng = self.seed.stream(&self.stream);
+        match (self.per, self.queues, self.sharing) {
+            (Per::Class, _, _) => Queues::PerClass,
+            (Per::Flow, None, _) => Queues::PerFlow,
+            (Per::Flow, Some(count), Sharing::Hash) => Queues::hashed(count, rng.next_u64()),
+            (Per::Flow, Some(count), Sharing::SetAssociative) => {
+                let ways = count.min(WAYS);
+                Queues::set_associative(count / ways, ways, rng.next_u64())
+            }
+            (Per::Flow, Some(count), Sharing::LeastRecentlyUsed) => Queues::least_recently_used(count),
+            (Per::Flow, Some(count), Sharing::RandomReplacement) => Queues::random_replacement(count, rng),
+        }
+    }
+}

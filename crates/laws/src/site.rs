@@ -1,0 +1,66 @@
+//! Where a discipline works: what it may know of its link.
+
+use crate::error::{BadParameter, Parameter};
+use crate::spec::Quantity;
+use alloc::format;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Limit, Rate, Rng, Seed};
+
+/// Where a discipline works.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The link's rate.
+    pub rate: Rate,
+    /// How much may wait, unless the discipline's own parameters say otherwise.
+    pub buffer: Amount,
+    /// The size of a typical packet on the wire, in bytes: turns bytes or time into packets where a law counts packets.
+    pub packet_bytes: u32,
+    /// The seed of the run.
+    pub seed: Seed,
+    /// The name of this place among the run's random streams, such as `link/bottleneck`.
+    pub stream: &'a str,
+}
+
+/// More slots than this are refused with an error rather than left to exhaust the machine's memory: a slot, with its links
+/// and its place in the flow index, takes about 150 bytes, all of it taken at construction.
+pub const MAX_SLOTS: u32 = 1 << 24;
+
+/// The buffer of one discipline at one site: checked, as a limit and in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// As given.
+    pub amount: Amount,
+    /// As a limit.
+    pub limit: Limit,
+    /// The limit in typical packets; not whole where the limit is in bytes or time.
+    pub packets: f64,
+}
+
+impl Site<'_> {
+    /// The random stream of the discipline called `name` at this site.
+    pub fn rng(&self, name: &str) -> Rng {
+        self.seed.stream(&format!("{}/{name}", self.stream))
+    }
+
+    /// The buffer that `discipline` gets: `own` if its parameters give one, else the site's.
+    pub fn room(
+        &self,
+        discipline: &'static str,
+        own: Option<Quantity<Amount>>,
+    ) -> Result<Room, BadParameter> {
+        let parameter = |name| Parameter { discipline, name };
+        parameter("packet_bytes").count(self.packet_bytes, u32::MAX)?;
+        let amount = own.map_or(self.buffer, |own| own.0);
+        let limit = amount.limit(self.rate);
+        if limit.max_packets() > MAX_SLOTS {
+            let bytes = Size(u64::from(MAX_SLOTS) * 28);
+            let allowed = format!("at most {MAX_SLOTS} packets, {bytes}, or the time to send that");
+            return Err(parameter("buffer").refuse(amount, allowed));
+        }
+        if limit.max_bytes() < u64::from(self.packet_bytes) {
+            let allowed = format!("room for one typical packet, {}, or more", Size(self.packet_bytes.into()));
+            return Err(parameter("buffer").refuse(amount, allowed));
+        }
+        Ok(Room { amount, limit, packets: amount.in_packets(self.packet_bytes, self.rate) })
+    }
+}

@@ -1,0 +1,141 @@
+//! What all specs share: quantities typed with their unit, the ECN policy, the measure, and weights.
+
+use crate::error::{BadParameter, Parameter};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::{self, Display};
+use fairwire_core::{EcnPolicy, NotReweighed, Weight};
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+pub use fairwire_parameters::Quantity;
+
+/// What becomes of a congestion signal for an ECN-capable packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum EcnChoice {
+    /// The packet is dropped, as in the papers' experiments.
+    #[default]
+    Drop,
+    /// The packet is marked CE and passes (RFC 3168).
+    Mark,
+}
+
+impl From<EcnChoice> for EcnPolicy {
+    fn from(choice: EcnChoice) -> Self {
+        match choice {
+            EcnChoice::Drop => EcnPolicy::Drop,
+            EcnChoice::Mark => EcnPolicy::Mark,
+        }
+    }
+}
+
+/// What the queue is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Measure {
+    /// Packets: each counts as one.
+    #[default]
+    Packets,
+    /// Bytes: long packets weigh more, in the average and in the probability.
+    Bytes,
+}
+
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others get. A flow has the weight of
+/// its class, and a class that is not listed has 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Weights(pub BTreeMap<ClassNumber, f64>);
+
+/// The number of a class, as the key of a table: digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassNumber(pub u32);
+
+/// Classes have numbers up to this, so that what belongs to a class is found by its number.
+pub const MOST_CLASSES: u32 = 1 << 20;
+
+impl Weights {
+    /// The weights by class number.
+    pub(crate) fn check(&self, parameter: Parameter) -> Result<WeightOf, BadParameter> {
+        for (class, weight) in &self.0 {
+            if class.0 >= MOST_CLASSES {
+                return Err(parameter.refuse(class, format_args!("classes from 0 to {}", MOST_CLASSES - 1)));
+            }
+            if Weight::new(*weight).is_none() {
+                let given = format_args!("{weight} for class {class}");
+                let allowed = format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST);
+                return Err(parameter.refuse(given, allowed));
+            }
+        }
+        let classes = self.0.last_key_value().map_or(0, |(class, _)| class.0 as usize + 1);
+        let mut by_class = vec![1.0; classes];
+        self.0.iter().for_each(|(class, weight)| by_class[class.0 as usize] = *weight);
+        Ok(WeightOf { by_class: by_class.into() })
+    }
+}
+
+/// Checked [`Weights`], found and changed in O(1). A clone has its own: whoever has one is told of changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightOf {
+    by_class: Box<[f64]>,
+}
+
+impl WeightOf {
+    /// 1 for everybody.
+    pub fn equal() -> Self {
+        WeightOf { by_class: Box::new([]) }
+    }
+
+    /// The weight of `class`.
+    #[inline]
+    pub fn class(&self, class: u32) -> f64 {
+        self.by_class.get(class as usize).copied().unwrap_or(1.0)
+    }
+
+    /// The different weights that a class can have, in ascending order.
+    pub(crate) fn distinct(&self) -> Box<[f64]> {
+        let mut weights: Vec<f64> = self.by_class.iter().copied().chain([1.0]).collect();
+        weights.sort_by(f64::total_cmp);
+        weights.dedup();
+        weights.into()
+    }
+
+    /// Has no class a weight of its own? Then all have the weight 1 for good, and weights need not be looked at.
+    pub fn is_equal(&self) -> bool {
+        self.by_class.is_empty()
+    }
+
+    /// Classes below this have weights of their own.
+    pub(crate) fn len(&self) -> usize {
+        self.by_class.len()
+    }
+
+    /// Has `class` a weight of its own, which can be changed?
+    pub(crate) fn find(&self, class: u32) -> Result<Weight, NotReweighed> {
+        match self.by_class.get(class as usize) {
+            Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),
+            None if self.is_equal() => Err(NotReweighed::NoWeights),
+            None => Err(NotReweighed::NoSuchClass { class }),
+        }
+    }
+
+    /// Gives `class` another weight, and tells the one that it had.
+    pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        let before = self.find(class)?;
+        self.by_class[class as usize] = weight.get();
+        Ok(before)
+    }
+}
+
+impl Display for ClassNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
