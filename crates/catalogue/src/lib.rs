@@ -24,6 +24,7 @@
 //! The algorithms are in `fairwire-laws`. Disciplines of other crates are added with [`register`].
 #![forbid(unsafe_code)]
 
+pub mod choice;
 pub mod compose;
 mod error;
 mod listed;
@@ -34,6 +35,7 @@ mod parameters;
 mod registry;
 mod spec;
 
+pub use choice::Choice;
 pub use error::BuildError;
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};

@@ -1,5 +1,6 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
+use crate::choice::Choice;
 use crate::parameters::Parameters;
 use crate::registry;
 use crate::{BadParameter, BuildError, Site};
@@ -15,13 +16,11 @@ use std::borrow::Cow;
 /// At most so many disciplines stand inside each other, the outermost included.
 pub const MOST_NESTED: usize = 8;
 
-/// A discipline inside another: `discipline = "codel"` and `parameters = { codel = { target = "5 ms" } }`.
+/// A discipline inside another: `discipline = { codel = { target = "5 ms" } }`.
 #[derive(Clone, Copy)]
 pub struct Nested<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// What was typed for it.
-    pub parameters: Option<&'a Parameters>,
+    /// What was given.
+    pub choice: &'a Choice,
     /// The ECN policy of whatever it stands in, which it has unless its own parameters say otherwise.
     pub ecn: Option<EcnChoice>,
     /// The parameter of what it stands in that names it.
@@ -38,14 +37,14 @@ impl Nested<'_> {
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.check_outline(site)?;
         let parameters = self.effective()?;
-        registry::check(self.name, &parameters, site).map_err(|error| self.placed_error(error))
+        registry::check(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
     }
 
     /// Checks and builds it at `site`.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check_outline(site)?;
         let parameters = self.effective()?;
-        registry::build(self.name, &parameters, site).map_err(|error| self.placed_error(error))
+        registry::build(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
     }
 
     /// `error`, which is of this discipline or inside of it, with the way to where it stands.
@@ -55,8 +54,8 @@ impl Nested<'_> {
         };
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
-            Some(place) => format!("{discipline}.{name}.{place}.parameters"),
-            None => format!("{discipline}.parameters"),
+            Some(place) => format!("{discipline}.{name}.{place}.discipline"),
+            None => format!("{discipline}.{name}"),
         };
         bad.inside(&outer).into()
     }
@@ -64,34 +63,29 @@ impl Nested<'_> {
     /// Its parameters with what it inherits.
     fn effective(&self) -> Result<Cow<'_, Parameters>, BuildError> {
         let Some(ecn) = self.ecn else {
-            return Ok(self.parameters.map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed));
+            return Ok(self
+                .choice
+                .parameters()
+                .map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed));
         };
-        let mut parameters = self.parameters.cloned().unwrap_or_default();
-        registry::inherit_ecn(self.name, &mut parameters, ecn)?;
+        let mut parameters = self.choice.parameters().cloned().unwrap_or_default();
+        registry::inherit_ecn(self.choice.name(), &mut parameters, ecn)?;
         Ok(Cow::Owned(parameters))
     }
 
-    /// Refuses a name that nobody has, parameters that nobody reads, and what is nested too deeply, before anything recurses
-    /// into it.
+    /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
     fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
-        let name = match registry::find(self.name) {
-            Ok(entry) => entry.key,
-            Err(unknown) => {
-                let did_you_mean = spelling::question(&unknown.likely)
-                    .map_or(String::new(), |question| format!(" ({question})"));
-                let given = format_args!("`{}`{did_you_mean}", unknown.given);
-                return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
-            }
-        };
-        let foreign = self.parameters.and_then(|parameters| parameters.typed().find(|&typed| typed != name));
-        if let Some(foreign) = foreign {
-            let given = format_args!("`{name}` with parameters of `{foreign}`");
-            return Err(self.refuse("parameters", given, format_args!("parameters of `{name}` only")));
+        if let Err(unknown) = registry::find(self.choice.name()) {
+            let did_you_mean = spelling::question(&unknown.likely)
+                .map_or(String::new(), |question| format!(" ({question})"));
+            let given = format_args!("`{}`{did_you_mean}", unknown.given);
+            return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
         }
         if self.fits_into(MOST_NESTED - 1, site) {
             return Ok(());
         }
-        let given = format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.name);
+        let given =
+            format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.choice.name());
         let allowed = format_args!("at most {MOST_NESTED} disciplines inside each other");
         Err(self.refuse("discipline", given, allowed))
     }
@@ -116,11 +110,11 @@ impl Nested<'_> {
         if !inside.is_empty() {
             return inside.iter().map(|(nested, site)| nested.slots(site)).sum();
         }
-        let typed =
-            self.parameters.and_then(|parameters| registry::own_buffer(self.name, parameters).ok()?);
-        let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
         let nothing = Parameters::default();
-        let slots = registry::with_part(self.name, self.parameters.unwrap_or(&nothing), |part| {
+        let (name, parameters) = (self.choice.name(), self.choice.parameters().unwrap_or(&nothing));
+        let typed = registry::own_buffer(name, parameters).ok().flatten();
+        let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
+        let slots = registry::with_part(name, parameters, |part| {
             let order =
                 part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
             part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
@@ -145,7 +139,7 @@ pub(crate) fn check_slots(
 
 /// The disciplines that were given directly inside of `nested`, and where they work.
 fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<Placed<'a>> {
-    let given = nested.parameters.zip(registry::find(nested.name).ok());
+    let given = nested.choice.parameters().zip(registry::find(nested.choice.name()).ok());
     let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
@@ -159,9 +153,4 @@ pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amo
         Amount::Bytes(bytes) => Amount::Bytes((bytes / children).max(bytes.min(packet_bytes.into()))),
         Amount::Time(time) => Amount::Time(fairwire_core::Duration::from_ns((time.ns() / children).max(1))),
     }
-}
-
-/// The name that was typed, or `default`.
-pub(crate) fn name_or<'a>(typed: &'a Option<String>, default: &'static str) -> &'a str {
-    typed.as_deref().unwrap_or(default)
 }

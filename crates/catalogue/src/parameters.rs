@@ -1,5 +1,6 @@
 //! What is given for each discipline, whoever wrote it.
 
+use crate::registry::Entry;
 use crate::spec::{AnySpec, DisciplineSpec};
 use crate::{listed, registry};
 use core::fmt;
@@ -50,9 +51,31 @@ impl Parameters {
         self.given.retain(|_, spec| !spec.as_any().is::<S>());
     }
 
+    /// The same, with what `others` have for a discipline in place of what is here for it.
+    #[must_use]
+    pub fn overlaid(&self, others: &Parameters) -> Self {
+        let mut all = self.clone();
+        all.given.extend(others.clone().given);
+        all
+    }
+
     /// The disciplines for which something is given.
     pub fn typed(&self) -> impl Iterator<Item = &'static str> {
         self.given.keys().map(|&place| registry::all()[place].name)
+    }
+
+    /// Reads what is given for `entry`, which comes next in a table.
+    pub(crate) fn read_one<'de, A: MapAccess<'de>>(entry: &Entry, table: &mut A) -> Result<Self, A::Error> {
+        let place = registry::place(entry.key).expect("it stands in the catalogue");
+        Ok(Parameters { given: BTreeMap::from([(place, read(place, table)?)]) })
+    }
+
+    /// Writes what is given, for one discipline at most, under `name`.
+    pub(crate) fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
+        match self.given.first_key_value() {
+            Some((&place, spec)) => write(place, name, &**spec, map),
+            None => map.serialize_entry(name, &()),
+        }
     }
 
     /// What is given for the entry of this name.
@@ -87,10 +110,7 @@ impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.given.len()))?;
         for (&place, spec) in &self.given {
-            let name = registry::all()[place].name;
-            if !listed::write_built_in(place, name, spec.as_any(), &mut map)? {
-                map.serialize_entry(name, &spec.json().map_err(serde::ser::Error::custom)?)?;
-            }
+            write(place, registry::all()[place].name, &**spec, &mut map)?;
         }
         map.end()
     }
@@ -100,6 +120,25 @@ impl<'de> Deserialize<'de> for Parameters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Reader)
     }
+}
+
+/// Reads the parameters of the entry at this place, which come next in a table.
+fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn AnySpec>, A::Error> {
+    use serde::de::Error;
+    if let Some(spec) = listed::read_built_in(place, table)? {
+        return Ok(spec);
+    }
+    let entry = &registry::all()[place];
+    let bad = |error| A::Error::custom(format_args!("`{}`: {error}", entry.name));
+    (entry.spec.read)(table.next_value()?).map_err(bad)
+}
+
+/// Writes the parameters of the entry at this place under `name`.
+fn write<M: SerializeMap>(place: usize, name: &str, spec: &dyn AnySpec, map: &mut M) -> Result<(), M::Error> {
+    if listed::write_built_in(place, name, spec.as_any(), map)? {
+        return Ok(());
+    }
+    map.serialize_entry(name, &spec.json().map_err(serde::ser::Error::custom)?)
 }
 
 struct Reader;
@@ -115,16 +154,8 @@ impl<'de> Visitor<'de> for Reader {
         use serde::de::Error;
         let mut given = BTreeMap::new();
         while let Some(place) = table.next_key_seed(OneOf(registry::names()))? {
-            let entry = &registry::all()[place];
-            let spec = match listed::read_built_in(place, &mut table)? {
-                Some(spec) => spec,
-                None => {
-                    let bad = |error| A::Error::custom(format_args!("`{}`: {error}", entry.name));
-                    (entry.spec.read)(table.next_value()?).map_err(bad)?
-                }
-            };
-            if given.insert(place, spec).is_some() {
-                return Err(A::Error::duplicate_field(entry.name));
+            if given.insert(place, read(place, &mut table)?).is_some() {
+                return Err(A::Error::duplicate_field(registry::names()[place]));
             }
         }
         Ok(Parameters { given })
@@ -137,17 +168,21 @@ impl JsonSchema for Parameters {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = serde_json::Map::new();
-        for entry in registry::all() {
-            let mut schema = (entry.spec.schema)(generator);
-            schema.insert("description".into(), format!("Parameters of `{}`.", entry.name).into());
-            properties.insert(entry.name.into(), schema.to_value());
-        }
         json_schema!({
             "type": "object",
             "description": "What is given for each discipline, under its name. What is left out has its default.",
-            "properties": properties,
+            "properties": properties(generator),
             "additionalProperties": false,
         })
     }
+}
+
+/// The schemas of the parameters of all disciplines, by name.
+pub(crate) fn properties(generator: &mut SchemaGenerator) -> serde_json::Map<String, serde_json::Value> {
+    let property = |entry: &Entry| {
+        let mut schema = (entry.spec.schema)(generator);
+        schema.insert("description".into(), format!("Parameters of `{}`.", entry.name).into());
+        (entry.name.into(), schema.to_value())
+    };
+    registry::all().iter().map(property).collect()
 }

@@ -216,6 +216,19 @@ pub(crate) fn names() -> &'static [&'static str] {
     &NAMES
 }
 
+/// The names of [`all`] after these others. Kept, since what is wrong in a file is told with all that is allowed there.
+pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
+    static KEPT: Mutex<Vec<(usize, &'static [&'static str])>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = others.as_ptr() as usize;
+    if let Some((_, all)) = kept.iter().find(|(other, _)| *other == key) {
+        return all;
+    }
+    let all: &'static [_] = [others, names()].concat().leak();
+    kept.push((key, all));
+    all
+}
+
 /// The place in [`all`] of the entry with this name.
 pub(crate) fn place(name: &str) -> Option<usize> {
     names().iter().position(|&other| other == name)

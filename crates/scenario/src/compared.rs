@@ -1,39 +1,42 @@
-//! One of the disciplines that a scenario compares, as typed: a name, or a table with its name, a label and parameters.
+//! One of the disciplines that a scenario compares, as given: a discipline, and what results call it.
 
 use crate::spec::Spec;
-use fairwire_catalogue::{self as catalogue, Parameters};
+use fairwire_catalogue::choice::{read_table, table_schema};
+use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A discipline to compare: `"red"`, or `{ name = "red", label = "gentle", parameters = { red = { gentle = true } } }`.
+/// A discipline to compare: `"red"`, or `{ red = { gentle = true }, label = "gentle" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// Its name in the catalogue, or an alias.
-    pub name: String,
+    /// The discipline; with parameters these are in place of the scenario's `[discipline.<name>]`.
+    pub choice: Choice,
     /// What results call it, if not by its name in the catalogue.
     pub label: Option<String>,
-    /// Its parameters, under its name, in place of the scenario's `[discipline.<name>]`.
-    pub parameters: Option<Parameters>,
 }
 
 impl Compared {
     /// What results call it: its label, or else its name in the catalogue.
     pub fn label(&self) -> &str {
-        let name = || catalogue::find(&self.name).map_or(self.name.as_str(), |entry| entry.name);
+        let name = || catalogue::find(self.name()).map_or(self.name(), |entry| entry.name);
         self.label.as_deref().unwrap_or_else(name)
+    }
+
+    /// Its name as given.
+    pub fn name(&self) -> &str {
+        self.choice.name()
     }
 
     /// The parameters that it has in the scenario `spec`.
     pub(crate) fn parameters<'a>(&'a self, spec: &'a Spec) -> &'a Parameters {
-        self.parameters.as_ref().unwrap_or(&spec.discipline)
+        self.choice.parameters().unwrap_or(&spec.discipline)
     }
 
     /// Is it a name and nothing else?
     pub(crate) fn is_name_only(&self) -> bool {
-        self.label.is_none() && self.parameters.is_none()
+        self.label.is_none() && self.choice.parameters().is_none()
     }
 }
 
@@ -43,19 +46,6 @@ pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a s
         return name;
     }
     catalogue::find(name).map_or(name, |entry| entry.name)
-}
-
-/// The longer form.
-#[derive(serde::Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "ComparedTable")]
-struct Table {
-    /// The discipline's name in the catalogue.
-    name: String,
-    /// What results call it: letters, digits, `-` and `_`, each label once. Default: its name.
-    label: Option<String>,
-    /// Its parameters, under its name, in place of `[discipline.<name>]`. Default: those.
-    parameters: Option<Parameters>,
 }
 
 impl<'de> Deserialize<'de> for Compared {
@@ -70,16 +60,21 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Compared;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name of a discipline in quotes, or a table with its `name` and more")
+        write!(f, "the name of a discipline in quotes, or a table with its name and its parameters")
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Compared, E> {
-        Ok(Compared { name: name.into(), label: None, parameters: None })
+        Ok(Compared { choice: Choice::from(name.to_owned()), label: None })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Compared, A::Error> {
-        let Table { name, label, parameters } = Table::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Compared { name, label, parameters })
+        use serde::de::Error;
+        let mut label = None;
+        let choice = read_table(map, &["label"], |_, map| match label.replace(map.next_value()?) {
+            Some(_) => Err(A::Error::duplicate_field("label")),
+            None => Ok(()),
+        })?;
+        Ok(Compared { choice, label })
     }
 }
 
@@ -89,10 +84,14 @@ impl JsonSchema for Compared {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (name, table) = (generator.subschema_for::<String>(), generator.subschema_for::<Table>());
+        let label = json_schema!({
+            "type": "string",
+            "description": "What results call it: letters, digits, `-` and `_`, each label once. Default: its name.",
+        });
+        let table = table_schema(generator, &[("label", label)]);
         json_schema!({
-            "description": "the name of a discipline, or a table with its name and more",
-            "anyOf": [name, table],
+            "description": "the name of a discipline, or a table with its name, its parameters and a label",
+            "anyOf": [{ "type": "string" }, table],
         })
     }
 }

@@ -214,7 +214,7 @@ fn change(text: String) -> Change {
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
 fn choose(chosen: &mut [Compared], own: &[Compared]) {
     for compared in chosen.iter_mut().filter(|compared| compared.is_name_only()) {
-        let label = resolved(&compared.name, own.iter().map(Compared::label)).to_owned();
+        let label = resolved(compared.name(), own.iter().map(Compared::label)).to_owned();
         if let Some(found) = own.iter().find(|own| own.label() == label) {
             compared.clone_from(found);
         }

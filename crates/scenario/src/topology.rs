@@ -7,7 +7,7 @@ use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 use crate::rates::Varying;
 use crate::source::Sends;
 use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
-use fairwire_catalogue::Parameters;
+use fairwire_catalogue::Choice;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Time, Transmitter};
 use fairwire_document::Problem;
@@ -393,7 +393,7 @@ fn queue(
 
 /// With its defaults: `[discipline.tail-drop]` is for where it is asked for.
 fn tail_drop() -> Compared {
-    Compared { name: "tail-drop".into(), label: None, parameters: Some(Parameters::default()) }
+    Compared { choice: Choice::with_defaults("tail-drop"), label: None }
 }
 
 pub(crate) fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {

@@ -42,8 +42,8 @@
 //! default = 4
 //! ```
 
-use crate::nested::{Nested, check_slots, name_or, part_of};
-use crate::{BadParameter, BuildError, Parameters};
+use crate::nested::{Nested, check_slots, part_of};
+use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Weight};
 use fairwire_laws::Site;
@@ -74,6 +74,9 @@ const NAME: &str = "classful";
 /// The most classes.
 const MOST_NODES: usize = 1 << 16;
 
+/// The discipline inside unless another is given.
+static DEFAULT: Choice = Choice::named("tail-drop");
+
 /// Parameters of `classful`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +98,7 @@ pub struct Spec {
     /// root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised together); `ceiling` (none);
     /// `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over; `burst`, how far it
     /// may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets, of 1514 bytes or
-    /// typical if that is more). A leaf has `buffer`, `discipline` (`tail-drop`) and `parameters` as `shaper` has.
+    /// typical if that is more). A leaf has `buffer` and `discipline` (`tail-drop`).
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The leaf of packets of classes that are not listed, or that are no leaves.
@@ -144,12 +147,9 @@ pub struct Class {
     /// How much may wait in this leaf. Default: an equal part of the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The name of this leaf's discipline. Default: `tail-drop`.
+    /// Its discipline: a name, or a table with the name and its parameters. Default: `tail-drop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub discipline: Option<String>,
-    /// Parameters of this leaf's discipline, under its name. Default: its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<Box<Parameters>>,
+    pub discipline: Option<Choice>,
 }
 
 static ONE_CLASS: [Class; 1] = [Class {
@@ -162,7 +162,6 @@ static ONE_CLASS: [Class; 1] = [Class {
     burst: None,
     buffer: None,
     discipline: None,
-    parameters: None,
 }];
 
 fn parameter(name: &'static str) -> Parameter {
@@ -255,9 +254,8 @@ impl Spec {
     /// The discipline of the class that was typed at `place` of the list.
     fn nested_in(&self, place: usize) -> Nested<'_> {
         let class = &self.classes()[place];
-        let name = name_or(&class.discipline, "tail-drop");
-        let parameters = class.parameters.as_deref();
-        Nested { name, parameters, ecn: self.ecn, typed_as: parameter("class"), place: Some(place) }
+        let choice = class.discipline.as_ref().unwrap_or(&DEFAULT);
+        Nested { choice, ecn: self.ecn, typed_as: parameter("class"), place: Some(place) }
     }
 
     /// Where the leaf at `place` works: at the most that it can ever get.
@@ -338,7 +336,7 @@ fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
 
 /// A class that has classes has no queue.
 fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
-    if class.discipline.is_none() && class.parameters.is_none() && class.buffer.is_none() {
+    if class.discipline.is_none() && class.buffer.is_none() {
         return Ok(());
     }
     let given = format_args!("a discipline or a buffer in class {}, which has classes below it", class.id);

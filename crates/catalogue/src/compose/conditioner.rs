@@ -26,13 +26,12 @@
 //!   { id = 1, markers = { token-bucket = { rate = "2 Mbit/s" } } },
 //!   { id = 2, markers = { token-bucket = { rate = "5 Mbit/s" } } },
 //! ]
-//! discipline = "rio"
-//! parameters = { rio = { coupling = "coupled" } }
+//! discipline = { rio = { coupling = "coupled" } }
 //! ```
 
 use crate::marker::{self, MarkerParameters};
-use crate::nested::{Nested, check_slots, name_or};
-use crate::{BadParameter, BuildError, Parameters};
+use crate::nested::{Nested, check_slots};
+use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Marker, spelling};
 use fairwire_laws::Site;
@@ -60,6 +59,9 @@ const NAME: &str = "conditioner";
 /// The most classes that have a marker of their own.
 const MOST_MARKERS: usize = 1 << 16;
 
+/// The discipline inside unless another is given.
+static DEFAULT: Choice = Choice::named("rio");
+
 /// Parameters of `conditioner`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,12 +86,9 @@ pub struct Spec {
     /// marker.
     #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The name of the discipline inside.
-    #[parameter(unset = "`rio`", unit = "name")]
-    pub discipline: Option<String>,
-    /// Parameters of the discipline inside, under its name.
-    #[parameter(unset = "none", unit = "table")]
-    pub parameters: Option<Box<Parameters>>,
+    /// The discipline inside: its name, or a table with its name and its parameters.
+    #[parameter(unset = "`rio`", unit = "discipline")]
+    pub discipline: Option<Choice>,
 }
 
 impl Part for Spec {}
@@ -158,7 +157,7 @@ impl Spec {
 
     /// The marker of all classes that are not listed, and then that of each listed class.
     fn typed_markers(&self) -> impl Iterator<Item = (&str, &MarkerParameters)> {
-        let name = name_or(&self.marker, "token-bucket");
+        let name = self.marker.as_deref().unwrap_or("token-bucket");
         let parameters = self.markers.as_deref().unwrap_or(&DEFAULT_MARKERS);
         let listed = self.class.iter().flatten().map(move |class| {
             let own = class.markers.as_deref().unwrap_or(parameters);
@@ -169,9 +168,9 @@ impl Spec {
 
     /// The discipline inside.
     fn nested(&self) -> Nested<'_> {
-        let (name, parameters) = (name_or(&self.discipline, "rio"), self.parameters.as_deref());
+        let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
-        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
+        Nested { choice, ecn: self.ecn, typed_as, place: None }
     }
 
     /// The discipline inside, and where it works.

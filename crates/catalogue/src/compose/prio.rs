@@ -23,13 +23,13 @@
 //! [discipline.prio]
 //! by = "dscp"
 //! band = [
-//!   { of = [46], discipline = "shaper", parameters = { shaper = { rate = "1 Mbit/s" } } },
+//!   { of = [46], discipline = { shaper = { rate = "1 Mbit/s" } } },
 //!   { discipline = "red" },
 //! ]
 //! ```
 
-use crate::nested::{Nested, check_slots, name_or, part_of};
-use crate::{BadParameter, BuildError, Parameters};
+use crate::nested::{Nested, check_slots, part_of};
+use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::Site;
@@ -54,6 +54,9 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "prio";
 
+/// The discipline inside unless another is given.
+static DEFAULT: Choice = Choice::named("tail-drop");
+
 /// Parameters of `prio`.
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,8 +74,8 @@ pub struct Spec {
     pub by: Option<By>,
     /// The bands, the most urgent first.
     ///
-    /// Each has `of`, the list of classes, codepoints or colours that it takes; `buffer`; `discipline` (`tail-drop`) and
-    /// `parameters`, as in `shaper`.
+    /// Each has `of`, the list of classes, codepoints or colours that it takes; `buffer`; and
+    /// `discipline` (`tail-drop`).
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
     /// The band of what no band lists, from 1.
@@ -92,12 +95,9 @@ pub struct Band {
     /// How much may wait in it. Default: an equal part of the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The name of its discipline. Default: `tail-drop`.
+    /// Its discipline: a name, or a table with the name and its parameters. Default: `tail-drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub discipline: Option<String>,
-    /// Parameters of its discipline, under its name. Default: its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<Box<Parameters>>,
+    pub discipline: Option<Choice>,
 }
 
 impl Spec {
@@ -130,10 +130,9 @@ impl Spec {
         let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();
         let part = part_of(whole, sharing, site.packet_bytes);
         let placed = |(place, band): (usize, &'a Band)| {
-            let name = name_or(&band.discipline, "tail-drop");
-            let parameters = band.parameters.as_deref();
+            let choice = band.discipline.as_ref().unwrap_or(&DEFAULT);
             let (typed_as, place) = (parameter("band"), Some(place));
-            let nested = Nested { name, parameters, ecn: self.ecn, typed_as, place };
+            let nested = Nested { choice, ecn: self.ecn, typed_as, place };
             (nested, Site { buffer: band.buffer.map_or(part, |buffer| buffer.0), ..*site })
         };
         self.bands().iter().enumerate().map(placed).collect()
@@ -152,7 +151,7 @@ impl Spec {
     }
 }
 
-static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None, parameters: None }];
+static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None }];
 
 fn parameter(name: &'static str) -> Parameter {
     Parameter { discipline: NAME, name }

@@ -26,12 +26,11 @@
 //! ```toml
 //! [discipline.shaper]
 //! rate = "4500 kbit/s"
-//! discipline = "red"
-//! parameters = { red = { gentle = true } }
+//! discipline = { red = { gentle = true } }
 //! ```
 
-use crate::nested::{Nested, check_slots, name_or};
-use crate::{BuildError, Parameters};
+use crate::nested::{Nested, check_slots};
+use crate::{BuildError, Choice};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Transmitter};
 use fairwire_laws::Site;
@@ -53,6 +52,9 @@ pub const ABOUT: About = About {
 };
 
 const NAME: &str = "shaper";
+
+/// The discipline inside unless another is given.
+static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `shaper`.
 #[parameters]
@@ -79,12 +81,9 @@ pub struct Spec {
         unit = "size"
     )]
     pub burst: Option<Quantity<Size>>,
-    /// The name of the discipline inside.
-    #[parameter(unset = "`tail-drop`", unit = "name")]
-    pub discipline: Option<String>,
-    /// Parameters of the discipline inside, under its name.
-    #[parameter(unset = "none", unit = "table")]
-    pub parameters: Option<Box<Parameters>>,
+    /// The discipline inside: its name, or a table with its name and its parameters.
+    #[parameter(unset = "`tail-drop`", unit = "discipline")]
+    pub discipline: Option<Choice>,
 }
 
 impl Part for Spec {}
@@ -98,9 +97,9 @@ impl Spec {
 
     /// The discipline inside.
     fn nested(&self) -> Nested<'_> {
-        let (name, parameters) = (name_or(&self.discipline, "tail-drop"), self.parameters.as_deref());
+        let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
-        Nested { name, parameters, ecn: self.ecn, typed_as, place: None }
+        Nested { choice, ecn: self.ecn, typed_as, place: None }
     }
 
     /// The discipline inside, and where it works.

@@ -15,27 +15,22 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// The order of service: a scheduler's name, or a table with the name and more.
+/// The order of service: a scheduler, the weights of classes, and how flows are given queues. Given as `"drr"`, or as
+/// `{ drr = { quantum = "300 B" } }`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
     pub name: Kind,
     /// Whether each flow or each class has a queue. Default: `flow`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub per: Option<Per>,
     /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub weights: Option<Weights>,
     /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514, or the typical packet if
     /// that is longer.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub quantum: Option<Quantity<Size>>,
     /// At most so many queues, from 1 to 65536. Default: as many as flows.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub queues: Option<u32>,
     /// What happens when there are more flows than `queues`. Default: `hash`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sharing: Option<Sharing>,
 }
 

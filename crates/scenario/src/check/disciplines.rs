@@ -46,20 +46,9 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The name exists, and so do the parameters that stand beside it.
+    /// The name exists.
     fn named(&self, path: &str, compared: &Compared) -> Checked {
-        let named = if compared.is_name_only() { path.into() } else { format!("{path}.name") };
-        let entry =
-            catalogue::find(&compared.name).map_err(|_| self.unknown_discipline(&named, &compared.name))?;
-        let mut typed = compared.parameters.iter().flat_map(|parameters| parameters.typed());
-        if let Some(foreign) = typed.find(|&typed| typed != entry.key) {
-            return self.refuse(Refusal {
-                path: &format!("{path}.parameters.{foreign}"),
-                given: "given".into(),
-                why: format!("the discipline there is `{}`", entry.name),
-                allowed: format!("parameters of `{}` only", entry.key),
-            });
-        }
+        catalogue::find(compared.name()).map_err(|_| self.unknown_discipline(path, compared.name()))?;
         Ok(())
     }
 
@@ -76,7 +65,7 @@ impl Check<'_> {
                 allowed: allowed.into(),
             })
         };
-        let own_name = catalogue::find(&compared.name).map_or("", |entry| entry.name);
+        let own_name = catalogue::find(compared.name()).map_or("", |entry| entry.name);
         if label != own_name {
             self.name(&path, label)?;
             if catalogue::find(label).is_ok() {
@@ -92,10 +81,7 @@ impl Check<'_> {
     }
 
     pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
-        // A table's `name` is one of the catalogue; elsewhere labels will do.
-        let takes_labels = !path.ends_with(".name");
-        let own = self.own.iter().filter(|_| takes_labels);
-        let labels = own.filter_map(|compared| compared.label.as_deref());
+        let labels = self.own.iter().filter_map(|compared| compared.label.as_deref());
         let (given, allowed) =
             (shortened(name), labels.chain(catalogue::allowed(name)).map(Into::into).collect());
         self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
@@ -103,19 +89,19 @@ impl Check<'_> {
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
-        let table = match compared.parameters {
-            Some(_) => format!("{path}.parameters"),
-            None => "discipline".into(),
+        let key = catalogue::find(compared.name()).map_or("", |entry| entry.key);
+        let table = match compared.choice.parameters() {
+            Some(_) => format!("{path}.{}", compared.name()),
+            None => format!("discipline.{key}"),
         };
-        if let Ok(Some(buffer)) = catalogue::own_buffer(&compared.name, compared.parameters(self.spec)) {
-            let key = catalogue::find(&compared.name).map_or("", |entry| entry.key);
-            self.memory(&format!("{table}.{key}.buffer"), buffer, &topology.queues[at])?;
+        if let Ok(Some(buffer)) = catalogue::own_buffer(compared.name(), compared.parameters(self.spec)) {
+            self.memory(&format!("{table}.buffer"), buffer, &topology.queues[at])?;
         }
         match build::check_discipline(self.spec, topology, at, compared) {
             Ok(()) => Ok(()),
-            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, &compared.name)),
+            Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, compared.name())),
             Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
-                path: &format!("{table}.{}", bad.path()),
+                path: &format!("{table}{}", bad.path().strip_prefix(key).map_or(String::new(), String::from)),
                 given: bad.given,
                 why: format!("`{}` cannot work with that", bad.discipline),
                 allowed: bad.allowed,
