@@ -40,10 +40,9 @@ impl Choice {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }
 
-    /// The same discipline by the name `name`.
-    #[must_use]
-    pub fn renamed(self, name: String) -> Self {
-        Choice { name: Cow::Owned(name), ..self }
+    /// The discipline called `name`, with the parameters that are given for it.
+    pub fn new(name: impl Into<String>, parameters: Parameters) -> Self {
+        Choice { name: Cow::Owned(name.into()), parameters: Some(parameters) }
     }
 
     /// The name as given: that of a discipline, or of anything, since a name is looked up where it is used.

@@ -300,7 +300,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     #[parameters(group)]
-    #[derive(Default)]
+    #[derive(Clone, Default)]
     struct Spec {
         /// So many.
         #[parameter(default = 3, min = 1, unit = "1")]
@@ -312,7 +312,7 @@ mod tests {
         word: Option<Word>,
     }
 
-    #[derive(Deserialize, JsonSchema, Serialize)]
+    #[derive(Clone, Deserialize, JsonSchema, Serialize)]
     #[serde(rename_all = "lowercase")]
     enum Word {
         /// The first.

@@ -51,11 +51,23 @@ impl Parameters {
         self.given.retain(|_, spec| !spec.as_any().is::<S>());
     }
 
-    /// The same, with what `others` have for a discipline in place of what is here for it.
+    /// The same, and where something is given for a discipline, also what `base` has for it beside that.
     #[must_use]
-    pub fn overlaid(&self, others: &Parameters) -> Self {
+    pub fn filled(&self, base: &Parameters) -> Self {
         let mut all = self.clone();
-        all.given.extend(others.clone().given);
+        for (place, spec) in &mut all.given {
+            if let Some(base) = base.given.get(place) {
+                spec.fill(&**base);
+            }
+        }
+        all
+    }
+
+    /// The same, with what `own` has: beside it where both have something for a discipline.
+    #[must_use]
+    pub fn with(&self, own: &Parameters) -> Self {
+        let mut all = self.clone();
+        all.given.extend(own.filled(self).given);
         all
     }
 

@@ -389,7 +389,7 @@ mod tests {
         let typed = |text| toml::from_str::<Parameters>(text).unwrap();
         let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
         assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
-        let same = typed("[red]\nscheduler = { name = 'drr', quantum = '300 B' }");
+        let same = typed("[red]\nscheduler = { drr = { quantum = '300 B' } }");
         assert_eq!(check("drr+red", &same, &site), Ok(()));
     }
 

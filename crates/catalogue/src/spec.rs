@@ -64,6 +64,7 @@ pub(crate) trait AnySpec: Debug + Send + Sync {
     fn as_any_mut(&mut self) -> &mut dyn Any;
     fn cloned(&self) -> Box<dyn AnySpec>;
     fn equals(&self, other: &dyn AnySpec) -> bool;
+    fn fill(&mut self, base: &dyn AnySpec);
     fn part(&self) -> &dyn Part;
     fn part_mut(&mut self) -> &mut dyn Part;
     fn buffer(&self) -> Option<Amount>;
@@ -89,6 +90,12 @@ impl<S: DisciplineSpec> AnySpec for S {
 
     fn equals(&self, other: &dyn AnySpec) -> bool {
         other.as_any().downcast_ref() == Some(self)
+    }
+
+    fn fill(&mut self, base: &dyn AnySpec) {
+        if let Some(base) = base.as_any().downcast_ref() {
+            Declared::fill(self, base);
+        }
     }
 
     fn part(&self) -> &dyn Part {

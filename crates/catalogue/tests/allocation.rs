@@ -24,8 +24,8 @@ fn variants(entry: &Entry) -> Vec<String> {
     let more = [
         ("measure", "measure = 'bytes'".into()),
         ("weights", weights.into()),
-        ("scheduler", format!("scheduler = {{ name = 'fcfs', {weights} }}")),
-        ("scheduler", format!("scheduler = {{ name = 'drr', {weights}, queues = 16 }}")),
+        ("scheduler", format!("scheduler = {{ fcfs = {{ {weights} }} }}")),
+        ("scheduler", format!("scheduler = {{ drr = {{ {weights}, queues = 16 }} }}")),
     ];
     let more = more.into_iter().filter(|(name, _)| has(name)).map(|(_, typed)| typed);
     let all = ["ecn = 'drop'".into(), "ecn = 'mark'".into()].into_iter();

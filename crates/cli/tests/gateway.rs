@@ -81,7 +81,7 @@ impl Bed {
 
     fn text(&self) -> String {
         format!(
-            "format = 1\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\ninterval = \"10 ms\"\n\
+            "format = 2\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\ninterval = \"10 ms\"\n\
              [download]\nrate = \"20 Mbit/s\"\ndiscipline = \"faba\"\n",
             self.name,
         )

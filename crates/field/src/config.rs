@@ -63,7 +63,7 @@ impl Document {
             text.push_str(&line);
             text.push('\n');
         };
-        say("format = 1\nname = \"field\"\n".into());
+        say("format = 2\nname = \"field\"\n".into());
         let outside = if self.outside.is_empty() { OUTSIDE.name } else { self.outside };
         let backend = if self.is_router { "backend = \"router\"\n" } else { "" };
         say(format!("[wire]\n{backend}outside = \"{outside}\"\ninside = \"{}\"\n", INSIDE.name));
@@ -119,6 +119,7 @@ fn class(branch: &Branch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_catalogue::Choice;
     use fairwire_gateway::config::spec::Spec;
     use fairwire_laws::dropper::hfaba;
 
@@ -140,7 +141,7 @@ mod tests {
             toml::from_str(&document.text("/run/field.sock")).expect("it is TOML and has no unknown keys");
         assert_eq!(spec.class.len(), 2);
         assert_eq!(spec.class[1].matches.inside, ["10.3.0.0/16", "2001:db8:1:3::/64"]);
-        assert_eq!(spec.download.and_then(|way| way.discipline).as_deref(), Some("hfaba"));
+        assert_eq!(spec.download.and_then(|way| way.discipline).as_ref().map(Choice::name), Some("hfaba"));
         assert_eq!(spec.discipline.spec::<hfaba::Spec>().and_then(|hfaba| hfaba.cap), Some(false));
     }
 }

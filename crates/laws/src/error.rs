@@ -14,7 +14,7 @@ pub struct BadParameter {
     pub discipline: &'static str,
     /// The parameter's name, as typed; in an item of a list with the way to it, from 0: `band.0.discipline`.
     pub parameter: Cow<'static, str>,
-    /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.parameters`, where the first band is
+    /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.discipline`, where the first band is
     /// 0. Empty for a discipline that stands in no other.
     pub within: String,
     /// What was given, or what its default came to.
@@ -24,7 +24,7 @@ pub struct BadParameter {
 }
 
 impl BadParameter {
-    /// Where it stands among what was typed, from the outermost discipline on: `prio.band.0.parameters.red.weight`.
+    /// Where it stands among what was typed, from the outermost discipline on: `prio.band.0.discipline.red.weight`.
     pub fn path(&self) -> String {
         let dot = if self.within.is_empty() { "" } else { "." };
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)

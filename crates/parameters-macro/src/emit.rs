@@ -26,6 +26,7 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
 fn declared(declaration: &Declaration) -> TokenStream {
     let (ident, documentation) = (&declaration.item.ident, &declaration.documentation);
     let parts = declaration.members.iter().map(|member| member.fields(declaration));
+    let fillers = declaration.members.iter().map(Member::filler);
     quote! {
         impl ::fairwire_parameters::Declared for #ident {
             const FIELDS: &'static [::fairwire_parameters::Field] = {
@@ -38,6 +39,10 @@ fn declared(declaration: &Declaration) -> TokenStream {
                 &::fairwire_parameters::names::<{ FIELDS.len() }>(FIELDS)
             };
             const DOCUMENTATION: &'static str = #documentation;
+
+            fn fill(&mut self, base: &Self) {
+                #(#fillers)*
+            }
         }
     }
 }
@@ -77,6 +82,22 @@ impl Member {
                 quote!(&[#field])
             }
             Member::Group(_, ty) => quote!(<#ty as ::fairwire_parameters::Declared>::FIELDS),
+        }
+    }
+
+    fn filler(&self) -> TokenStream {
+        match self {
+            Member::Parameter(parameter) => {
+                let ident = &parameter.ident;
+                quote! {
+                    if self.#ident.is_none() {
+                        self.#ident.clone_from(&base.#ident);
+                    }
+                }
+            }
+            Member::Group(ident, _) => {
+                quote!(::fairwire_parameters::Declared::fill(&mut self.#ident, &base.#ident);)
+            }
         }
     }
 

@@ -58,6 +58,9 @@ pub trait Declared: Default {
 
     /// What the file that declares them says of itself, in the `//!` lines that it begins with. Markdown.
     const DOCUMENTATION: &'static str;
+
+    /// Takes from `base` what was not given here.
+    fn fill(&mut self, base: &Self);
 }
 
 /// How many parameters these parts have.

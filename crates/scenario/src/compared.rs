@@ -11,7 +11,7 @@ use std::fmt;
 /// A discipline to compare: `"red"`, or `{ red = { gentle = true }, label = "gentle" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The discipline; with parameters these are in place of the scenario's `[discipline.<name>]`.
+    /// The discipline. What is not given here is as the scenario's `[discipline.<name>]` says.
     pub choice: Choice,
     /// What results call it, if not by its name in the catalogue.
     pub label: Option<String>,
@@ -30,8 +30,11 @@ impl Compared {
     }
 
     /// The parameters that it has in the scenario `spec`.
-    pub(crate) fn parameters<'a>(&'a self, spec: &'a Spec) -> &'a Parameters {
-        self.choice.parameters().unwrap_or(&spec.discipline)
+    pub(crate) fn parameters<'a>(&self, spec: &'a Spec) -> Cow<'a, Parameters> {
+        match self.choice.parameters() {
+            Some(given) => Cow::Owned(given.filled(&spec.discipline)),
+            None => Cow::Borrowed(&spec.discipline),
+        }
     }
 
     /// Is it a name and nothing else?

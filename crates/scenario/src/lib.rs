@@ -8,7 +8,7 @@
 //! use fairwire_scenario::{Overrides, parse};
 //!
 //! let text = r#"
-//!     format = 1
+//!     format = 2
 //!     name = "two"
 //!     duration = "2 s"
 //!     seeds = 1

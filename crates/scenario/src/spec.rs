@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The version of the scenario format.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// A scenario: a link or a network of links, the flows that share it, and the disciplines to compare.
 ///

@@ -194,7 +194,7 @@ const GOLDEN: [(&str, &str); 8] = [
 fn scenario(at: usize) -> Scenario {
     let (name, settings, flows) = SCENARIOS[at];
     let head =
-        format!("format = 1\nname = \"{name}\"\nduration = \"8 s\"\nwarm_up = \"2 s\"\nseeds = \"1..=2\"\n");
+        format!("format = 2\nname = \"{name}\"\nduration = \"8 s\"\nwarm_up = \"2 s\"\nseeds = \"1..=2\"\n");
     let text = [&head, settings, LINK, flows].concat();
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }

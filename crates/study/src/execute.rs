@@ -200,8 +200,8 @@ fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_
         makers.engine,
         makers.watchers,
         cell.scenario.traffic_sha256(),
-        &compared.name,
-        &json(serde_json::to_string(&compared.parameters)),
+        compared.name(),
+        &json(serde_json::to_string(&compared.choice)),
         &seed.to_string(),
         &json(serde_json::to_string(&sampling)),
     ];
@@ -419,7 +419,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     const SCENARIO: &str = r#"
-format = 1
+format = 2
 name = "short"
 duration = "1 s"
 disciplines = ["tail-drop"]
@@ -434,7 +434,7 @@ access = { rate = "1 Mbit/s", delay = "1 ms" }
 "#;
 
     const STUDY: &str = r#"
-format = 1
+format = 2
 paper = "p"
 title = ""
 source = ""

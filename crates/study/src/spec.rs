@@ -7,7 +7,7 @@ use fairwire_scenario::Seeds;
 use serde::Deserialize;
 
 /// The version of the format of studies.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A study: the exhibits of one paper.
 #[derive(Clone, Debug, Deserialize)]

@@ -6,11 +6,11 @@ use fairwire_study::{Cache, Study, Work, execute};
 use std::sync::atomic::AtomicBool;
 
 const SCENARIO: &str = r#"
-format = 1
+format = 2
 name = "short"
 duration = "2 s"
 warm_up = "0 s"
-disciplines = [{ name = "tail-drop", label = "DropTail" }]
+disciplines = [{ tail-drop = {}, label = "DropTail" }]
 [link]
 rate = "2 Mbit/s"
 delay = "10 ms"
@@ -25,7 +25,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 
 /// The paper prints 0.8 of the link for one flow and 0.4 for another rate of it.
 const STUDY: &str = r#"
-format = 1
+format = 2
 paper = "made"
 title = "A made-up study"
 source = "Nobody, Nothing, never"

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const SCENARIO: &str = r#"
-format = 1
+format = 2
 name = "short"
 duration = "3 s"
 warm_up = "1 s"
-disciplines = [{ name = "tail-drop", label = "DropTail" }, { name = "fbfq", label = "Fair" }, { name = "faba", label = "FABA" }]
+disciplines = [{ tail-drop = {}, label = "DropTail" }, { fbfq = {}, label = "Fair" }, { faba = {}, label = "FABA" }]
 [link]
 rate = "2 Mbit/s"
 delay = "10 ms"
@@ -32,7 +32,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
 const STUDY: &str = r#"
-format = 1
+format = 2
 paper = "made"
 title = "A made-up study"
 source = "Nobody, Nothing, never"
@@ -337,7 +337,7 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
             &["studies/made/study.toml:3:1: unknown key `papper`", "did you mean `paper`?"],
         ),
         ("title = \"A", "titel = \"A", &["unknown key `titel`"]),
-        ("format = 1", "format = 2", &["study.toml:2:10: `format`: 2 was given; allowed: 1"]),
+        ("format = 2", "format = 3", &["study.toml:2:10: `format`: 3 was given; allowed: 2"]),
         (
             "\"throughput_bps.tcp / 2e6\"",
             "\"throughput_bps.tpc / 2e6\"",

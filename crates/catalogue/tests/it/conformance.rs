@@ -71,13 +71,13 @@ fn variants(entry: &Entry) -> Vec<String> {
     }
     for scheduler in choices("scheduler") {
         let mut push = |more: &str| {
-            variants.push(format!("ecn = \"mark\"\nscheduler = {{ name = \"{scheduler}\"{more} }}"));
+            variants.push(format!("ecn = \"mark\"\nscheduler = {{ \"{scheduler}\" = {{ {more} }} }}"));
         };
         push("");
-        push(", weights = { 1 = 4.0, 2 = 0.25 }");
-        push(", per = \"class\"");
+        push("weights = { 1 = 4.0, 2 = 0.25 }");
+        push("per = \"class\"");
         for sharing in ["hash", "set-associative", "least-recently-used", "random-replacement"] {
-            push(&format!(", queues = 3, sharing = \"{sharing}\""));
+            push(&format!("queues = 3, sharing = \"{sharing}\""));
         }
     }
     variants

@@ -77,13 +77,13 @@ const WEIGHTED: &[Typed] = &[
     ("fbfq", weights),
     ("wf2q+", weights),
     ("drr", |second| format!("per = 'class'\n{}", weights(second))),
-    ("lqd", |second| format!("scheduler = {{ name = 'drr', per = 'class', {} }}", weights(second))),
-    ("rnd", |second| format!("scheduler = {{ name = 'wf2q+', per = 'class', {} }}", weights(second))),
-    ("lqd", |second| format!("scheduler = {{ name = 'fcfs', {} }}", weights(second))),
-    ("lqd", |second| format!("scheduler = {{ name = 'sfq', {} }}\nmeasure = 'bytes'", weights(second))),
-    ("lqd-binned", |second| format!("scheduler = {{ name = 'scfq', {} }}", weights(second))),
-    ("alqd", |second| format!("scheduler = {{ name = 'fbfq', {} }}", weights(second))),
-    ("rnd", |second| format!("scheduler = {{ name = 'fcfs', {} }}", weights(second))),
+    ("lqd", |second| format!("scheduler = {{ drr = {{ per = 'class', {} }} }}", weights(second))),
+    ("rnd", |second| format!("scheduler = {{ 'wf2q+' = {{ per = 'class', {} }} }}", weights(second))),
+    ("lqd", |second| format!("scheduler = {{ fcfs = {{ {} }} }}", weights(second))),
+    ("lqd", |second| format!("scheduler = {{ sfq = {{ {} }} }}\nmeasure = 'bytes'", weights(second))),
+    ("lqd-binned", |second| format!("scheduler = {{ scfq = {{ {} }} }}", weights(second))),
+    ("alqd", |second| format!("scheduler = {{ fbfq = {{ {} }} }}", weights(second))),
+    ("rnd", |second| format!("scheduler = {{ fcfs = {{ {} }} }}", weights(second))),
     ("afd-exact", weights),
     ("afd-ft", weights),
     ("faba", weights),
@@ -91,9 +91,9 @@ const WEIGHTED: &[Typed] = &[
     ("faba", |second| format!("share_between = 'classes'\n{}", weights(second))),
     ("hfaba", classes),
     ("classful", classes),
-    ("shaper", |second| format!("discipline = 'drr'\nparameters.drr.{}", weights(second))),
-    ("prio", |second| format!("band = [{{ discipline = 'drr', parameters.drr.{} }}]", weights(second))),
-    ("conditioner", |second| format!("discipline = 'hfaba'\nparameters.hfaba.{}", classes(second))),
+    ("shaper", |second| format!("discipline.drr.{}", weights(second))),
+    ("prio", |second| format!("band = [{{ discipline.drr.{} }}]", weights(second))),
+    ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
 /// Long enough for a buffer's worth of packets and of tokens to go round many times.
@@ -192,7 +192,7 @@ fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
     let all: String = (0..300).map(|class| format!("{class} = 1.0, ")).collect();
     for name in ["lqd", "rnd"] {
         // The scheduler comes first and takes the weight back.
-        let mut queue = discipline(name, &format!("scheduler = {{ name = 'drr', weights = {{ {all} }} }}"));
+        let mut queue = discipline(name, &format!("scheduler = {{ drr = {{ weights = {{ {all} }} }} }}"));
         for class in 0..255 {
             queue.reweigh(class, weight(2.0 + f64::from(class))).expect("there is room");
         }
@@ -204,9 +204,7 @@ fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
 
 #[test]
 fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
-    let band = |of: u32, typed: &str| {
-        format!("{{ of = [{of}], discipline = 'drr', parameters.drr.weights = {{ {typed} }} }}")
-    };
+    let band = |of: u32, typed: &str| format!("{{ of = [{of}], discipline.drr.weights = {{ {typed} }} }}");
     let bands = format!("band = [{}, {}]", band(1, "1 = 1.0, 2 = 3.0"), band(2, "2 = 5.0"));
     let mut by_class = discipline("prio", &bands);
     assert_eq!(by_class.reweigh(2, weight(2.0)), Ok(weight(5.0)), "in the band of the class");
@@ -214,7 +212,7 @@ fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
     let mut by_dscp = discipline("prio", &format!("by = 'dscp'\n{bands}"));
     assert_eq!(by_dscp.reweigh(2, weight(2.0)), Ok(weight(3.0)), "in both bands, and the first tells");
     assert_eq!(by_dscp.reweigh(2, weight(2.0)), Ok(weight(2.0)));
-    let inside = "{ id = 4, discipline = 'drr', parameters.drr.weights = { 2 = 5.0 } }";
+    let inside = "{ id = 4, discipline = { drr = { weights = { 2 = 5.0 } } } }";
     let mut tree = discipline("classful", &format!("class = [{inside}, {{ id = 1, weight = 3.0 }}]"));
     assert_eq!(tree.reweigh(1, weight(2.0)), Ok(weight(3.0)), "among its siblings");
     assert_eq!(tree.reweigh(2, weight(2.0)), Ok(weight(5.0)), "in the default leaf");

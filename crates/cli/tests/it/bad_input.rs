@@ -179,11 +179,7 @@ fn five_mistakes_are_told_in_one_run() {
 fn the_likeliest_slips_are_understood() {
     for (from, to, meant) in [
         ("\"red\"]", "\"afd\"]", "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (
-            "\"red\"]",
-            "{ name = \"red\", parameters = { red = { min_th = \"5 packets\" } } }]",
-            "did you mean `min_threshold`?",
-        ),
+        ("\"red\"]", "{ red = { min_th = \"5 packets\" } }]", "did you mean `min_threshold`?"),
         ("\"2 Mbit/s\"", "\"50 Mb\"", "did you mean `50 Mbit/s`?"),
         ("\"1..=3\"", "\"1-10\"", "did you mean `1..=10`?"),
     ] {

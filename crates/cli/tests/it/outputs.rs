@@ -12,7 +12,7 @@ use std::fs;
 ///
 /// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1 ms at the other end: the n-th, from
 /// 0, is delivered at n + 8.2 ms.
-const ALONE: &str = r#"format = 1
+const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
 warm_up = "20 ms"
@@ -157,7 +157,7 @@ fn observers_change_no_bit_of_the_report() {
 }
 
 /// Users of the web, with six connections each, beside a bulk flow.
-const WEB: &str = r#"format = 1
+const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
 warm_up = "2 s"

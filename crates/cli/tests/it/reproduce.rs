@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-const SCENARIO: &str = r#"format = 1
+const SCENARIO: &str = r#"format = 2
 name = "short"
 duration = "2 s"
 warm_up = "500 ms"
-disciplines = [{ name = "tail-drop", label = "DropTail" }, { name = "fbfq", label = "Fair" }]
+disciplines = [{ tail-drop = {}, label = "DropTail" }, { fbfq = {}, label = "Fair" }]
 [link]
 rate = "2 Mbit/s"
 delay = "10 ms"
@@ -30,7 +30,7 @@ rate = "3 Mbit/s"
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-const STUDY: &str = r#"format = 1
+const STUDY: &str = r#"format = 2
 paper = "made"
 title = "A made-up study"
 source = "Nobody, Nothing, never"

@@ -508,10 +508,9 @@ fn with_files(contest: &Contest) -> String {
         capture.to_str().unwrap(),
     ]);
     assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let text = SCENARIO.replace("rate = \"2 Mbit/s\"", "trace = \"traces/lte.trace\"").replace(
-        "\"red\"]",
-        "\"red\", { name = \"red\", label = \"high\", parameters = { red = { max_probability = 0.5 } } }]",
-    );
+    let text = SCENARIO
+        .replace("rate = \"2 Mbit/s\"", "trace = \"traces/lte.trace\"")
+        .replace("\"red\"]", "\"red\", { red = { max_probability = 0.5 }, label = \"high\" }]");
     let flow = "[[flow]]\ngroup = \"again\"\nsource = \"replay\"\nreplay = { file = \"../outside.pcapng\" }\n\
                 access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
     let expect = "[[expect]]\ndiscipline = \"tail-drop\"\nmeasure = \"utilization\"\nmin = 0.1\n";

@@ -261,7 +261,7 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
 fn configured(keys: &str) -> Result<Datapath, Failure> {
     let way = format!("rate = \"{BOTTLENECK}\"\n{keys}\n");
     let text = format!(
-        "format = 1\nname = \"bench\"\n[wire]\ninside = \"i\"\noutside = \"o\"\n[download]\n{way}[upload]\n{way}"
+        "format = 2\nname = \"bench\"\n[wire]\ninside = \"i\"\noutside = \"o\"\n[download]\n{way}[upload]\n{way}"
     );
     let config = Config::parse("bench.toml", &text, None)?;
     let made = Made { secret: [1; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };

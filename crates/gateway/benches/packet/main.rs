@@ -21,7 +21,7 @@ use frame::{FrameBytes, udp};
 const FLOWS: u16 = 64;
 const BATCH: u64 = 32;
 const RATE_BPS: u64 = 1_000_000_000;
-const CONFIG: &str = "format = 1\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
+const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
 /// Gives frames of all flows in turn, so many at a time, and forgets what it is given.
 struct Source {

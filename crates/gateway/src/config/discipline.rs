@@ -1,8 +1,7 @@
 //! From the tree to the discipline: the class list of one, the weights of another, a leaf for each class of a third.
 
 use super::places::Texts;
-use super::shaping::{self, Shaping};
-use super::spec::Spec;
+use super::shaping::{self, Chosen, Shaping};
 use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
@@ -17,19 +16,18 @@ use fairwire_laws::spec::{ClassNumber, EcnChoice, Quantity, Weights};
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
-    spec: &Spec,
-    discipline: &'static str,
+    chosen: &Chosen<'_>,
     way: Way,
     tree: &Tree,
     texts: &Texts<'_>,
 ) -> Result<ClassSupport, DocumentError> {
-    let book = &tree.book;
-    let classes = catalogue::with_part(discipline, &spec.discipline, |part| part.classes())
+    let (book, discipline) = (&tree.book, chosen.discipline);
+    let classes = catalogue::with_part(discipline, chosen.parameters, |part| part.classes())
         .expect("it is in the catalogue");
     if book.len() == 1 {
         return Ok(if classes == ClassSupport::Queues { classes } else { ClassSupport::None });
     }
-    refuse_typed_classes(spec, discipline, classes, texts)?;
+    refuse_typed_classes(chosen, way, classes, texts)?;
     let path = format!("{}.discipline", way.name());
     let is_nested = book.iter().any(|(_, class)| class.parent.is_some());
     let is_weighted = book.iter().any(|(_, class)| class.weight != 1.0);
@@ -72,20 +70,20 @@ fn listed(names: &[&str], between: &str) -> String {
 
 /// Classes are told once: what follows from them must not be typed for the discipline as well.
 fn refuse_typed_classes(
-    spec: &Spec,
-    discipline: &str,
+    chosen: &Chosen<'_>,
+    way: Way,
     classes: ClassSupport,
     texts: &Texts<'_>,
 ) -> Result<(), DocumentError> {
     let key = match classes {
         ClassSupport::None => None,
-        _ => catalogue::with_part(discipline, &spec.discipline, |part| part.typed_classes())
+        _ => catalogue::with_part(chosen.discipline, chosen.parameters, |part| part.typed_classes())
             .expect("it is in the catalogue"),
     };
     match key {
         None => Ok(()),
         Some(key) => {
-            let path = format!("discipline.{}.{key}", self::key(discipline));
+            let path = format!("{}.{key}", chosen.table(way));
             let why = "the classes of this file and its subscribers are the discipline's";
             Err(texts.refuse(&path, "there", why, "[[class]] and [subscribers] alone"))
         }

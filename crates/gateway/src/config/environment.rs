@@ -320,7 +320,7 @@ mod tests {
 
     const CAP_NET_RAW: u32 = 13;
 
-    const CONFIG: &str = "format = 1\nname = \"t\"\n[wire]\ninside = \"nothere0\"\noutside = \"lo\"\n[download]\nrate = \"1 Gbit/s\"\n";
+    const CONFIG: &str = "format = 2\nname = \"t\"\n[wire]\ninside = \"nothere0\"\noutside = \"lo\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
     #[test]
     fn an_interface_that_is_not_there_is_refused_with_those_that_would_do() {

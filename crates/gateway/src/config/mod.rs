@@ -90,7 +90,7 @@ pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// Hosts that a discipline knows which shares between them, however few are counted otherwise.
 const LEAST_HOSTS: usize = 1024;
 /// The schema's version.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
@@ -305,6 +305,7 @@ impl Config {
                 let is_typed = shaping.parameters.typed().any(|typed| typed == bad.discipline);
                 let key = match is_buffer && !is_typed {
                     true => format!("{}.buffer", way.name()),
+                    false if shaping.has_own => format!("{}.discipline.{}", way.name(), bad.path()),
                     false => format!("discipline.{}", bad.path()),
                 };
                 let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());

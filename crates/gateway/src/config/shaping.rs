@@ -8,7 +8,7 @@ use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing, LinkKind};
 use crate::not_ip::default_rate;
-use fairwire_catalogue::{self as catalogue, Parameters};
+use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::DocumentError;
@@ -40,7 +40,9 @@ pub struct Shaping {
     pub loss: f64,
     /// For labs: the seed of losses and of the discipline.
     pub seed: Option<u64>,
-    /// What was typed for disciplines, for both ways.
+    /// Were parameters given beside the name?
+    pub has_own: bool,
+    /// What was given for disciplines, for both ways and for this one.
     pub parameters: Parameters,
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
@@ -83,7 +85,7 @@ pub(super) fn check(
     let has_classes = tree.book.len() > 1;
     let wants_levels = matches!(typed.flows, None | Some(FlowsSpec::Levels(_)));
     let discipline = match &typed.discipline {
-        Some(name) => named(name, &format!("{path}.discipline"), texts)?,
+        Some(choice) => named(choice.name(), &format!("{path}.discipline"), texts)?,
         None if has_bounds.is_some() => "classful",
         None if has_classes => "hfaba",
         None if wants_levels => "fq-codel",
@@ -114,7 +116,11 @@ pub(super) fn check(
         Some(leaf) => discipline::leaf(leaf, &format!("{path}.leaf"), texts)?,
         None => "fq-codel",
     };
-    let Flows { kind, within } = flows(spec, typed, discipline, has_classes, path, texts)?;
+    let own = typed.discipline.as_ref().and_then(Choice::parameters);
+    let parameters = own.map_or_else(|| spec.discipline.clone(), |own| spec.discipline.with(own));
+    let chosen = Chosen { discipline, parameters: &parameters, is_own: own.is_some() };
+    let sharing = discipline::sharing(&chosen, way, tree, texts)?;
+    let Flows { kind, within } = flows(spec, typed, &chosen, has_classes, path, texts)?;
     Ok(Some(Shaping {
         discipline,
         rate: typed.rate.0,
@@ -127,10 +133,29 @@ pub(super) fn check(
         delay,
         loss,
         seed: typed.seed,
-        parameters: spec.discipline.clone(),
-        sharing: discipline::sharing(spec, discipline, way, tree, texts)?,
+        has_own: own.is_some(),
+        sharing,
+        parameters,
         leaf,
     }))
+}
+
+/// The discipline of one way.
+pub(super) struct Chosen<'a> {
+    /// Its name in the catalogue.
+    pub discipline: &'static str,
+    /// What was given for both ways and for this one.
+    pub parameters: &'a Parameters,
+    /// Were parameters given beside the name?
+    pub is_own: bool,
+}
+
+impl Chosen<'_> {
+    /// Where its parameters stand in the file.
+    pub(super) fn table(&self, way: Way) -> String {
+        let key = discipline::key(self.discipline);
+        if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
+    }
 }
 
 /// Delay and loss after the link.
@@ -214,13 +239,14 @@ struct Flows {
 fn flows(
     spec: &Spec,
     typed: &DirectionSpec,
-    discipline: &str,
+    chosen: &Chosen<'_>,
     has_classes: bool,
     path: &str,
     texts: &Texts<'_>,
 ) -> Result<Flows, DocumentError> {
     let path = format!("{path}.flows");
-    let knows_hosts = || discipline::share_between_hosts(discipline, &mut spec.discipline.clone());
+    let discipline = chosen.discipline;
+    let knows_hosts = || discipline::share_between_hosts(discipline, &mut chosen.parameters.clone());
     let one = |kind| Ok(Flows { kind, within: false });
     match &typed.flows {
         None if !has_classes && knows_hosts() => Ok(Flows { kind: FlowKind::Inside, within: true }),

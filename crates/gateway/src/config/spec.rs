@@ -1,7 +1,7 @@
 //! A gateway's configuration as typed.
 
 use crate::classify::LinkKind;
-use fairwire_catalogue::Parameters;
+use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     pub format: u32,
     /// The name of this gateway: letters, digits, `-` and `_`. It names the default socket of `status`, `top` and `reload`.
     pub name: String,
@@ -95,8 +95,8 @@ pub struct DirectionSpec {
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
-    pub discipline: Option<String>,
+    /// The discipline: its name, or a table with the name and its parameters, which come before those of `[discipline.<name>]`. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
+    pub discipline: Option<Choice>,
     /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
     /// there are many classes.
     pub leaf: Option<String>,

@@ -184,7 +184,7 @@ mod tests {
 
     fn config(download: &str) -> Config {
         let text = format!(
-            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
+            "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
              [download]\nrate = \"1 Gbit/s\"\n{download}\n"
         );
         Config::parse("t.toml", &text, Some(("s.csv", "name,addresses\nann,10.0.0.1\n"))).unwrap()

@@ -9,7 +9,7 @@ use fairwire_gateway::hand_over::hand_over;
 use std::fmt::Write as _;
 use std::path::Path;
 
-const HEAD: &str = r#"format = 1
+const HEAD: &str = r#"format = 2
 name = "test"
 [wire]
 inside = "in0"
@@ -156,7 +156,7 @@ fn two_levels_are_refused_where_they_cannot_be() {
     let weights =
         way("discipline = \"drr\"\nflows = [\"inside\", \"5-tuple\"]\n[discipline.drr]\nper = \"class\"");
     assert!(weights.contains("as it is set here, knows one level only"), "{weights}");
-    let text = "format = 1\nname = \"t\"\n[wire]\nbackend = \"tun\"\ninside = \"a\"\noutside = \"b\"\n\
+    let text = "format = 2\nname = \"t\"\n[wire]\nbackend = \"tun\"\ninside = \"a\"\noutside = \"b\"\n\
                 [download]\nrate = \"10 Mbit/s\"\nflows = [\"mac\", \"5-tuple\"]\n";
     let headless = Config::parse("gw.toml", text, None).unwrap_err().to_string();
     assert!(headless.contains("no Ethernet header; allowed: `inside`"), "{headless}");
@@ -165,7 +165,7 @@ fn two_levels_are_refused_where_they_cannot_be() {
 #[test]
 fn faults_of_the_wire_are_told_with_their_place() {
     let wire = |rest: &str| {
-        let text = format!("format = 1\nname = \"t\"\n[wire]\n{rest}\n");
+        let text = format!("format = 2\nname = \"t\"\n[wire]\n{rest}\n");
         Config::parse("gw.toml", &text, None).unwrap_err().to_string()
     };
     assert_eq!(
@@ -267,8 +267,8 @@ fn faults_of_telemetry_and_safety_are_told_with_their_place() {
     assert!(refusal("[safety]\nwatchdog = \"50 ms\"").contains("from 100 ms to"));
     assert!(refusal("[safety]\nframes = 1").contains("from 16 to"));
     let format =
-        Config::parse("gw.toml", &HEAD.replace("format = 1", "format = 2"), None).unwrap_err().to_string();
-    assert_eq!(format, "gw.toml:1:10: `format` is 2, but this fairwire reads another; allowed: 1");
+        Config::parse("gw.toml", &HEAD.replace("format = 2", "format = 3"), None).unwrap_err().to_string();
+    assert_eq!(format, "gw.toml:1:10: `format` is 3, but this fairwire reads another; allowed: 2");
 }
 
 const BOTH: &str = "[download]\nrate = \"10 Mbit/s\"\n[upload]\nrate = \"2 Mbit/s\"\n";
@@ -699,7 +699,7 @@ fn a_tree_that_passes_what_is_made_at_once_and_shrinks_again_keeps_what_waits() 
 fn fair_droppers_count_bytes_unless_told_otherwise() {
     let config = |discipline: &str, more: &str| {
         let text = format!(
-            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"8 Mbit/s\"\nbuffer = \"15140 B\"\ndiscipline = \"{discipline}\"\nseed = 1\n{more}"
+            "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"8 Mbit/s\"\nbuffer = \"15140 B\"\ndiscipline = \"{discipline}\"\nseed = 1\n{more}"
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };

@@ -16,7 +16,7 @@ const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, lin
 fn config(keys: &str) -> Config {
     let way = format!("rate = \"50 Mbit/s\"\n{keys}\n");
     let text = format!(
-        "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\n{way}[upload]\n{way}"
+        "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\n{way}[upload]\n{way}"
     );
     Config::parse("t.toml", &text, None).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -180,7 +180,7 @@ fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own
 fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_lost() {
     let text = |discipline: &str| {
         format!(
-            "format = 1\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n\
+            "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n\
              [download]\nrate = \"1 Gbit/s\"\ndiscipline = \"{discipline}\"\nflows = \"5-tuple\"\n"
         )
     };

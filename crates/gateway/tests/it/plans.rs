@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
-const WIRE: &str = "format = 1\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
+const WIRE: &str = "format = 2\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
 
 /// So many subscribers with plans of 200 Mbit/s on 1 Gbit/s.
 fn plans(subscribers: u32) -> Config {

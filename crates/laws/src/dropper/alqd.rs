@@ -26,7 +26,7 @@
 //! ```toml
 //! [discipline.alqd]
 //! buffer = "64 KiB"
-//! scheduler = { name = "fcfs", queues = 128, sharing = "random-replacement" }
+//! scheduler = { fcfs = { queues = 128, sharing = "random-replacement" } }
 //! ```
 
 use crate::about::{About, Family};

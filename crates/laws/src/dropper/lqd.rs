@@ -34,7 +34,7 @@
 //! # Example
 //! ```toml
 //! [discipline.lqd]
-//! scheduler = { name = "fcfs", weights = { 1 = 2.0 } }
+//! scheduler = { fcfs = { weights = { 1 = 2.0 } } }
 //! drop = "front"
 //! ```
 

@@ -94,7 +94,7 @@ impl Check<'_> {
             Some(_) => format!("{path}.{}", compared.name()),
             None => format!("discipline.{key}"),
         };
-        if let Ok(Some(buffer)) = catalogue::own_buffer(compared.name(), compared.parameters(self.spec)) {
+        if let Ok(Some(buffer)) = catalogue::own_buffer(compared.name(), &compared.parameters(self.spec)) {
             self.memory(&format!("{table}.buffer"), buffer, &topology.queues[at])?;
         }
         match build::check_discipline(self.spec, topology, at, compared) {

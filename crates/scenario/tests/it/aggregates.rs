@@ -151,7 +151,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 
 #[test]
 fn a_group_that_meets_no_queue_has_no_part_in_an_aggregate() {
-    const WIRED: &str = r#"format = 1
+    const WIRED: &str = r#"format = 2
 name = "wired"
 nodes = ["a", "b", "c"]
 duration = "2 s"

@@ -5,7 +5,7 @@ use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
 const HEAD: &str = r#"
-format = 1
+format = 2
 name = "cake-hosts"
 title = "One flow of a host beside nine of another"
 duration = "60 s"

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 fn read(expect: &str, seeds: &str, chosen: &[&str]) -> Result<Scenario, ScenarioError> {
     let text = format!(
-        "format = 1\nname = \"beside\"\nduration = \"6 s\"\nwarm_up = \"1 s\"\n\
-         disciplines = [\"tail-drop\", {{ name = \"drr\", label = \"fair\" }}, \"red\"]\n\
+        "format = 2\nname = \"beside\"\nduration = \"6 s\"\nwarm_up = \"1 s\"\n\
+         disciplines = [\"tail-drop\", {{ drr = {{}}, label = \"fair\" }}, \"red\"]\n\
          [link]\nrate = \"4 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"60 packets\"\n\
          [[flow]]\ngroup = \"tcp\"\ncount = 3\nsource = \"bulk\"\nstart = \"0 s..300 ms\"\n\
          access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\

@@ -68,7 +68,7 @@ impl Extremes {
         let duration = self.duration_ns();
         let text = format!(
             r#"
-            format = 1
+            format = 2
             name = "extremes"
             duration = "{duration} ns"
             warm_up = "{warm_up} ns"

@@ -51,44 +51,44 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
 fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
     let both = read(&["expect=[]", "discipline.red.max_probability=0.5"], &["red", "drr+red"]).unwrap();
     assert_eq!(labels(&both), ["red", "drr+red"]);
-    let typed = "disciplines=[{ name = \"red\", parameters = { red = { max_probability = 0.5, scheduler = \"drr\" } } }]";
+    let typed = "disciplines=[{ red = { max_probability = 0.5, scheduler = \"drr\" } }]";
     let typed = drops(&read(&["expect=[]", typed], &[]).unwrap());
     assert_eq!(drops(&both)[1].1, typed[0].1, "with what stands in [discipline.red]");
     assert!(drops(&both)[0].1 != typed[0].1, "the scheduler makes a difference");
 
     let none = refusal("disciplines=[\"drr+rde\"]");
     assert!(none.contains("did you mean `drr+red`?") && none.contains("`drr+fred`"), "{none}");
-    let twice =
-        refusal("disciplines=[{ name = \"drr+red\", parameters = { red = { scheduler = \"scfq\" } } }]");
+    let twice = refusal("disciplines=[{ \"drr+red\" = { scheduler = \"scfq\" } }]");
     assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or none"), "{twice}");
-    let foreign = refusal("disciplines=[{ name = \"drr+red\", parameters = { drr = {} } }]");
-    assert!(foreign.contains("allowed: parameters of `red` only"), "{foreign}");
+    let foreign = refusal("disciplines=[{ \"drr+red\" = { lambda1 = 2 } }]");
+    assert!(foreign.contains("unknown key `lambda1`; allowed: `buffer`, "), "{foreign}");
 }
 
 #[test]
 fn a_table_without_a_label_is_called_by_its_name_in_the_catalogue() {
-    let scenario = read(&["expect=[]", "disciplines=[{ name = \"fifo\", parameters = {} }]"], &[]).unwrap();
+    let scenario = read(&["expect=[]", "disciplines=[\"fifo\"]"], &[]).unwrap();
     assert_eq!(labels(&scenario), ["tail-drop"]);
 }
 
 #[test]
-fn parameters_in_an_entry_stand_in_place_of_the_common_ones() {
+fn parameters_in_an_entry_come_before_the_common_ones_which_hold_where_it_says_nothing() {
     let dropped = |entry: &str| {
         let only = format!("disciplines=[{entry}]");
         drops(&read(&["expect=[]", "discipline.red.buffer=20 packets", &only], &[]).unwrap())[0].1
     };
-    let bare = dropped("{ name = \"red\", parameters = {} }");
-    let common = dropped("{ name = \"red\" }");
+    let common = dropped("\"red\"");
+    assert_eq!(dropped("{ red = {} }"), common);
+    assert_eq!(dropped("{ red = { max_probability = 0.02 } }"), common, "the same as is common");
+    let own = dropped("{ red = { buffer = \"40 packets\" } }");
     let paper = drops(&read(&["discipline.red={}"], &["red"]).unwrap())[0].1;
-    assert_eq!(bare, paper, "the common buffer is not read");
-    assert!(common != paper, "where no parameters stand in the entry, it is: {common}");
+    assert!(own != common && own != paper && common != paper, "{own} {common} {paper}");
 }
 
 #[test]
 fn a_label_chooses_its_entry_on_the_command_line() {
     let chosen = read(&[], &["faba", "red-high"]).unwrap();
     assert_eq!(labels(&chosen), ["faba", "red-high"]);
-    assert_eq!(chosen.spec().disciplines[1].name, "red");
+    assert_eq!(chosen.spec().disciplines[1].name(), "red");
     assert_eq!(drops(&chosen)[1], drops(&read(&[], &[]).unwrap())[1]);
     assert_eq!(chosen.sha256(), read(&[], &[]).unwrap().sha256(), "a choice is no other scenario");
     let typo = read(&[], &["red-hihg"]).unwrap_err().to_string();
@@ -129,38 +129,22 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
             "--set:1:21",
             "allowed: a letter, then letters, digits, `-` and `_`, 64 at most",
         ),
-        ("disciplines.1.name=rde", "--set:1:20", "unknown discipline `rde`; allowed: `tail-drop`"),
-        (
-            "disciplines.1.name=pie",
-            "red-settings.toml:",
-            "`disciplines.red-high.parameters.red` is given, but the discipline there is `pie`",
-        ),
-        (
-            "disciplines.1.lable=x",
-            "--set:1:15",
-            "unknown key `lable`; allowed: `name`, `label` or `parameters`; did you mean `label`?",
-        ),
-        (
-            "disciplines.1.parameters.red.weight=3",
-            "--set:1:37",
-            "`disciplines.red-high.parameters.red.weight` is 3",
-        ),
-        (
-            "disciplines.1.parameters.red.buffer=9 GB",
-            "--set:1:37",
-            "`disciplines.red-high.parameters.red.buffer` is 9000000000 B",
-        ),
-        ("disciplines.1={ label = \"x\" }", "--set:1:15", "the key `name` is missing in `disciplines.x`"),
+        ("disciplines.1={ rde = {} }", "--set:1:17", "unknown key `rde`; allowed: `label`, `tail-drop`"),
+        ("disciplines.1.pie.target=1 ms", "red-settings.toml:", "is a second discipline"),
+        ("disciplines.1.lable=x", "--set:1:15", "did you mean `label`?"),
+        ("disciplines.1.red.weight=3", "--set:1:26", "`disciplines.red-high.red.weight` is 3"),
+        ("disciplines.1.red.buffer=9 GB", "--set:1:26", "`disciplines.red-high.red.buffer` is 9000000000 B"),
+        ("disciplines.1={ label = \"x\" }", "--set:1:15", "no discipline is named"),
         (
             "disciplines.1=3",
             "--set:1:15",
-            "allowed: the name of a discipline in quotes, or a table with its `name` and more",
+            "allowed: the name of a discipline in quotes, or a table with its name and its parameters",
         ),
-        ("disciplines.1.parameters.red=3", "--set:1:30", "allowed: a table, written `{ key = value }`"),
+        ("disciplines.1.red=3", "--set:1:19", "allowed: a table, written `{ key = value }`"),
         (
-            "disciplines.1={ name = \"prio\", parameters = { prio = { band = [{}, { discipline = \"rde\" }] } } }",
-            "--set:1:83",
-            "`disciplines.prio.parameters.prio.band.#2.discipline` is `rde` (did you mean `red`?)",
+            "disciplines.1={ prio = { band = [{}, { discipline = \"rde\" }] } }",
+            "--set:1:53",
+            "`disciplines.#2.prio.band.#2.discipline` is `rde` (did you mean `red`?)",
         ),
     ] {
         let told = refusal(set);

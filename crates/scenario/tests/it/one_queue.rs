@@ -22,7 +22,7 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
         )
     };
     let text = format!(
-        "format = 1\nname = \"hosts\"\nduration = \"25 s\"\nwarm_up = \"5 s\"\nseeds = [1, 2]\n\
+        "format = 2\nname = \"hosts\"\nduration = \"25 s\"\nwarm_up = \"5 s\"\nseeds = [1, 2]\n\
          disciplines = [\"faba\", \"drr\"]\n[link]\nrate = \"100 Mbit/s\"\ndelay = \"0.01 ms\"\nbuffer = \"{buffer}\"\n\
          [discipline.faba]\nmeasure = \"bytes\"\nshare_between = \"classes\"\n[discipline.drr]\nper = \"class\"\n{}{}",
         host(1),
@@ -70,7 +70,7 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
         |mbps: u32| format!("source = \"cbr\"\nrate = \"{mbps} Mbit/s\"\npacket = \"1500 B\"\ndither = 0.5");
     let reverse = |what: &str| format!("{what}\ndirection = \"reverse\"");
     let text = format!(
-        "format = 1\nname = \"tree\"\nduration = \"40 s\"\nwarm_up = \"5 s\"\nseeds = [1, 2]\ndisciplines = [\"hfaba\"]\n\
+        "format = 2\nname = \"tree\"\nduration = \"40 s\"\nwarm_up = \"5 s\"\nseeds = [1, 2]\ndisciplines = [\"hfaba\"]\n\
          [link]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"{buffer}\"\n\
          [return]\nrate = \"50 Mbit/s\"\nbuffer = \"60 ms\"\nbottleneck = true\n\
          [discipline.hfaba]\nmeasure = \"bytes\"\nclass = [ {{ id = 1 }}, {{ id = 6, weight = 3.0 }}, {{ id = 2, parent = 6 }}, \

@@ -5,7 +5,7 @@ use fairwire_laws::dropper::{faba, red};
 use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, Spec, load, parse};
 use std::path::Path;
 
-const GOOD: &str = r#"format = 1
+const GOOD: &str = r#"format = 2
 name = "good"
 duration = "10 s"
 warm_up = "2 s"
@@ -131,11 +131,11 @@ fn a_parameter_that_cannot_work_is_told_where_it_stands() {
 #[test]
 fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
     let text = GOOD.replace("disciplines = [", "disciplines = [\"prio\", ")
-        + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = \"red\", parameters = { red = { weight = 2 } } },\n]\n";
+        + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = { red = { weight = 2 } } },\n]\n";
     let line = text.lines().position(|line| line.contains("weight = 2")).expect("it is there") + 1;
     says(
         &message(&text, &[]),
-        &[&format!("good.toml:{line}:"), "`discipline.prio.band.#2.parameters.red.weight` is 2", "allowed:"],
+        &[&format!("good.toml:{line}:"), "`discipline.prio.band.#2.discipline.red.weight` is 2", "allowed:"],
     );
 }
 
@@ -213,8 +213,8 @@ fn what_is_not_toml_is_told_where() {
 
 #[test]
 fn another_format_is_refused() {
-    says(&with("format = 1", "format = 2"), &["good.toml:1:10", "`format` is 2", "allowed: 1"]);
-    says(&with("format = 1\n", ""), &["`format` is missing"]);
+    says(&with("format = 2", "format = 3"), &["good.toml:1:10", "`format` is 3", "allowed: 2"]);
+    says(&with("format = 2\n", ""), &["`format` is missing"]);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn the_hash_is_of_what_it_says_and_not_of_how() {
     let hash = |text: &str, set: &[&str]| read(text, set).unwrap().sha256().to_string();
     let base = hash(GOOD, &[]);
     assert_eq!(base, hash(&format!("# a comment\n{GOOD}"), &[]));
-    assert_eq!(base, hash(&GOOD.replace("format = 1\nname = \"good\"", "name = 'good'\nformat = 0x1"), &[]));
+    assert_eq!(base, hash(&GOOD.replace("format = 2\nname = \"good\"", "name = 'good'\nformat = 0x2"), &[]));
     assert_ne!(base, hash(GOOD, &["flow.tcp.count=4"]));
     assert_eq!(base, hash(GOOD, &["flow.tcp.count=3"]));
 }

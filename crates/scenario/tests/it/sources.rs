@@ -10,7 +10,7 @@ const SECONDS: f64 = 60.0;
 /// One flow on a link that is wide enough for any of these.
 fn text(flow: &str) -> String {
     format!(
-        "format = 1\nname = \"one\"\nduration = \"{SECONDS} s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+        "format = 2\nname = \"one\"\nduration = \"{SECONDS} s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
          [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"200 packets\"\n\
          [[flow]]\ngroup = \"g\"\naccess = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n{flow}\n"
     )
@@ -332,7 +332,7 @@ fn rates_that_make_no_sense_are_refused() {
 fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate() {
     let network = |back: &str| {
         let text = format!(
-            "format = 1\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+            "format = 2\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
              nodes = [\"a\", \"b\"]\n\
              [[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"50 packets\"\n\
              changes = [{{ at = \"2 s\", rate = \"4 Mbit/s\" }}]\n{back}\n\
@@ -351,7 +351,7 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
 /// Who asks for little is held to that, and those who take what they get to the rest: not all to an equal part.
 #[test]
 fn a_share_is_of_what_a_user_asked_for() {
-    let text = "format = 1\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
+    let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
         [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 packets\"\n\
         [[flow]]\ngroup = \"bulk\"\nsource = \"bulk\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n\
         [[flow]]\ngroup = \"user\"\nsource = \"bursts\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -401,7 +401,7 @@ fn a_trace_without_a_rate_goes_by_its_mean() {
     };
     assert_eq!(rates(&back), [3_008_000, 6_016_000]);
     assert_eq!(rates(&format!("{text}[return]\n")), [3_008_000; 2]);
-    let network = "format = 1\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+    let network = "format = 2\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
         nodes = [\"a\", \"b\"]\n\
         [[link]]\nfrom = \"a\"\nto = \"b\"\ntrace = \"a.trace\"\ndelay = \"1 ms\"\nbuffer = \"50 packets\"\n\
         back = { trace = \"b.trace\" }\n\

@@ -4,7 +4,7 @@ use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
 const TEXT: &str = r#"
-format = 1
+format = 2
 name = "tcp"
 duration = "5 s"
 seeds = 1

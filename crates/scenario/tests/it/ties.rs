@@ -21,7 +21,7 @@ const SCENARIOS: [(&str, &str); 7] = [
 
 /// Five flows at the very same instants, into a queue that can carry four: nothing but the tie rule says who is refused.
 const LATTICE: &str = r#"
-format = 1
+format = 2
 name = "lattice"
 duration = "20 s"
 warm_up = "2 s"

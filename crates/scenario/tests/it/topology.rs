@@ -38,7 +38,7 @@ fn flow(group: &str, from: &str, to: &str, more: &str) -> String {
 
 fn head(nodes: &str, disciplines: &str) -> String {
     format!(
-        "format = 1\nname = \"net\"\nduration = \"40 s\"\nwarm_up = \"20 s\"\nseeds = [1, 2]\n\
+        "format = 2\nname = \"net\"\nduration = \"40 s\"\nwarm_up = \"20 s\"\nseeds = [1, 2]\n\
          disciplines = {disciplines}\nnodes = {nodes}\n"
     )
 }
@@ -243,7 +243,7 @@ fn flows_back_need_a_queue_there() {
         &["`return.buffer`", "552 B on the wire"],
     );
     says(
-        &message(&text.replace("bottleneck = true", "discipline = { name = \"red\", label = \"x\" }")),
+        &message(&text.replace("bottleneck = true", "discipline = { red = {}, label = \"x\" }")),
         &["`return.discipline.label`", "only disciplines that are compared"],
     );
     says(

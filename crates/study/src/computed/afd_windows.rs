@@ -154,7 +154,7 @@ mod tests {
     /// The constants of a flow with this controller.
     fn made_of(binomial: &str) -> Config {
         let text = format!(
-            "format = 1\nname = 'one'\nduration = '1 s'\ndisciplines = ['tail-drop']\n\
+            "format = 2\nname = 'one'\nduration = '1 s'\ndisciplines = ['tail-drop']\n\
              [link]\nrate = '1 Mbit/s'\ndelay = '1 ms'\nbuffer = '9 packets'\n\
              [[flow]]\ngroup = 'g'\nsource = 'bulk'\naccess = {{ rate = '1 Mbit/s', delay = '1 ms' }}\n\
              tcp = {{ control = {{ binomial = {{ {binomial} }} }} }}\n"

@@ -6,10 +6,10 @@ use crate::record::Depth;
 use crate::study::Study;
 
 const SCENARIO: &str = r#"
-format = 1
+format = 2
 name = "short"
 duration = "1 s"
-disciplines = [{ name = "red", label = "A" }, { name = "faba", label = "B" }]
+disciplines = [{ red = {}, label = "A" }, { faba = {}, label = "B" }]
 [link]
 rate = "1 Mbit/s"
 delay = "1 ms"
@@ -31,7 +31,7 @@ fn number(series: &str, x: f64, values: &[f64]) -> Number {
 fn claim(check: &str, numbers: &[Number], is_exact: bool) -> Claim {
     let text = format!(
         r#"
-format = 1
+format = 2
 paper = "p"
 title = ""
 source = ""

@@ -96,7 +96,7 @@ many_flow_support = false
 buffer = "64 KiB"
 ecn = "mark"
 mark_limit = 0.25
-scheduler = { name = "fcfs", per = "class" }
+scheduler = { fcfs = { per = "class" } }
 measure = "bytes"
 weights = { 1 = 2.0, 7 = 0.5 }
 q_target = "5 ms"

@@ -12,8 +12,8 @@ const TREES: &[(&str, &str)] = &[
         "prio",
         "band = [
            { of = [1, 2], discipline = 'drr' },
-           { of = [3], discipline = 'shaper', parameters.shaper = { rate = '1 Mbit/s', discipline = 'codel' } },
-           { discipline = 'lqd', parameters.lqd = { scheduler = 'wf2q+' } },
+           { of = [3], discipline = { shaper = { rate = '1 Mbit/s', discipline = 'codel' } } },
+           { discipline = { lqd = { scheduler = 'wf2q+' } } },
          ]",
     ),
     (
@@ -30,9 +30,8 @@ const TREES: &[(&str, &str)] = &[
     (
         "shaper",
         "rate = '2 Mbit/s'
-         discipline = 'classful'
-         parameters.classful.class = [
-           { id = 1, discipline = 'prio', parameters.prio.band = [{ discipline = 'fbfq' }] },
+         discipline.classful.class = [
+           { id = 1, discipline = { prio = { band = [{ discipline = 'fbfq' }] } } },
            { id = 2, discipline = 'conditioner' },
          ]",
     ),

@@ -284,8 +284,8 @@ proptest! {
         let nested = "[classful]
 rate = '5 Mbit/s'
 class = [
-  { id = 1, ceiling = '1 Mbit/s', discipline = 'shaper', parameters = { shaper = { rate = '2 Mbit/s' } } },
-  { id = 2, discipline = 'classful', parameters = { classful = { class = [{ id = 2, ceiling = '500 kbit/s' }, { id = 1 }] } } },
+  { id = 1, ceiling = '1 Mbit/s', discipline = { shaper = { rate = '2 Mbit/s' } } },
+  { id = 2, discipline = { classful = { class = [{ id = 2, ceiling = '500 kbit/s' }, { id = 1 }] } } },
   { id = 3, discipline = 'faba' },
 ]";
         let disciplines: [Box<dyn Discipline>; 3] =
@@ -387,7 +387,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 fn a_leaf_that_goes_empty_while_others_send_is_told_that_it_idles() {
     // RED's average decays over the pause of its class as it does for a link of its own.
     let typed = "[classful]
-class = [{ id = 1, discipline = 'red', parameters = { red = { weight = 0.01 } } }, { id = 2 }]";
+class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     let mut tree = discipline("classful", typed);
     for frame in 0..20 {
         tree.enqueue(packet(frame, 1000, 1 + frame % 2, Time::ZERO), Time::ZERO, &mut Ignore);

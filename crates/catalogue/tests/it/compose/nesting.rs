@@ -2,7 +2,7 @@
 
 use super::{Classified, Counts, discipline, packet, refusal, site};
 use fairwire_catalogue::compose::shaper;
-use fairwire_catalogue::{self as catalogue, BuildError, Parameters};
+use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters};
 use fairwire_core::{Cause, Discipline, Ecn, Ignore, Packet, Probe, Time, Unit};
 use fairwire_testing::{Driver, Operation, Shape, operations};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn shapers(levels: usize) -> String {
     match levels {
         0 => String::new(),
         1 => "shaper = { rate = '9 Mbit/s' }".into(),
-        _ => format!("shaper = {{ discipline = 'shaper', parameters = {{ {} }} }}", shapers(levels - 1)),
+        _ => format!("shaper = {{ discipline = {{ {} }} }}", shapers(levels - 1)),
     }
 }
 
@@ -33,8 +33,7 @@ fn at_most_eight_stand_inside_each_other() {
     for _ in 0..2000 {
         let mut outer = Parameters::default();
         let shaper = outer.spec_mut::<shaper::Spec>();
-        shaper.discipline = Some("shaper".into());
-        shaper.parameters = Some(Box::new(deep));
+        shaper.discipline = Some(Choice::new("shaper", deep));
         deep = outer;
     }
     assert!(catalogue::check("shaper", &deep, &site()).is_err());
@@ -50,8 +49,8 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         ),
         (
             "conditioner",
-            "discipline = 'red'\nparameters = { red = { weight = 2 } }",
-            "`weight` of `red` in `conditioner.parameters` is 2; allowed: a number above 0, at most 1",
+            "discipline = { red = { weight = 2 } }",
+            "`weight` of `red` in `conditioner.discipline` is 2; allowed: a number above 0, at most 1",
         ),
         (
             "prio",
@@ -60,13 +59,13 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         ),
         (
             "prio",
-            "band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'rde' } } }]",
-            "`discipline` of `shaper` in `prio.band.1.parameters` is `rde` (did you mean `red`?);",
+            "band = [{}, { discipline = { shaper = { discipline = 'rde' } } }]",
+            "`discipline` of `shaper` in `prio.band.1.discipline` is `rde` (did you mean `red`?);",
         ),
         (
             "shaper",
-            "discipline = 'prio'\nparameters = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
-            "`band.2.discipline` of `prio` in `shaper.parameters` is `rde` (did you mean `red`?);",
+            "discipline = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
+            "`band.2.discipline` of `prio` in `shaper.discipline` is `rde` (did you mean `red`?);",
         ),
         (
             "classful",
@@ -80,8 +79,8 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         ),
         (
             "classful",
-            "class = [{ id = 1, discipline = 'faba', parameters = { faba = { alpha = -1 } } }]",
-            "`alpha` of `faba` in `classful.class.0.parameters` is -1;",
+            "class = [{ id = 1, discipline = { faba = { alpha = -1 } } }]",
+            "`alpha` of `faba` in `classful.class.0.discipline` is -1;",
         ),
         (
             "conditioner",
@@ -103,7 +102,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         let refused = refusal(name, &format!("[{name}]\n{typed}"));
         assert!(refused.starts_with(message), "{refused}");
     }
-    let inner = "[shaper]\nparameters = { red = { gentel = true } }";
+    let inner = "[shaper]\ndiscipline = { red = { gentel = true } }";
     let error = toml::from_str::<Parameters>(inner).unwrap_err();
     assert!(error.message().contains("unknown field `gentel`"), "{error}");
 }
@@ -111,10 +110,10 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
 #[test]
 fn what_is_typed_is_written_back() {
     let typed = "[classful]
-class = [{ id = 1, discipline = 'conditioner', parameters = { conditioner = { marker = 'tsw2cm', class = [{ id = 2 }] } } }]
+class = [{ id = 1, discipline = { conditioner = { marker = 'tsw2cm', class = [{ id = 2 }] } } }]
 [prio]
 by = 'color'
-band = [{ of = [0], buffer = '3 packets' }, { discipline = 'red', parameters = { red = { gentle = true } } }]";
+band = [{ of = [0], buffer = '3 packets' }, { discipline = { red = { gentle = true } } }]";
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     let written = toml::to_string(&parameters).expect("plain data");
     assert_eq!(toml::from_str::<Parameters>(&written).expect("what we write"), parameters);
@@ -124,11 +123,10 @@ band = [{ of = [0], buffer = '3 packets' }, { discipline = 'red', parameters = {
 fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
     let bands = |packets: u32| {
         let band = format!(
-            "{{ discipline = 'shaper', parameters = {{ shaper = {{ discipline = 'red', \
-             parameters = {{ red = {{ buffer = '{packets} packets' }} }} }} }} }}"
+            "{{ discipline = {{ shaper = {{ discipline = {{ red = {{ buffer = '{packets} packets' }} }} }} }} }}"
         );
         let classes = format!(
-            "[{{ id = 1, discipline = 'prio', parameters = {{ prio = {{ band = [{band}, {band}] }} }} }}, \
+            "[{{ id = 1, discipline = {{ prio = {{ band = [{band}, {band}] }} }} }}, \
              {{ id = 2, buffer = '{packets} packets' }}]"
         );
         toml::from_str::<Parameters>(&format!("[classful]\nclass = {classes}")).expect("well-formed")
@@ -151,10 +149,10 @@ fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
         catalogue::check("classful", &parameters, &site())
     };
     for leaf in [
-        "discipline = 'fq-codel', parameters = { fq-codel = { queues = 65536 } }",
-        "discipline = 'cake-like', parameters = { cake-like = { queues = 65536 } }",
-        "discipline = 'faba', parameters = { faba = { max_flows = 200000 } }",
-        "discipline = 'red', buffer = '100000 packets', parameters = { red = { scheduler = 'wf2q+' } }",
+        "discipline = { fq-codel = { queues = 65536 } }",
+        "discipline = { cake-like = { queues = 65536 } }",
+        "discipline = { faba = { max_flows = 200000 } }",
+        "discipline = { red = { scheduler = 'wf2q+' } }, buffer = '100000 packets'",
         "discipline = 'dualpi2', buffer = '20000 packets'",
     ] {
         assert!(leaves(8, leaf).is_ok(), "{leaf}: {:?}", leaves(8, leaf));
@@ -166,39 +164,36 @@ fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
 
 #[test]
 fn what_nobody_reads_is_refused() {
-    for (name, typed, message) in [
-        (
-            "shaper",
-            "parameters = { red = {} }",
-            "`discipline` of `shaper` is `tail-drop` with parameters of `red`; allowed: parameters of `tail-drop` only",
-        ),
-        (
-            "prio",
-            "band = [{ discipline = 'red', parameters = { red = {}, codel = {} } }]",
-            "`band.0.parameters` of `prio` is `red` with parameters of `codel`; allowed: parameters of `red` only",
-        ),
-        (
-            "conditioner",
-            "markers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }",
-            "`peak_rate` of `tr-tcm` in `conditioner.markers` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
-        ),
-    ] {
+    for (name, typed, message) in [(
+        "conditioner",
+        "markers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }",
+        "`peak_rate` of `tr-tcm` in `conditioner.markers` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+    )] {
         assert_eq!(refusal(name, &format!("[{name}]\n{typed}")), message);
     }
-    discipline("prio", "[prio]\nband = [{ discipline = 'fifo', parameters = { tail-drop = {} } }]");
+    discipline("prio", "[prio]\nband = [{ discipline = { fifo = {} } }]");
+    for (typed, message) in [
+        ("{ red = {}, codel = {} }", "is a second discipline"),
+        ("{}", "no discipline is named; allowed: `{ name = { parameters } }` or \"name\""),
+        ("{ rde = {} }", "unknown field `rde`"),
+        ("3", "expected the name of a discipline in quotes, or a table"),
+    ] {
+        let error = toml::from_str::<Parameters>(&format!("[shaper]\ndiscipline = {typed}")).unwrap_err();
+        assert!(error.message().contains(message), "{error}");
+    }
 }
 
 #[test]
 fn an_error_leads_to_where_it_stands() {
     let typed = "[prio]
-band = [{}, { discipline = 'shaper', parameters = { shaper = { discipline = 'red', parameters = { red = { weight = 2 } } } } }]";
+band = [{}, { discipline = { shaper = { discipline = { red = { weight = 2 } } } } }]";
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     let Err(BuildError::Parameter(bad)) = catalogue::check("prio", &parameters, &site()) else {
         panic!("a weight of 2 was allowed")
     };
-    assert_eq!(bad.path(), "prio.band.1.parameters.shaper.parameters.red.weight");
+    assert_eq!(bad.path(), "prio.band.1.discipline.shaper.discipline.red.weight");
     assert!(
-        bad.to_string().starts_with("`weight` of `red` in `prio.band.1.parameters.shaper.parameters` is 2;")
+        bad.to_string().starts_with("`weight` of `red` in `prio.band.1.discipline.shaper.discipline` is 2;")
     );
 }
 
@@ -220,12 +215,12 @@ fn signals(name: &str, typed: &str) -> (usize, usize) {
 #[test]
 fn the_ecn_policy_goes_inwards_until_one_has_its_own() {
     let nested = |outer: &str, inner: &str| {
-        let red = format!("parameters = {{ red = {{ {inner} }} }}");
+        let red = format!("discipline = {{ red = {{ {inner} }} }}");
         signals(
             "classful",
             &format!(
-                "[classful]\n{outer}\nclass = [{{ id = 1, discipline = 'prio', \
-                 parameters = {{ prio = {{ band = [{{ discipline = 'red', {red} }}] }} }} }}]"
+                "[classful]\n{outer}\nclass = [{{ id = 1, \
+                 discipline = {{ prio = {{ band = [{{ {red} }}] }} }} }}]"
             ),
         )
     };
@@ -266,8 +261,8 @@ impl Probe for Outline {
 fn gauges_stand_under_the_part_that_they_are_of() {
     let typed = "[classful]
 class = [
-  { id = 7, rate = '2 Mbit/s', discipline = 'conditioner', parameters = { conditioner = { class = [{ id = 7 }], discipline = 'red' } } },
-  { id = 8, discipline = 'prio', parameters = { prio = { band = [{}, { discipline = 'shaper' }] } } },
+  { id = 7, rate = '2 Mbit/s', discipline = { conditioner = { class = [{ id = 7 }], discipline = 'red' } } },
+  { id = 8, discipline = { prio = { band = [{}, { discipline = 'shaper' }] } } },
 ]";
     let mut outline = Outline::default();
     discipline("classful", typed).inspect(&mut outline);
@@ -293,8 +288,7 @@ fn each_listed_class_has_a_marker_of_its_own_and_the_others_share_one() {
     let typed = "[conditioner]
 markers = { token-bucket = { burst = '3 kB' } }
 class = [{ id = 1 }, { id = 5, markers = { token-bucket = { burst = '1 kB' } } }]
-discipline = 'prio'
-parameters = { prio = { by = 'color', band = [{ of = [0] }, {}] } }";
+discipline = { prio = { by = 'color', band = [{ of = [0] }, {}] } }";
     let mut conditioner = discipline("conditioner", typed);
     for (frame, class) in [0, 0, 2, 2, 900_000, 1, 1, 1, 1, 5, 5].into_iter().enumerate() {
         conditioner.enqueue(packet(frame as u32, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore);
@@ -315,7 +309,7 @@ class = [
   { id = 1, markers = { token-bucket = { rate = '6 Mbit/s' } } },
   { id = 2, markers = { token-bucket = { rate = '1 Mbit/s' } } },
 ]
-parameters = { rio = { weight = 0.02 } }";
+discipline = { rio = { weight = 0.02 } }";
     let mut conditioner = discipline("conditioner", typed);
     let (mut counts, mut sent) = (Counts::default(), 0);
     for frame in 0..10_000u32 {

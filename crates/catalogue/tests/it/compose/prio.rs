@@ -50,7 +50,7 @@ proptest! {
     fn packets_are_conserved_when_bands_push_out(sequence in operations(Shape::default())) {
         let shaped = "[prio]
 band = [
-  { of = [1], discipline = 'shaper', parameters = { shaper = { rate = '1 Mbit/s', discipline = 'red' } } },
+  { of = [1], discipline = { shaper = { rate = '1 Mbit/s', discipline = 'red' } } },
   { discipline = 'faba' },
 ]";
         let disciplines: [Box<dyn Discipline>; 3] =
@@ -94,7 +94,7 @@ fn a_band_that_must_wait_lets_the_others_go_and_its_time_is_told() {
         "prio",
         "[prio]
 band = [
-  { of = [1], discipline = 'shaper', parameters = { shaper = { rate = '8 Mbit/s', burst = '0 B' } } },
+  { of = [1], discipline = { shaper = { rate = '8 Mbit/s', burst = '0 B' } } },
   {},
 ]",
     );
@@ -134,7 +134,7 @@ fn what_is_not_allowed_is_told() {
 fn a_band_below_a_busy_one_is_told_that_it_idles() {
     // RED's average in the second band decays while the first is never empty, as it does on a link of its own.
     let typed = "[prio]
-band = [{ of = [1] }, { discipline = 'red', parameters = { red = { weight = 0.01 } } }]";
+band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);
     let average = |prio: &dyn Discipline| {
         let mut found = 0.0;

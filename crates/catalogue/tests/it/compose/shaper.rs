@@ -135,8 +135,7 @@ fn an_empty_discipline_is_told_that_it_idles_although_nothing_is_paid_yet() {
     let typed = "[shaper]
 rate = '100 kbit/s'
 burst = '0 B'
-discipline = 'red'
-parameters = { red = { weight = 0.5 } }";
+discipline = { red = { weight = 0.5 } }";
     let mut shaper = discipline("shaper", typed);
     let average = |shaper: &dyn Discipline| {
         let mut found = 0.0;

@@ -22,7 +22,7 @@ fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
 fn no_more_different_weights_are_taken_than_can_be_gone_through() {
     let weights = |most: u32| {
         let each: Vec<String> = (1..=most).map(|class| format!("{class} = {}.5", class % 1000)).collect();
-        format!("scheduler = {{ name = 'fcfs', weights = {{ {} }} }}", each.join(", "))
+        format!("scheduler = {{ fcfs = {{ weights = {{ {} }} }} }}", each.join(", "))
     };
     let at = site(Amount::Packets(40));
     let lqd = |most| toml::from_str::<lqd::Spec>(&weights(most)).expect("well-formed").check(&at);
@@ -68,7 +68,7 @@ fn what_is_not_allowed_is_told() {
     ] {
         assert_eq!(choke(text), message);
     }
-    let weights = "scheduler = { name = 'fcfs', weights = { 1 = 0.0 } }";
+    let weights = "scheduler = { fcfs = { weights = { 1 = 0.0 } } }";
     macro_rules! refusals {
         ($($module:ident: $name:literal),+) => { $(
             let spec: $module::Spec = toml::from_str(weights).expect("well-formed");

@@ -77,7 +77,7 @@ proptest! {
     fn with_weights_it_compares_what_queues_hold_above_their_parts(
         sequence in operations(Shape { flows: 7, max_operations: 300, ..Shape::default() })
     ) {
-        let spec: Spec = toml::from_str("scheduler = { name = 'fcfs', weights = { 1 = 2.0, 2 = 0.5, 3 = 2.0 } }")
+        let spec: Spec = toml::from_str("scheduler = { fcfs = { weights = { 1 = 2.0, 2 = 0.5, 3 = 2.0 } } }")
             .expect("well-formed");
         for buffer in [Amount::Packets(12), Amount::Bytes(4_000)] {
             let config = spec.check(&site(buffer)).expect("allowed");
@@ -118,7 +118,7 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
 
 #[test]
 fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
-    let typed = "scheduler = { name = 'fcfs', weights = { 1 = 4.0 } }";
+    let typed = "scheduler = { fcfs = { weights = { 1 = 4.0 } } }";
     let spec: Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(12))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));

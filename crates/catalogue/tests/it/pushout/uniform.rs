@@ -35,7 +35,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
 /// A class that nobody is in has a weight of its own, so that the weighted way is taken.
-const WEIGHTED: &str = "scheduler = { name = 'fcfs', weights = { 77 = 3.0 } }";
+const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 
 fn ways() -> impl Iterator<Item = String> {
@@ -57,7 +57,7 @@ fn of_queues_that_are_longest_alike_each_is_as_likely() {
 fn ties_between_different_weights_are_even_too() {
     // Parts of flows 0 (weight 1), 1 (weight 2), 2 (weight 1) and the arrival (weight 1, of flow 9 in class 1: weight 2): of 42 there
     // are 7 for a weight of 1. Lengths of 10, 17 and 10 are each 3 above.
-    let typed = "buffer = '42 packets'\nscheduler = { name = 'fcfs', weights = { 1 = 2.0 } }";
+    let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed");
     let counts = counts(&mut Lqd::new(config, Seed(3).stream("lqd")), &[10, 17, 10]);

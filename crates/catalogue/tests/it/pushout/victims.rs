@@ -31,7 +31,7 @@ pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
                 for drop in ["", "drop = 'tail'\n"] {
                     let [w0, w1, w2, w3] = weights;
                     let typed = format!(
-                        "{measure}{drop}scheduler = {{ name = 'fcfs', weights = {{ 0 = {w0:?}, 1 = {w1:?}, 2 = {w2:?}, 3 = {w3:?} }} }}"
+                        "{measure}{drop}scheduler = {{ fcfs = {{ weights = {{ 0 = {w0:?}, 1 = {w1:?}, 2 = {w2:?}, 3 = {w3:?} }} }} }}"
                     );
                     let wrong = "these are allowed";
                     let config = match name {
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn weights_that_are_no_round_binary_numbers_decide_as_well(sequence in shape()) {
         let weights = [0.3, 1.1, 0.7, 123.456];
-        let typed = "scheduler = { name = 'fcfs', weights = { 0 = 0.3, 1 = 1.1, 2 = 0.7, 3 = 123.456 } }";
+        let typed = "scheduler = { fcfs = { weights = { 0 = 0.3, 1 = 1.1, 2 = 0.7, 3 = 123.456 } } }";
         for buffer in [Amount::Packets(12), Amount::Bytes(6_000)] {
             let config = toml::from_str::<lqd::Spec>(typed).expect("well-formed").check(&site(buffer)).expect("allowed");
             let mut plain = Plain::new(&config, weights);
@@ -302,7 +302,7 @@ fn queues_of_one_bin_take_turns() {
 
 #[test]
 fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
-    let typed = "scheduler = { name = 'fcfs', weights = { 1 = 4.0 } }";
+    let typed = "scheduler = { fcfs = { weights = { 1 = 4.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(6))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));

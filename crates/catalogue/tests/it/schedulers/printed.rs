@@ -227,7 +227,7 @@ impl Pair {
 
     fn that_drops_on_departure(name: &'static str, packets: u32, quantum: u64) -> Self {
         let service = if name == "sfq-start" { "sfq" } else { name };
-        let typed = format!("{{ name = '{service}', quantum = '{quantum} B' }}");
+        let typed = format!("{{ '{service}' = {{ quantum = '{quantum} B' }} }}");
         let (kind, terms) = terms(&typed, packets);
         let queue = Queue::new(terms.limit, AnyScheduler::new(kind, &terms), DropsThird);
         let printed = Printed::new(name, quantum);

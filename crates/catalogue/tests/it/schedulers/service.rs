@@ -216,7 +216,7 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
 #[test]
 fn every_discipline_that_takes_a_scheduler_takes_these() {
     for name in SCHEDULERS {
-        let typed = format!("[red]\nscheduler = {{ name = '{name}', weights = {{ 1 = 4.0 }}, queues = 16 }}");
+        let typed = format!("[red]\nscheduler = {{ '{name}' = {{ weights = {{ 1 = 4.0 }}, queues = 16 }} }}");
         let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
         let mut queue = build("red", &parameters, &site(200)).expect("allowed");
         for frame in 0..20 {

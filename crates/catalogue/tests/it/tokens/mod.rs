@@ -144,7 +144,7 @@ max_flows = 100
 [sfed]
 buffer = "390 packets"
 ecn = "drop"
-scheduler = { name = "fcfs", per = "class" }
+scheduler = { fcfs = { per = "class" } }
 measure = "packets"
 alpha = 0.9
 lambda1 = 0.5

@@ -40,7 +40,7 @@ pub(crate) struct Contest {
 }
 
 /// Three TCP flows and one CBR flow for two seconds.
-pub(crate) const SCENARIO: &str = r#"format = 1
+pub(crate) const SCENARIO: &str = r#"format = 2
 name = "short"
 title = "Three against one"
 duration = "2 s"
