@@ -104,11 +104,11 @@ catalogue! {
     "lqd-binned" ("bin-lqd") => fairwire_laws::dropper::lqd_binned;
     "alqd" () => fairwire_laws::dropper::alqd;
     "rnd" () => fairwire_laws::dropper::rnd;
-    "drr" () => fairwire_laws::scheduler::drr;
-    "sfq-start" ("start-time-fair-queueing") => fairwire_laws::scheduler::sfq;
-    "scfq" () => fairwire_laws::scheduler::scfq;
-    "fbfq" () => fairwire_laws::scheduler::fbfq;
-    "wf2q+" () => fairwire_laws::scheduler::wf2q_plus;
+    "drr" () => fairwire_laws::compose::fair_queueing::drr;
+    "sfq-start" ("start-time-fair-queueing") => fairwire_laws::compose::fair_queueing::sfq;
+    "scfq" () => fairwire_laws::compose::fair_queueing::scfq;
+    "fbfq" () => fairwire_laws::compose::fair_queueing::fbfq;
+    "wf2q+" () => fairwire_laws::compose::fair_queueing::wf2q_plus;
     "fq-codel" () => fairwire_laws::compose::fq_codel;
     "fq-pie" () => fairwire_laws::compose::fq_pie;
     "cake-like" () => fairwire_laws::compose::cake_like;

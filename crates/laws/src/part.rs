@@ -1,6 +1,6 @@
 //! What each discipline answers for itself, so that nobody keeps a list of names.
 
-use crate::scheduler::any::Kind;
+use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{Per, Service};
 use crate::spec::{Quantity, Weights};
 use fairwire_core::Duration;

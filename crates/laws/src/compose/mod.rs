@@ -4,6 +4,7 @@ pub mod cake_like;
 pub mod classful;
 pub mod conditioner;
 pub mod dual_pi2;
+pub mod fair_queueing;
 pub mod fq_codel;
 pub mod fq_pie;
 pub mod per_flow;

@@ -36,7 +36,7 @@ use crate::about::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;

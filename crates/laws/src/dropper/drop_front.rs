@@ -28,7 +28,7 @@
 use crate::about::{About, Family};
 use crate::error::BadParameter;
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;

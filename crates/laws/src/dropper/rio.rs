@@ -38,7 +38,7 @@ use super::red::{Ramp, Spreading};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;

@@ -39,7 +39,7 @@ use crate::about::{About, Family};
 use crate::dropper::push_out::{Backlogs, Config, End, Typed};
 use crate::error::{BadParameter, Of as _};
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;

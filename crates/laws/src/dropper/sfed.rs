@@ -43,7 +43,7 @@ use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;

@@ -1,8 +1,8 @@
 //! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it is serving.
 
-use super::any::Terms;
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
+use super::terms::Terms;
 use fairwire_core::{FlowHash, NotReweighed, Packet, Time, Weight};
 
 /// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left. Where all are equal they

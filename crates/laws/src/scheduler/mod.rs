@@ -3,28 +3,31 @@
 pub mod any;
 pub mod drr;
 pub mod drr_plus_plus;
-pub mod entry;
 pub mod fbfq;
 mod finished;
 mod fluid;
 mod heap;
 pub mod hosts;
+pub mod kind;
 pub mod quantum;
 pub mod scfq;
 pub mod service;
 pub mod sfq;
 mod standing;
 mod tag;
+pub mod terms;
 #[cfg(feature = "serde")]
 mod typed;
 pub mod wf2q_plus;
 
-pub use any::{AnyScheduler, Kind};
+pub use any::AnyScheduler;
 pub use drr::Drr;
 pub use fairwire_core::scheduler::Fcfs;
 pub use fbfq::Fbfq;
 pub use hosts::Hosts;
+pub use kind::Kind;
 pub use scfq::Scfq;
 pub use service::Service;
 pub use sfq::Sfq;
+pub use terms::Terms;
 pub use wf2q_plus::Wf2qPlus;

@@ -2,7 +2,7 @@
 
 use crate::error::{BadParameter, Parameter};
 use crate::scheduler::Fcfs;
-use crate::scheduler::any::{AnyScheduler, Kind, Terms};
+use crate::scheduler::{any::AnyScheduler, kind::Kind, terms::Terms};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use alloc::boxed::Box;

@@ -1,120 +1,22 @@
 //! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
 //!
-//! # What it does
 //! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The head of a queue may
 //! go once virtual time has reached its start tag; of those that may, the one with the least finish tag goes next. Virtual time
 //! follows what an ideal server would have given to each.
 //!
-//! # Why
-//! A flow is never more than one packet behind the ideal, as in weighted fair queueing, nor more than one packet ahead of it,
-//! as there it may be. So service is as smooth as packets allow, and what is shared further down, in a tree of such
-//! schedulers, is smooth too.
-//!
-//! # State and cost
-//! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
-//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either,
-//! amortised: a remembered flow is forgotten once. When the link goes idle all are, in O(1). But a packet within which
-//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time has it.
-//!
-//! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997: the virtual time of
 //! WF2Q+, V(t + s) = max(V(t) + s, least start tag of those waiting).
-//!
-//! # Where we differ
-//! - The paper gives each flow a rate beforehand. Here it has a weight, and its rate is its part of the link among those that
-//!   the ideal server would be serving: virtual time goes by bytes over the sum of their weights.
-//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
-//!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
-//!   is forgotten, and may start from virtual time again.
-//! - Within a packet, virtual time goes on with the clock at the link's rate, and no further than the packet's length.
-//! - Equal tags go first come, first served.
-//!
-//! # Example
-//! ```toml
-//! [discipline."wf2q+"]
-//! weights = { 1 = 2.0 }
-//! dropper = "lqd"
-//! ```
+//! Where it differs is told with its discipline, [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
 
-use super::entry::{CheckedEntry, Entry};
 use super::finished::Account;
 use super::fluid::Fluid;
 use super::heap::Heap;
 use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Tag};
-use crate::about::{About, Family};
-use crate::error::BadParameter;
-use crate::part::{ClassSupport, Part};
-use crate::scheduler::any::{Kind, Terms};
-use crate::scheduler::service::Per;
-use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity, Weights};
+use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::units::Amount;
-use fairwire_core::{
-    Buffer, Discipline, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
-};
-use fairwire_parameters::parameters;
-
-/// What the catalogue tells of it.
-pub const ABOUT: About = About {
-    family: Family::FairQueueing,
-    summary: "of the flows that may start, the one that would finish first goes next",
-    state: "204 bytes per packet of buffer, of 1024 at least, and the buffer's queues",
-    cost: "O(log n), amortised",
-    marks: false,
-    source: "Bennett and Zhang 1997",
-};
-
-const NAME: &str = "wf2q+";
-
-/// Parameters of `wf2q+`.
-#[parameters(gated)]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// What all entries that schedule have.
-    #[parameter(flatten)]
-    pub entry: Entry,
-}
-
-impl Part for Spec {
-    fn table_bytes(&self, packets: u64) -> u64 {
-        Kind::Wf2qPlus.table_bytes(packets, self.entry.queues)
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.entry.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.entry.per.get_or_insert(Per::Class);
-        self.entry.weights = Some(weights);
-    }
-}
-
-impl Spec {
-    /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
-        self.entry.check(NAME, Kind::Wf2qPlus, (self.buffer, self.ecn), None, site)
-    }
-
-    /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        Ok(self.check(site)?.build(site.rng(NAME)))
-    }
-}
+use fairwire_core::{Buffer, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight};
 
 /// What is known of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]

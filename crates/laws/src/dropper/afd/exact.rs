@@ -41,7 +41,7 @@ use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use alloc::boxed::Box;

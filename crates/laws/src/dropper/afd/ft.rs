@@ -45,7 +45,7 @@ use crate::dropper::afd::{self, Afd, INTERVAL, Sampled, Sampling, nft::FlowSet};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use alloc::boxed::Box;

@@ -42,7 +42,7 @@ use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, 
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, Weights};
 use alloc::boxed::Box;

@@ -69,7 +69,7 @@ use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;

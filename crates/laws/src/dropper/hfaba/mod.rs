@@ -71,7 +71,7 @@ use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use alloc::boxed::Box;

@@ -24,7 +24,7 @@ pub use ranking::Ranking;
 pub use shares::Shares;
 
 use crate::error::{BadParameter, Parameter};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf};
 use fairwire_core::units::Amount;

@@ -51,7 +51,7 @@ pub use rate::{Estimator, Meter, Seen};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;

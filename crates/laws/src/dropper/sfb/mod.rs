@@ -52,7 +52,7 @@ pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::{Part, any_scheduler};
-use crate::scheduler::Service;
+use crate::scheduler::service::Service;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::units::Amount;

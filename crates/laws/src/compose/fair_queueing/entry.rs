@@ -5,7 +5,7 @@ use crate::dropper::lqd::Lqd;
 use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, Of as _};
-use crate::scheduler::any::Kind;
+use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{CheckedService, Per, Service, Sharing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};

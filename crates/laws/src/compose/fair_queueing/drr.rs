@@ -1,0 +1,183 @@
+//! DRR: deficit round robin.
+//!
+//! # What it does
+//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may send as many bytes as its
+//! quantum, plus what it could not use of the last one because its next packet was too long.
+//!
+//! # Why
+//! Flows get equal bytes, whatever the length of their packets, for the work of a plain round robin. There is no virtual time
+//! to keep and nothing to sort. The price is delay: a packet may wait for one quantum of each of the others.
+//!
+//! # State and cost
+//! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of [LQD](crate::dropper::lqd). Who
+//! makes room takes what it takes LQD: O(1) where packets are counted, O(log n) with a buffer in bytes or time or with weights.
+//! Service takes O(1) per packet while a quantum times the weight is at least a packet; otherwise O(backlogged flows) at worst,
+//! since rounds in which nobody could send are skipped all at once.
+//!
+//! # Source (section, equation)
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996: the code of
+//! enqueueing and dequeueing.
+//!
+//! # Where we differ
+//! - The quantum of the next visit is added when a queue goes to the end of the list rather than when its turn comes. Nobody
+//!   looks at it in between, so the order of service is the same.
+//! - Deficits count in 2^-16 byte, so that a quantum times a small weight is not rounded to bytes.
+//! - A queue that is emptied by push-out loses its deficit, as one that is emptied by service does.
+//!
+//! # Example
+//! ```toml
+//! [discipline.drr]
+//! quantum = "1514 B"
+//! weights = { 1 = 2.0 }
+//! dropper = "lqd"
+//! ```
+
+use super::entry::{CheckedEntry, Entry, MakesRoom};
+use crate::about::{About, Family};
+use crate::dropper::fattest_host::FattestHost;
+use crate::dropper::half_free::HalfFree;
+use crate::dropper::tail_drop::TailDrop;
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::part::{ClassSupport, Part};
+use crate::scheduler::drr::Drr;
+use crate::scheduler::hosts::{Hosts, QUEUES};
+use crate::scheduler::kind::Kind;
+use crate::scheduler::quantum::Quantum;
+use crate::scheduler::service::Per;
+use crate::site::Site;
+use crate::spec::{EcnChoice, Quantity, Weights};
+use alloc::boxed::Box;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::FairQueueing,
+    summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
+    state: "16 bytes per packet of buffer, and the buffer's queues",
+    cost: "O(1) where a quantum is a packet or more; O(log n) to push out by bytes or weight",
+    marks: false,
+    source: "Shreedhar and Varghese 1996",
+};
+
+const NAME: &str = "drr";
+
+/// Parameters of `drr`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// What all entries that schedule have.
+    #[parameter(flatten)]
+    pub entry: Entry,
+    /// What a flow of weight 1 may send per round.
+    ///
+    /// At least the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
+    #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
+    pub quantum: Option<Quantity<Size>>,
+    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    ///
+    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to 64 KiB:
+    /// trains of packets, which a gateway joins again.
+    #[parameter(unset = "none", min = "1 us", max = "1 s")]
+    pub round: Option<Quantity<Duration>>,
+    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of which the one that was
+    /// silent longest is given on, by default 8192.
+    ///
+    /// See hosts. The longest queue of the fattest host makes room.
+    #[parameter(default = false)]
+    pub hosts: Option<bool>,
+}
+
+impl Part for Spec {
+    fn table_bytes(&self, packets: u64) -> u64 {
+        let order = Kind::Drr.table_bytes(packets, self.entry.queues);
+        if self.hosts == Some(true) {
+            order + memory::count(self.entry.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
+        } else {
+            order
+        }
+    }
+
+    fn classes(&self) -> ClassSupport {
+        ClassSupport::Weights
+    }
+
+    fn typed_classes(&self) -> Option<&'static str> {
+        self.entry.weights.is_some().then_some("weights")
+    }
+
+    fn set_weights(&mut self, weights: Weights) {
+        self.entry.per.get_or_insert(Per::Class);
+        self.entry.weights = Some(weights);
+    }
+
+    fn set_hosts(&mut self) -> bool {
+        let has_other_queues = self.entry.per.is_some() || self.entry.sharing.is_some();
+        let has_other_shares = self.entry.weights.is_some() || self.entry.dropper.is_some();
+        !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
+    }
+
+    fn default_round(&mut self, round: Duration) {
+        self.round.get_or_insert(Quantity(round));
+    }
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
+        self.checked().of(NAME)?;
+        let parameter = |name| Parameter { discipline: NAME, name };
+        if self.hosts == Some(true) {
+            let hosts = [
+                ("weights", self.entry.weights.is_some()),
+                ("per", self.entry.per.is_some()),
+                ("sharing", self.entry.sharing.is_some()),
+                ("dropper", self.entry.dropper.is_some_and(|dropper| dropper != MakesRoom::Lqd)),
+            ];
+            if let Some((name, _)) = hosts.into_iter().find(|(_, is_typed)| *is_typed) {
+                return Err(parameter(name)
+                    .refuse("a value", "nothing with `hosts = true`, where hosts have equal parts"));
+            }
+        }
+        self.entry.check(NAME, Kind::Drr, (self.buffer, self.ecn), self.quantum, site)
+    }
+
+    /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when this is compiled, which saves
+    /// a test at each of its calls.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let checked = self.check(site)?;
+        let filled =
+            Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
+        if self.hosts == Some(true) {
+            let (queues, limit) = (self.entry.queues.unwrap_or(QUEUES), checked.limit);
+            let (scheduler, dropper) = (Hosts::new(queues, filled), FattestHost::new(queues));
+            let queues = Queues::least_recently_used(queues);
+            let queue = Queue::with_queues(limit, queues, scheduler, dropper);
+            return Ok(Box::new(queue.with_ecn(checked.ecn.into())));
+        }
+        let filled = self.round.map(|_| filled);
+        Ok(match checked.dropper {
+            MakesRoom::Lqd => queue(&checked, filled, checked.lqd(site.rng(NAME))),
+            MakesRoom::TailDrop => queue(&checked, filled, TailDrop),
+            MakesRoom::HalfFree => queue(&checked, filled, HalfFree),
+        })
+    }
+}
+
+fn queue<D: Dropper + 'static>(
+    checked: &CheckedEntry,
+    filled: Option<Quantum>,
+    dropper: D,
+) -> Box<dyn Discipline> {
+    let CheckedEntry { limit, ecn, ref service, .. } = *checked;
+    let drr = Drr::new(&service.terms(limit)).filling(filled);
+    Box::new(Queue::with_queues(limit, service.queues(), drr, dropper).with_ecn(ecn.into()))
+}

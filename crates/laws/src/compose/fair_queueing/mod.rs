@@ -1,0 +1,8 @@
+//! Schedulers as disciplines: each with who makes room when the buffer is full.
+
+pub mod drr;
+pub mod entry;
+pub mod fbfq;
+pub mod scfq;
+pub mod sfq;
+pub mod wf2q_plus;

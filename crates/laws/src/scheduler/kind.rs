@@ -1,0 +1,71 @@
+//! The schedulers by name.
+
+#[cfg(feature = "serde")]
+use schemars::JsonSchema;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// The schedulers by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Kind {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Frame-based fair queueing, the fair queueing of Suter et al.
+    Fbfq,
+    /// Deficit round robin.
+    Drr,
+    /// Self-clocked fair queueing.
+    Scfq,
+    /// Start-time fair queueing.
+    #[cfg_attr(feature = "serde", serde(alias = "sfq-start"))]
+    Sfq,
+    /// Worst-case fair weighted fair queueing.
+    #[cfg_attr(feature = "serde", serde(rename = "wf2q+"))]
+    Wf2qPlus,
+}
+
+/// Bytes of a queue that flows are given from a bounded table.
+const QUEUE: u64 = 64;
+/// Flows remembered at least by schedulers that remember those with nothing waiting.
+const REMEMBERED: u64 = 1024;
+
+impl Kind {
+    /// All, in the order in which they are listed to people.
+    pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
+
+    /// Its name, as typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Fcfs => "fcfs",
+            Kind::Fbfq => "fbfq",
+            Kind::Drr => "drr",
+            Kind::Scfq => "scfq",
+            Kind::Sfq => "sfq",
+            Kind::Wf2qPlus => "wf2q+",
+        }
+    }
+
+    /// Another name, as typed.
+    pub const fn alias(self) -> Option<&'static str> {
+        match self {
+            Kind::Sfq => Some("sfq-start"),
+            _ => None,
+        }
+    }
+
+    /// Bytes of its tables with room for `packets`, where flows share so many `queues`. An estimate.
+    pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
+        let order = match self {
+            Kind::Fcfs => 0,
+            Kind::Drr => 16 * packets,
+            Kind::Scfq => 52 * packets,
+            Kind::Sfq => 132 * packets.max(REMEMBERED),
+            Kind::Fbfq => 172 * packets.max(REMEMBERED),
+            Kind::Wf2qPlus => 204 * packets.max(REMEMBERED),
+        };
+        order + queues.map_or(0, |queues| u64::from(queues) * QUEUE)
+    }
+}

@@ -1,0 +1,17 @@
+//! What schedulers are built from.
+
+use crate::spec::WeightOf;
+use fairwire_core::Limit;
+
+/// What any scheduler is built from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The link's rate and more, for schedulers that follow it: bits per second.
+    pub rate_bps: u64,
+    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds.
+    pub quantum: u32,
+    /// The weights of classes.
+    pub weights: WeightOf,
+    /// The buffer that it will serve.
+    pub limit: Limit,
+}
