@@ -36,12 +36,12 @@ mod registry;
 mod spec;
 
 pub use choice::Choice;
-pub use error::BuildError;
+pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
 pub use registry::{
-    Entry, NotRegistered, UnknownDiscipline, all, allowed, build, check, combined, find, inherit_ecn,
-    own_buffer, part_mut, register, with_part,
+    Entry, NotRegistered, all, allowed, build, check, combined, find, inherit_ecn, own_buffer, part_mut,
+    register, with_part,
 };
 pub use spec::DisciplineSpec;

@@ -1,12 +1,13 @@
 //! Every discipline of this house, once.
 
+use crate::error::BuildError;
 use crate::nested::Placed;
 use crate::registry::Entry;
 use crate::spec::{AnySpec, DisciplineSpec};
-use crate::{BuildError, Site};
 use core::any::Any;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
+use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::spec::EcnChoice;
 use serde::de::MapAccess;

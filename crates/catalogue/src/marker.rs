@@ -1,9 +1,10 @@
 //! The markers by name, and what is given for each.
 
 use crate::page::{BadDocumentation, Page};
-use crate::{BadParameter, Site};
 use core::fmt;
 use fairwire_core::{Marker, Rate, spelling};
+use fairwire_laws::BadParameter;
+use fairwire_laws::Site;
 use fairwire_laws::marker as law;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
@@ -74,7 +75,7 @@ macro_rules! markers {
                     Some(spec) => spec.check(site).map(drop),
                     None => law::$module::Spec::default().check(site).map(drop),
                 },
-                page: || Page::of_parts::<law::$module::Spec>($name, law::$module::ABOUT.summary, law::$module::ABOUT.source),
+                page: || Page::of::<law::$module::Spec>($name, law::$module::ABOUT.summary, law::$module::ABOUT.source),
             }
         }),+];
     };

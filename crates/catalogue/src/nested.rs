@@ -1,12 +1,14 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
 use crate::choice::Choice;
+use crate::error::BuildError;
 use crate::parameters::Parameters;
 use crate::registry;
-use crate::{BadParameter, BuildError, Site};
 use core::fmt::Display;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
+use fairwire_laws::BadParameter;
+use fairwire_laws::Site;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::memory::SLOT;
 use fairwire_laws::site::MAX_SLOTS;

@@ -3,7 +3,6 @@
 //! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that the code's own
 //! documentation does not say.
 
-use crate::spec::DisciplineSpec;
 use fairwire_parameters::{Declared, Field};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -64,14 +63,9 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of a discipline.
-    pub(crate) fn of<S: DisciplineSpec>() -> Result<Page, BadDocumentation> {
-        Page::of_parts::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source)
-    }
-
     /// The page of `name`, whose parameters are of the type `S`, made of what their file says of itself; where that has no headings, of the
     /// parameters alone.
-    pub(crate) fn of_parts<S: Declared>(
+    pub(crate) fn of<S: Declared>(
         name: &'static str,
         summary: &str,
         source: &str,

@@ -1,13 +1,14 @@
 //! The catalogue: every discipline there is, once.
 
+use crate::error::{BuildError, UnknownDiscipline};
 use crate::listed::BUILT_IN;
 use crate::page::{BadDocumentation, Page};
 use crate::parameters::Parameters;
 use crate::spec::{AnySpec, DisciplineSpec, SpecType};
-use crate::{BadParameter, BuildError, Site};
-use core::fmt;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
+use fairwire_laws::BadParameter;
+use fairwire_laws::Site;
 use fairwire_laws::about::Family;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
@@ -251,7 +252,7 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
         let both = name.contains('+').then(|| combined().iter());
         both.into_iter().flatten().find(|entry| entry.is_combination(name))
     });
-    found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name) })
+    found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name), allowed: listed() })
 }
 
 /// Builds the discipline called `name` (or known by it as an alias) for `site`.
@@ -311,37 +312,18 @@ pub fn part_mut<'a>(
     Ok(parameters.entry(entry.key).part_mut())
 }
 
-/// No discipline has the name given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownDiscipline {
-    /// What was given, cut short where it is long.
-    pub given: String,
-    /// The names or aliases that were most likely meant, if any come near.
-    pub likely: Vec<&'static str>,
-}
-
-impl std::error::Error for UnknownDiscipline {}
-
-impl fmt::Display for UnknownDiscipline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no discipline `{}`; ", self.given)?;
-        if let Some(question) = spelling::question(&self.likely) {
-            write!(f, "{question} ")?;
-        }
-        write!(f, "allowed: ")?;
-        for entry in all() {
-            write!(f, "`{}`", entry.name)?;
-            if !entry.aliases.is_empty() {
-                write!(f, " (or `{}`)", entry.aliases.join("`, `"))?;
-            }
-            write!(f, ", ")?;
-        }
-        write!(f, "or a scheduler and a dropper such as `drr+faba`")
-    }
-}
-
 fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
+}
+
+/// The names of all, with their aliases, for people.
+fn listed() -> String {
+    let one = |entry: &Entry| match entry.aliases {
+        [] => format!("`{}`", entry.name),
+        aliases => format!("`{}` (or `{}`)", entry.name, aliases.join("`, `")),
+    };
+    let names: Vec<String> = all().iter().map(one).collect();
+    format!("{}, or a scheduler and a dropper such as `drr+faba`", names.join(", "))
 }
 
 fn shortened(text: &str) -> String {

@@ -1,12 +1,13 @@
 //! What stands in the catalogue: the parameters of a discipline, and how it is made of them.
 
+use crate::error::BuildError;
 use crate::nested::Placed;
 use crate::page::{BadDocumentation, Page};
-use crate::{BuildError, Site};
 use core::any::Any;
 use core::fmt::{self, Debug};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
+use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
 use fairwire_laws::spec::EcnChoice;
@@ -146,7 +147,7 @@ impl SpecType {
             default: || Box::new(S::default()),
             read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
             schema: SchemaGenerator::subschema_for::<S>,
-            page: Page::of::<S>,
+            page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn network(
             rate: queue.rate,
             delay: queue.delay,
             law: queue.law.clone(),
-            discipline: catalogue::build(works.name(), &works.parameters(spec), &site)?,
+            discipline: catalogue::build(works.name(), &works.parameters(&spec.discipline), &site)?,
         })
     };
     Ok(Network {
@@ -71,7 +71,7 @@ pub(crate) fn check_discipline(
 ) -> Result<(), BuildError> {
     let stream = stream(&topology.queues[at]);
     let site = site(spec, topology, at, Seed(0), &stream);
-    catalogue::check(compared.name(), &compared.parameters(spec), &site)
+    catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
 /// The typical packet on the wire at queue number `at`: the mean over the flows whose data goes over it, each counted once; where

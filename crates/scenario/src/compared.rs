@@ -1,6 +1,5 @@
 //! One of the disciplines that a scenario compares, as given: a discipline, and what results call it.
 
-use crate::spec::Spec;
 use fairwire_catalogue::choice::{read_table, table_schema};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -29,11 +28,11 @@ impl Compared {
         self.choice.name()
     }
 
-    /// The parameters that it has in the scenario `spec`.
-    pub(crate) fn parameters<'a>(&self, spec: &'a Spec) -> Cow<'a, Parameters> {
+    /// The parameters that it has in a scenario whose `[discipline.<name>]` are `common`.
+    pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {
-            Some(given) => Cow::Owned(given.filled(&spec.discipline)),
-            None => Cow::Borrowed(&spec.discipline),
+            Some(given) => Cow::Owned(given.filled(common)),
+            None => Cow::Borrowed(common),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The files that a scenario names: captures, and traces of links.
 
-use crate::ScenarioError;
 use crate::links::Links;
 use crate::spec::{SourceKind, Spec};
 use fairwire_core::Trace;
+use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{Places, Problem, bounded};
 use fairwire_sim::app::Offered;
 use fairwire_wire::pcap;

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod aggregate_spec;
 mod app;
 mod build;
 mod check;
@@ -42,6 +43,7 @@ mod compared;
 mod control;
 mod delays;
 mod expect;
+mod fault;
 mod files;
 mod graph;
 mod law;
@@ -59,8 +61,9 @@ mod spec;
 mod tcp;
 mod topology;
 mod values;
+mod varying;
 
-pub use aggregate::{AggregateSpec, CadenceSpec, EstimatorSpec};
+pub use aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
 pub use app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
@@ -71,9 +74,6 @@ pub use control::{
     PragueSpec, RenoSpec,
 };
 pub use delays::Delays;
-/// The engine that simulates, by a hash of its code: builds of one version may differ.
-pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
-
 pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_document::DocumentError as ScenarioError;
@@ -87,10 +87,10 @@ pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec,
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
-pub use rates::ChangeSpec;
-pub use run::{Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
+pub use run::{ENGINE, Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
 pub use samples::{Row, rows};
 pub use schema::schema;
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, SourceKind, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};
+pub use varying::ChangeSpec;

@@ -1,14 +1,23 @@
 //! Links as typed: one that all flows share, or those of a network.
 
 use crate::compared::Compared;
-use crate::rates::{ChangeSpec, Varying};
+use crate::varying::ChangeSpec;
+use crate::varying::Varying;
+use fairwire_core::Duration;
+use fairwire_core::Rate;
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
+use schemars::Schema;
+use schemars::SchemaGenerator;
+use schemars::json_schema;
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::Deserializer;
+use serde::de::MapAccess;
+use serde::de::SeqAccess;
+use serde::de::Visitor;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::value::SeqAccessDeserializer;
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,6 +1,5 @@
 //! From a file to a checked scenario.
 
-use crate::ScenarioError;
 use crate::check;
 use crate::compared::{Compared, resolved};
 use crate::files::{Files, NamedFile};
@@ -8,6 +7,7 @@ use crate::notes;
 use crate::spec::{ExpectSpec, Spec};
 use crate::topology::Topology;
 use fairwire_core::{Rate, RateLaw};
+use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Read, quoted, read_text};
 use std::path::Path;
 

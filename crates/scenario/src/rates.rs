@@ -1,29 +1,17 @@
-//! Links whose rate changes, as typed.
+//! The laws of links whose rate changes.
 
+use crate::fault::Fault;
+use crate::fault::refused;
 use crate::files::Files;
-use crate::topology::{Fault, refused};
-use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
+use crate::varying::ChangeSpec;
+use crate::varying::Varying;
+use fairwire_core::Duration;
+use fairwire_core::Rate;
+use fairwire_core::RateLaw;
+use fairwire_core::Step;
+use fairwire_core::Time;
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-/// A link's rate from a time on.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChangeSpec {
-    /// From when on, counted from the start of the run.
-    pub at: Quantity<Duration>,
-    /// The rate from then on.
-    pub rate: Quantity<Rate>,
-}
-
-/// How a link's rate changes, as it stands in one table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Varying<'a> {
-    pub(crate) changes: Option<&'a Vec<ChangeSpec>>,
-    pub(crate) trace: Option<&'a String>,
-}
 
 impl Varying<'_> {
     /// Of the link in the table at `path`.

@@ -1,6 +1,5 @@
 //! Every discipline under every seed, on all cores, in one order.
 
-use crate::ENGINE;
 use crate::aggregate;
 use crate::build;
 use crate::compared::Compared;
@@ -16,6 +15,9 @@ use fairwire_sim::Observer;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The engine that simulates, by a hash of its code: builds of one version may differ.
+pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
 /// More threads than any machine has cores for; the system gives out no endless number of them.
 const MOST_THREADS: usize = 1024;

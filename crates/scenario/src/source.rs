@@ -4,11 +4,11 @@ use crate::app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,
 };
+use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::law::{LawSpec, Random};
 use crate::spec::{FlowSpec, SourceKind};
 use crate::tcp::TcpSpec;
-use crate::topology::{Fault, refused};
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_document::Problem;

@@ -1,6 +1,6 @@
 //! What stands in a scenario file, as typed.
 
-use crate::aggregate::AggregateSpec;
+use crate::aggregate_spec::AggregateSpec;
 use crate::app::{
     BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
     VoipSpec, WebSpec,

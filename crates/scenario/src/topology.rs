@@ -1,15 +1,29 @@
 //! From links and flows as typed to queues, and the way of each group over them. Computed once, when a scenario is read.
 
 use crate::compared::Compared;
+use crate::fault::Fault;
+use crate::fault::refused;
 use crate::files::Files;
-use crate::graph::{Edge, Graph, NoWay};
-use crate::links::{LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-use crate::rates::Varying;
+use crate::graph::Edge;
+use crate::graph::Graph;
+use crate::graph::NoWay;
+use crate::links::LinkSpec;
+use crate::links::Links;
+use crate::links::NetworkLinkSpec;
+use crate::links::ReturnSpec;
 use crate::source::Sends;
-use crate::spec::{DirectionSpec, FlowSpec, SourceKind, Spec};
+use crate::spec::DirectionSpec;
+use crate::spec::FlowSpec;
+use crate::spec::SourceKind;
+use crate::spec::Spec;
+use crate::varying::Varying;
 use fairwire_catalogue::Choice;
+use fairwire_core::Duration;
+use fairwire_core::Rate;
+use fairwire_core::RateLaw;
+use fairwire_core::Time;
+use fairwire_core::Transmitter;
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate, RateLaw, Time, Transmitter};
 use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
@@ -46,13 +60,6 @@ pub(crate) struct QueuePlan {
 pub(crate) struct Way {
     pub(crate) forward: Vec<Hop>,
     pub(crate) back: Vec<Hop>,
-}
-
-/// What is wrong with a topology, and at which key.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) path: String,
-    pub(crate) problem: Problem,
 }
 
 /// The queues and ways of `spec`, whose values are within their ranges.
@@ -394,12 +401,6 @@ fn queue(
 /// With its defaults: `[discipline.tail-drop]` is for where it is asked for.
 fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }
-}
-
-pub(crate) fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
-    let problem =
-        Problem::Refused { key: path.clone(), given: given.into(), why: why.into(), allowed: allowed.into() };
-    Fault { path, problem }
 }
 
 fn only_with(path: &str, table: &str) -> Fault {

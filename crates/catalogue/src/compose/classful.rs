@@ -42,10 +42,12 @@
 //! default = 4
 //! ```
 
+use crate::choice::Choice;
+use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
-use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Weight};
+use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::class_tree::{Branch, ClassTree};

@@ -29,11 +29,13 @@
 //! discipline = { rio = { coupling = "coupled" } }
 //! ```
 
+use crate::choice::Choice;
+use crate::error::BuildError;
 use crate::marker::{self, MarkerParameters};
 use crate::nested::{Nested, check_slots};
-use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Marker, spelling};
+use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::conditioner::Conditioner;

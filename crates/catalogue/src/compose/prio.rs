@@ -28,10 +28,12 @@
 //! ]
 //! ```
 
+use crate::choice::Choice;
+use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
-use crate::{BadParameter, BuildError, Choice};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
+use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::prio::{By, Config, MOST_BANDS, Prio};

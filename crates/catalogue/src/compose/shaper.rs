@@ -29,8 +29,9 @@
 //! discipline = { red = { gentle = true } }
 //! ```
 
+use crate::choice::Choice;
+use crate::error::BuildError;
 use crate::nested::{Nested, check_slots};
-use crate::{BuildError, Choice};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Transmitter};
 use fairwire_laws::Site;

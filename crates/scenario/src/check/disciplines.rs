@@ -1,12 +1,12 @@
 //! The disciplines compared, those of single links, and their parameters.
 
 use super::{Check, Checked, Refusal};
-use crate::ScenarioError;
 use crate::build;
 use crate::compared::Compared;
 use crate::topology::Topology;
 use fairwire_catalogue as catalogue;
 use fairwire_catalogue::BuildError;
+use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
 
@@ -94,7 +94,9 @@ impl Check<'_> {
             Some(_) => format!("{path}.{}", compared.name()),
             None => format!("discipline.{key}"),
         };
-        if let Ok(Some(buffer)) = catalogue::own_buffer(compared.name(), &compared.parameters(self.spec)) {
+        if let Ok(Some(buffer)) =
+            catalogue::own_buffer(compared.name(), &compared.parameters(&self.spec.discipline))
+        {
             self.memory(&format!("{table}.buffer"), buffer, &topology.queues[at])?;
         }
         match build::check_discipline(self.spec, topology, at, compared) {

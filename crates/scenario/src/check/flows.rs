@@ -1,13 +1,13 @@
 //! The groups of flows, and what they send.
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
-use crate::ScenarioError;
 use crate::files::Files;
 use crate::source::{self, Sends};
 use crate::spec::{FlowSpec, SourceKind};
 use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Problem;
 use fairwire_laws::spec::{MOST_CLASSES, Quantity};
 use fairwire_parameters::OutOfRange;

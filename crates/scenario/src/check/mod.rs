@@ -8,13 +8,14 @@ mod links;
 mod output;
 mod queues;
 
-use crate::ScenarioError;
 use crate::compared::Compared;
+use crate::fault::Fault;
 use crate::files::Files;
 use crate::measure;
 use crate::spec::{FORMAT, Spec};
-use crate::topology::{self, Fault, Topology};
+use crate::topology::{self, Topology};
 use fairwire_core::{Duration, Rate};
+use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Places;
 use fairwire_document::Problem;
 use fairwire_document::{is_printable, shortened};

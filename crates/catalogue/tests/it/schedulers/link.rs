@@ -6,7 +6,7 @@ use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Rate, See
 use fairwire_core::{Time, Transmitter, Victim};
 use fairwire_laws::dropper::red;
 use fairwire_laws::scheduler::Service;
-use fairwire_laws::scheduler::any::{Kind, Terms};
+use fairwire_laws::scheduler::{Kind, Terms};
 
 pub(super) const RATE_BPS: u64 = 8_000_000; // a byte takes a microsecond
 

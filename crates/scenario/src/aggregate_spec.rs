@@ -1,0 +1,55 @@
+//! Aggregates, as given.
+
+use fairwire_catalogue::marker::MarkerParameters;
+use fairwire_core::Rate;
+use fairwire_laws::spec::Quantity;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Groups of flows with one contract: coloured together at the edge of the network, before the first queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AggregateSpec {
+    /// Its name: letters, digits, `-` and `_`. Groups belong to it that have it as their `aggregate`.
+    pub name: String,
+    /// The contract: the rate up to which its packets are in profile, and in proportion to which a fair link would be shared.
+    pub target: Quantity<Rate>,
+    /// The marker. Default: "token-bucket".
+    pub marker: Option<String>,
+    /// Parameters of markers, under their names. What is left out has its default, and `rate` is `target`.
+    #[serde(default = "no_parameters")]
+    pub markers: MarkerParameters,
+    /// What is made of the marks of its packets where they leave, for a marker that hears of it.
+    #[serde(default)]
+    pub estimator: EstimatorSpec,
+}
+
+fn no_parameters() -> MarkerParameters {
+    MarkerParameters::NONE
+}
+
+/// How marks are estimated where an aggregate leaves, and what is asked of its marker then.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EstimatorSpec {
+    /// Does the estimate move with each packet in profile, or once in a window of them? Default: "sliding".
+    pub cadence: Option<CadenceSpec>,
+    /// The latest packets in profile whose marks are counted. Default: 10.
+    pub window: Option<u32>,
+    /// The weight of their mean in the estimate, above 0 and at most 1. Default: 0.1.
+    pub weight: Option<f64>,
+    /// Below this estimate a higher target is asked for, 0 to 1. Default: 0.005.
+    pub low: Option<f64>,
+    /// Above this one a lower target is asked for, `low` to 1. Default: 0.02.
+    pub high: Option<f64>,
+}
+
+/// When an estimate moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CadenceSpec {
+    /// With each packet in profile, over the window that ends with it.
+    Sliding,
+    /// Once in a window of packets in profile.
+    Tumbling,
+}
