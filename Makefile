@@ -22,7 +22,7 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 .PHONY: build
 build: rust ## build the fairwire command, optimised, into target/release
 	@echo "building fairwire (the first time takes four or five minutes on two cores)" >&2
-	@cargo build --release --locked -p fairwire
+	@cargo build --release --locked -p fairwire $(features)
 
 .PHONY: quick
 quick: rust ## build the command for trying changes: an edit of a law costs seconds, simulations take about twice as long
@@ -60,6 +60,7 @@ man: build ## write the manual pages into out/man, and completions into out/comp
 	@$(fairwire) completions fish > out/completions/fairwire.fish
 
 .PHONY: deb
+deb: features := --features parquet
 deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
 	@cargo deb -p fairwire --no-build --strip
 
