@@ -14,7 +14,6 @@ pub mod test_modules;
 pub mod text;
 pub mod tokens;
 pub mod tree;
-pub mod unsafety;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,7 +31,6 @@ pub struct Rule {
 pub const RULES: &[Rule] = &[
     Rule { name: arrows::ARROWS, check: arrows::check },
     Rule { name: arrows::CORE, check: arrows::check_core },
-    Rule { name: unsafety::NAME, check: unsafety::check },
     Rule { name: purity::NAME, check: purity::check },
     Rule { name: length::NAME, check: length::check },
     Rule { name: naming::NAME, check: naming::check },
