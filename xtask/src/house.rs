@@ -15,7 +15,6 @@ pub mod test_modules;
 pub mod text;
 pub mod tokens;
 pub mod tree;
-pub mod unsafety;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,7 +33,6 @@ pub const RULES: &[Rule] = &[
     Rule { name: arrows::ARROWS, check: arrows::check },
     Rule { name: arrows::CORE, check: arrows::check_core },
     Rule { name: circles::NAME, check: circles::check },
-    Rule { name: unsafety::NAME, check: unsafety::check },
     Rule { name: purity::NAME, check: purity::check },
     Rule { name: length::NAME, check: length::check },
     Rule { name: naming::NAME, check: naming::check },

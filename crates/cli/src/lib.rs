@@ -2,7 +2,6 @@
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
 //! 130 interrupted (what was finished has been reported).
-#![deny(unsafe_code)] // but for huge pages
 // These macros panic where the stream is gone: `tell` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 

@@ -7,6 +7,7 @@
 //! User Mode Linux asks for time by `clock_gettime`, sets its one timer by `timer_settime`, and idles in `sigsuspend`
 //! until that timer's SIGALRM. These are replaced. Until the guest creates a file called [`STARTS`] they pass everything
 //! on, because a booting kernel waits in loops for real time to pass.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use libc::{c_char, c_int, c_long, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};

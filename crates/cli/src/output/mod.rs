@@ -6,6 +6,7 @@
 mod delays;
 pub(crate) mod file;
 mod flows;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod plot;
 mod series;
@@ -69,7 +70,7 @@ impl<'a> Outputs<'a> {
         let wishes = Wishes::of(args, &spec.output);
         let series = wishes.series.as_ref().map(|place| place.prove(OutputSpec::SERIES)).transpose()?;
         let trace = wishes.trace.as_ref().map(|place| place.prove(OutputSpec::TRACE)).transpose()?;
-        let records = wishes.flows.as_ref().map(|place| place.prove(OutputSpec::FLOWS)).transpose()?;
+        let records = wishes.flows.as_ref().map(flows::Form::of).transpose()?;
         for place in [&wishes.histogram, &wishes.percentiles].into_iter().flatten() {
             place.prove(OutputSpec::DELAYS)?;
         }
@@ -89,8 +90,7 @@ impl<'a> Outputs<'a> {
                 .map(|ending| if ending == "csv" { series::Form::Csv } else { series::Form::Ndjson }),
             trace: trace
                 .map(|ending| if ending == "pcapng" { trace::Form::Pcapng } else { trace::Form::Ndjson }),
-            flows: records
-                .map(|ending| if ending == "csv" { flows::Form::Csv } else { flows::Form::Parquet }),
+            flows: records,
             baseline: baseline(args, scenario)?,
             warm_up: Time::ZERO + spec.warm_up.0,
             runs: spec.disciplines.len() * spec.seeds.as_slice().len(),

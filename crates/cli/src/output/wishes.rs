@@ -83,4 +83,10 @@ impl Place<'_> {
     pub(super) fn prove(&self, endings: &[&'static str]) -> Result<&'static str, Failure> {
         file::prove(&self.asked, self.path, endings)
     }
+
+    /// Why this cannot be had, and what can.
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn refused(&self, problem: &str, help: &str) -> Failure {
+        Failure::user(format!("{} `{}`: {problem}", self.asked, self.path.display()), help)
+    }
 }

@@ -1,4 +1,8 @@
 //! The seam between the datapath and what carries frames.
+#![allow(
+    unsafe_code,
+    reason = "the kernel's structures are read and written; each block says why it is sound"
+)]
 
 pub mod af_packet;
 pub(crate) mod device;

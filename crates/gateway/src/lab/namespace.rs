@@ -1,4 +1,5 @@
 //! Network namespaces without a name, and processes that do not outlive their parent.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use super::error::{During, Trouble};
 use rustix::process::{Signal, getgid, getuid, set_parent_process_death_signal};
