@@ -1,8 +1,8 @@
 //! The frames in flight: what the simulator knows of a packet beside its descriptor.
 
 use crate::edge::Tag;
-use crate::observe::Content;
 use crate::prefetch;
+use crate::seen::Content;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
 use std::collections::VecDeque;

@@ -3,7 +3,8 @@
 use crate::event::Event;
 use crate::flow::Flow;
 use crate::frames::Frames;
-use crate::observe::{self, Tap, What};
+use crate::observe::{self, Tap};
+use crate::seen::What;
 use fairwire_core::{Cause, Packet, Signals};
 
 /// Frames and flows, and who watches: all that a discipline's signals touch.

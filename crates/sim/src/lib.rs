@@ -17,16 +17,18 @@ mod observe;
 mod plan;
 mod prefetch;
 mod route;
+mod seen;
 mod sides;
 mod ties;
 mod wheel;
 
 pub use link::{Departure, Link};
-pub use observe::{AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window};
+pub use observe::{AggregateView, FlowView, LinkView, Observer, View};
 pub use plan::{
     AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
     Network, Settings, Source, TieRule,
 };
+pub use seen::{Content, PacketEvent, What, Window};
 
 use fairwire_core::Time;
 use std::ops::ControlFlow;

@@ -5,6 +5,7 @@
 
 mod domain;
 mod measured;
+pub(crate) mod queued;
 mod serve;
 
 use crate::app::load::{Cause as Why, Machine, Step};
@@ -16,12 +17,14 @@ use crate::frames::Frame;
 use crate::group::Group;
 use crate::ledger::Ledger;
 use crate::link::{Departure, Link};
-use crate::observe::{About, State, Tap, What};
+use crate::observe::{About, State, Tap};
 use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
+use crate::seen::What;
 use crate::sides::{self, Sides};
 use fairwire_core::{Duration, Seed, Time};
 use measured::Timed;
+use queued::{Queued, Waiting};
 use serve::Leaving;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -48,28 +51,6 @@ pub(crate) struct Run<T> {
     handled: u64,
     /// Of those, timers and questions of links that meant nothing: how many come up hangs on the order of sides.
     meaningless: u64,
-}
-
-/// A link, and the lane of its questions.
-pub(crate) struct Queued {
-    link: Link,
-    lane: Lane,
-    /// The packets offered to it, in that order, where the run looks ahead and delivers at once.
-    waiting: VecDeque<Waiting>,
-    /// Do all that leave it go to their sinks, so that they can be delivered later, all at once?
-    is_last: bool,
-}
-
-/// A packet offered to a link: its frame's slot, and its flow.
-struct Waiting {
-    slot: u32,
-    flow: u32,
-}
-
-impl Queued {
-    pub(crate) fn link(&self) -> &Link {
-        &self.link
-    }
 }
 
 /// Frames of packets that are to leave a link are asked for so many departures ahead.

@@ -12,8 +12,9 @@ use crate::flow::Flow;
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
 use crate::link::Link;
-use crate::network::Queued;
-use fairwire_core::{Backlog, Cause, Discipline, Duration, Ecn, Marker, Packet, Rate, Time};
+use crate::network::queued::Queued;
+use crate::seen::{Content, PacketEvent, What, Window};
+use fairwire_core::{Backlog, Discipline, Duration, Marker, Packet, Rate, Time};
 use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_tcp::Sack;
 use std::cmp::Reverse;
@@ -37,73 +38,6 @@ pub trait Observer {
     fn packet(&mut self, _event: &PacketEvent) {}
     /// The run is over, at its end and not before. It was not stopped.
     fn finished(&mut self, _view: &View<'_>) {}
-}
-
-/// Something that happened to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketEvent {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub what: What,
-    /// The queued link, by its place in the plan; `None` at the ends of the way.
-    pub link: Option<u32>,
-    /// The flow, or the connection where a flow has several, by its place in [`View::flows`].
-    pub flow: u32,
-    /// The packet's number while it is in flight; it is given again afterwards.
-    pub frame: u32,
-    /// Bytes on the wire.
-    pub wire_bytes: u32,
-    /// What it carries.
-    pub content: Content,
-    /// Its ECN codepoint, after the event.
-    pub ecn: Ecn,
-    /// When its source handed it to its own link. Of an acknowledgement it means nothing.
-    pub sent: Time,
-}
-
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// It reached a queue.
-    Arrive,
-    /// A discipline dropped it.
-    Drop(Cause),
-    /// A discipline marked it.
-    Mark(Cause),
-    /// It began to be sent by a link.
-    Depart,
-    /// All of it reached its receiver; of an acknowledgement, the sender of the data.
-    Deliver,
-}
-
-/// What a packet carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// The opening of a connection.
-    Syn,
-    /// A datagram.
-    Datagram,
-    /// Data, in a segment.
-    Data {
-        /// Its number, from 0.
-        seq: u64,
-        /// Was it sent before?
-        is_retransmission: bool,
-        /// Does it say that the window was reduced (CWR)?
-        cwr: bool,
-    },
-    /// An acknowledgement.
-    Ack {
-        /// The next segment expected.
-        next: u64,
-        /// Does it answer the opening of the connection?
-        is_for_syn: bool,
-        /// Does it echo a mark (ECE)?
-        ece: bool,
-        /// What has arrived beyond `next`.
-        sack: Sack,
-    },
 }
 
 /// The state of a run, to be read. What is counted is since the last sample, or since the start.
@@ -141,17 +75,6 @@ pub struct FlowView<'a> {
     pub marked: u64,
     /// Its congestion control, where it has one.
     pub window: Option<Window>,
-}
-
-/// What a TCP sender thinks of the network.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
-    /// The congestion window, segments.
-    pub cwnd: f64,
-    /// The slow-start threshold, segments.
-    pub ssthresh: f64,
-    /// The smoothed round-trip time, once one was measured.
-    pub srtt: Option<Duration>,
 }
 
 /// One queued link.

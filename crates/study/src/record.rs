@@ -3,7 +3,7 @@
 //! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same numbers as they are to be
 //! drawn: which line is which is settled here, so that whoever draws need not know how a study is written.
 
-use crate::calibration::{Held, Summary};
+use crate::calibration::record::{Held, Summary};
 use fairwire_metrics::record::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A study as read from its folder, with the errors that can be told without a scenario.
 
-use crate::calibration::Calibration;
+use crate::calibration::record::Calibration;
 use crate::library::Folder;
 use crate::record::Verdict;
 use crate::spec::{ClaimSpec, ExhibitSpec, FORMAT, LineSpec, NumberSpec, ReferenceSpec, StudySpec};

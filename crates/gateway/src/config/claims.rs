@@ -1,6 +1,6 @@
 //! Who claims which packets: prefixes and VLANs of subscribers, which must not meet, and the rules of classes.
 
-use super::NAMED;
+use super::notes::NAMED;
 use super::places::{Origin, Texts};
 use super::spec::{DscpSpec, MatchSpec, Spec};
 use super::subscribers::{MOST_FAULTS, VLANS};

@@ -9,6 +9,7 @@ mod discipline;
 pub mod environment;
 pub mod explain;
 mod fair;
+mod notes;
 mod places;
 mod promises;
 mod service;
@@ -20,7 +21,6 @@ pub mod user;
 
 pub use changes::Changes;
 pub use explain::Explanation;
-use fairwire_catalogue as catalogue;
 pub use fairwire_laws::part::ClassSupport;
 pub use shaping::Shaping;
 
@@ -89,9 +89,6 @@ const CATCH_UP: Duration = Duration::from_ms(10);
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// Hosts that a discipline knows which shares between them, however few are counted otherwise.
 const LEAST_HOSTS: usize = 1024;
-/// The schema's version.
-const FORMAT: u32 = 2;
-
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
@@ -141,7 +138,7 @@ impl Config {
         let shaping = [download?, upload?];
         let leaves = leaves(&spec, &tree, &shaping, &texts)?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
-        let notes = nested.into_iter().chain(notes(&spec, &tree, &shaping, &texts)).collect();
+        let notes = nested.into_iter().chain(notes::notes(&spec, &tree, &shaping, &texts)).collect();
         let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
         let file = PathBuf::new();
         let config = Config { spec, places, file, book, claims, leaves, shaping, notes };
@@ -385,74 +382,6 @@ fn refuse_unused(
         }
     }
 }
-
-/// So many of those that a note is about are named.
-const NAMED: usize = 3;
-
-fn notes(spec: &Spec, tree: &Tree, shaping: &[Option<Shaping>; 2], texts: &Texts<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let silent: Vec<&str> = texts
-        .sheet
-        .iter()
-        .flat_map(|sheet| &sheet.rows)
-        .filter(|row| row.prefixes.is_empty() && row.vlan.is_none())
-        .map(|row| row.name.as_str())
-        .collect();
-    if let Some(first) = silent.get(..silent.len().min(NAMED)).filter(|names| !names.is_empty()) {
-        let names: Vec<String> = first.iter().map(|name| tree::quoted(name)).collect();
-        let more =
-            if silent.len() > NAMED { format!(" and {} more", silent.len() - NAMED) } else { String::new() };
-        notes.push(format!("without addresses and VLAN, so no packet is theirs: {}{more}", names.join(", ")));
-    }
-    for (at, class) in spec.class.iter().enumerate() {
-        let number = tree.book.number(&class.name).filter(|number| tree.book.is_leaf(*number));
-        if number.is_some() && spec.class[at].matches == Default::default() {
-            notes.push(format!(
-                "class {} has no subscribers and no `match`, so no packet is of it",
-                tree::quoted(&class.name)
-            ));
-        }
-    }
-    for way in Way::ALL {
-        match &shaping[way as usize] {
-            None => notes.push(format!("there is no [{}]: that way is not shaped", way.name())),
-            Some(shaping) => notes.extend(way_notes(shaping, way, tree)),
-        }
-    }
-    notes
-}
-
-fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
-    let mut notes = Vec::new();
-    let name = way.name();
-    let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
-    let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    if tree.book.len() > 1 && shaping.sharing == ClassSupport::None {
-        notes.push(format!("{name}: `{}` knows no classes; they are only counted", shaping.discipline));
-    }
-    let weighs_each_flow =
-        catalogue::with_part(shaping.discipline, &shaping.parameters, |part| part.weighs_each_flow())
-            == Ok(true);
-    if weighs_each_flow && shaping.sharing == ClassSupport::Weights && shaping.flows != FlowKind::Subscriber {
-        notes.push(format!(
-            "{name}: with `{}` the weight of a class is that of each of its flows",
-            shaping.discipline
-        ));
-    }
-    if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
-        notes.push(format!(
-            "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
-        ));
-    } else if room < FEW_PACKETS {
-        notes.push(format!(
-            "{name}: the buffer holds {room:.0} full packets; shares and TCP need {FEW_PACKETS:.0} or more"
-        ));
-    }
-    notes
-}
-
-/// Below it a TCP flow cannot recover by fast retransmission, and tokens are too coarse to tell shares.
-const FEW_PACKETS: f64 = 20.0;
 
 /// The JSON Schema (draft 2020-12) of configurations, for editors.
 pub fn schema() -> serde_json::Value {

@@ -1,8 +1,7 @@
 //! What concerns no way by itself: names, interfaces, telemetry and safety.
 
-use super::FORMAT;
 use super::places::Texts;
-use super::spec::{BackendChoice, OnFailure, Spec};
+use super::spec::{BackendChoice, FORMAT, OnFailure, Spec};
 use super::tree::quoted;
 use fairwire_core::Duration;
 use fairwire_document::DocumentError;

@@ -116,9 +116,8 @@ pub(super) fn check(
         Some(leaf) => discipline::leaf(leaf, &format!("{path}.leaf"), texts)?,
         None => "fq-codel",
     };
-    let own = typed.discipline.as_ref().and_then(Choice::parameters);
-    let parameters = own.map_or_else(|| spec.discipline.clone(), |own| spec.discipline.with(own));
-    let chosen = Chosen { discipline, parameters: &parameters, is_own: own.is_some() };
+    let (parameters, has_own) = parameters(spec, typed);
+    let chosen = Chosen { discipline, parameters: &parameters, is_own: has_own };
     let sharing = discipline::sharing(&chosen, way, tree, texts)?;
     let Flows { kind, within } = flows(spec, typed, &chosen, has_classes, path, texts)?;
     Ok(Some(Shaping {
@@ -133,11 +132,19 @@ pub(super) fn check(
         delay,
         loss,
         seed: typed.seed,
-        has_own: own.is_some(),
+        has_own,
         sharing,
         parameters,
         leaf,
     }))
+}
+
+/// What was given for disciplines, for both ways and for this one, and whether there is something for this one.
+fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
+    match typed.discipline.as_ref().and_then(Choice::parameters) {
+        Some(own) => (spec.discipline.with(own), true),
+        None => (spec.discipline.clone(), false),
+    }
 }
 
 /// The discipline of one way.

@@ -2,6 +2,7 @@
 
 use super::clients::{Clients, Reply};
 use super::engine::Shared;
+use super::log::say;
 use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
@@ -12,7 +13,7 @@ use crate::control::protocol::{Answer, Reloaded, Request};
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Time};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -157,7 +158,8 @@ impl Control<'_> {
     fn answer(&mut self, request: Request) -> Reply {
         let answer = match request {
             Request::Watch { every_ms } => {
-                let every = Duration::from_ms(u64::from(every_ms)).max(super::interval(&self.present.config));
+                let every =
+                    Duration::from_ms(u64::from(every_ms)).max(super::pace::interval(&self.present.config));
                 return Reply::Every(every);
             }
             Request::Status { classes } => {
@@ -242,9 +244,4 @@ fn counted(count: usize, what: &str) -> String {
 
 fn refused(message: String) -> Answer {
     Answer::Refused { message }
-}
-
-pub(super) fn say(line: std::fmt::Arguments<'_>) {
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,5 +1,6 @@
 //! What the thread that forwards does beside forwarding: orders, observing, the heartbeat's end, and the end.
 
+use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::config::Config;
 use crate::datapath::Datapath;
@@ -135,7 +136,7 @@ impl Engine {
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
         let samplers = self.observer.replaced_by(samplers);
-        (self.interval, self.patience) = (super::interval(&config), super::longest_stay(&config));
+        (self.interval, self.patience) = (interval(&config), longest_stay(&config));
         let replaced = Replaced {
             ways: [forward, backward],
             at: now,

@@ -8,6 +8,7 @@
 use super::bridge::Bridge;
 use super::error::ServiceError;
 use super::heart::{BEAT, GOODBYE, RESUME};
+use super::log::say;
 use super::place::Listener;
 use super::rights;
 use crate::clock;
@@ -17,7 +18,6 @@ use fairwire_core::{Duration, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -271,9 +271,4 @@ impl Guard {
         };
         say(format_args!("{why}: the bridge {} {outcome}", bridge.name));
     }
-}
-
-fn say(line: std::fmt::Arguments<'_>) {
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

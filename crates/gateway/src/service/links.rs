@@ -3,8 +3,8 @@
 //! The thread that forwards must not ask: the kernel answers about interfaces under a lock that others hold for tens of
 //! milliseconds. It reads what was heard here.
 
-use super::control::say;
 use super::error::ServiceError;
+use super::log::say;
 use crate::clock;
 use crate::io::link::{self, About, News};
 use fairwire_core::{Duration, Time};

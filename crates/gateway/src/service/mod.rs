@@ -17,9 +17,11 @@ mod error;
 mod guard;
 mod heart;
 mod links;
+mod log;
 mod metrics;
 mod notify;
 mod opening;
+mod pace;
 mod place;
 mod port;
 mod ports;
@@ -41,15 +43,17 @@ use crate::datapath::{Datapath, Wire};
 use crate::driver;
 use crate::io::PortError;
 use crate::telemetry::{About, Observer};
-use control::{Control, Signals, say};
+use control::{Control, Signals};
 use engine::{Engine, Order, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use guard::{Charge, Watched};
 use heart::Heart;
 use links::{LinkView, Links};
+use log::say;
 use metrics::Metrics;
 use notify::Notifier;
 use opening::{Opened, Waiter};
+use pace::{interval, longest_stay};
 use place::{Listener, NameLock};
 use port::{Common, LivePort};
 use reload::Present;
@@ -365,23 +369,6 @@ fn start_guard(
 
 fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
-}
-
-fn interval(config: &Config) -> Duration {
-    config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
-}
-
-/// How long what is inside when the end is asked for may take to leave: the buffer at the link's rate and the delay, at most 5 s.
-fn longest_stay(config: &Config) -> Duration {
-    let spec = config.spec();
-    let stay = Way::ALL.map(|way| {
-        let delay = [&spec.download, &spec.upload][way as usize].as_ref().and_then(|way| way.delay);
-        let buffer = config.shaping(way).map_or(0.0, |shaping| {
-            shaping.buffer.in_bytes(1514, shaping.rate) * 8.0 / shaping.rate.bps() as f64
-        });
-        buffer + delay.map_or(0.0, |delay| delay.0.secs())
-    });
-    Duration::from_secs_f64((stay[0].max(stay[1]) + 0.05).min(5.0))
 }
 
 /// A key of the flow hash that nobody outside can know.

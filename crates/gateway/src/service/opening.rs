@@ -1,7 +1,8 @@
 //! The two interfaces: waited for where that is wanted, locked, looked at, and opened.
 
-use super::control::{Signals, say};
+use super::control::Signals;
 use super::error::ServiceError;
+use super::log::say;
 use super::notify::Notifier;
 use super::{guard, ports};
 use crate::clock;

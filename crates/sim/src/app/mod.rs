@@ -14,7 +14,6 @@ pub use datagram::poisson::Poisson;
 pub use datagram::replay::{Offered, Replay};
 pub use datagram::video::Video;
 pub use datagram::voip::{Talk, Voip};
-pub(crate) use law::Sampler;
 pub use law::{Law, Moments};
 pub use load::Load;
 pub use load::bursts::Bursts;

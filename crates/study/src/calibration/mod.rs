@@ -4,7 +4,7 @@
 //! then has the share of draws in which it holds, and the draw nearest to the printed numbers is the best one. The draws fill the space evenly:
 //! a share is one of admissible settings, none of likely ones.
 
-mod record;
+pub(crate) mod record;
 mod space;
 
 pub use record::{Calibration, Distance, Held, Summary};

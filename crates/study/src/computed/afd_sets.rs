@@ -2,7 +2,7 @@
 //!
 //! The sampler of our AFD-NFT meets the packets of the fifty flows of the paper's Fig. 6 and is watched at each replacement.
 
-use super::Made;
+use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;
 use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};

@@ -4,7 +4,7 @@
 //! come at random times at the flow's rate. A link that carries four fifths of what is offered is then given the shadow buffer that the paper's
 //! rule asks for, b = 10 R / r_fair, and what stands in it is counted once a second.
 
-use super::{Made, MadeCurve};
+use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
 use fairwire_laws::dropper::afd::sb::ShadowBuffer;
 use fairwire_laws::dropper::afd::{Sample, Sampled, Sampling};

@@ -3,7 +3,7 @@
 //! A controller of each group is acknowledged, and loses, at windows of 10 and 40 segments. From what it gains and loses follow the constants of
 //! `w += c1 / w^K` per acknowledgement and `w -= c2 w^L` per loss.
 
-use super::Made;
+use super::made::Made;
 use crate::library;
 use fairwire_core::Time;
 use fairwire_scenario::{Delays, FlowSpec, Links, Overrides, Scenario, parse};

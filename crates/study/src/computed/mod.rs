@@ -3,45 +3,10 @@
 mod afd_sets;
 mod afd_trace;
 mod afd_windows;
+mod made;
 mod rqm_fluid;
 
-use serde::{Deserialize, Serialize};
-
-/// What one seed gives.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Made {
-    /// The numbers.
-    pub numbers: Vec<MadeNumber>,
-    /// Curves of as many points as they need; those of the first seed are drawn.
-    #[serde(default)]
-    pub curves: Vec<MadeCurve>,
-}
-
-/// A number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MadeNumber {
-    /// Its series.
-    pub series: String,
-    /// Where on the horizontal axis.
-    pub x: f64,
-    /// What the paper calls that point.
-    pub at: String,
-    /// What measures call it.
-    pub name: String,
-    /// The number.
-    pub value: f64,
-}
-
-/// A curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MadeCurve {
-    /// The panel in which it stands; empty where there is one.
-    pub panel: String,
-    /// What the legend calls it.
-    pub label: String,
-    /// Its points.
-    pub points: Vec<(f64, f64)>,
-}
+pub use made::{Made, MadeCurve, MadeNumber};
 
 /// A computed exhibit.
 #[derive(Debug)]
@@ -65,17 +30,4 @@ pub fn all() -> &'static [Entry] {
 /// The one called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     all().iter().find(|entry| entry.name == name)
-}
-
-impl Made {
-    /// Adds a number.
-    pub fn number(&mut self, series: &str, x: f64, at: impl ToString, name: &str, value: f64) {
-        self.numbers.push(MadeNumber {
-            series: series.into(),
-            x,
-            at: at.to_string(),
-            name: name.into(),
-            value,
-        });
-    }
 }

@@ -4,7 +4,7 @@
 //! the sum, and n~ the guess of n that follows from it. Theorem 1 tells where that goes and how soon. The equations are solved from random rates by the Runge-Kutta
 //! method of fourth order.
 
-use super::{Made, MadeCurve};
+use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::rqm::{Law, OverloadRule};
 

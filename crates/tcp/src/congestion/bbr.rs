@@ -33,10 +33,10 @@
 //!   phase under way differs.
 //! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
 
+use super::control::{Acked, Congested, Control, Feedback};
 use super::growth::kept;
 use super::max_filter::MaxFilter;
 use super::round_trip::Flight;
-use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::rng::mix;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Time};

@@ -21,8 +21,8 @@
 //! and `l` say. The window never falls below 1, where ns-2 lets it and then waits for the timer; the threshold never below 2; and
 //! neither rises by a decrease.
 
-use super::reno::LOWEST_THRESHOLD;
-use super::{Acked, Congested, Control};
+use super::control::{Acked, Congested, Control};
+use super::growth::LOWEST_THRESHOLD;
 
 /// Constants of [`Binomial`]. The default is Reno.
 #[derive(Clone, Copy, Debug, PartialEq)]

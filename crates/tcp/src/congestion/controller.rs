@@ -3,11 +3,14 @@
 //! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
 //! for the room of a BBR.
 
-use super::ledbat;
-use super::{
-    Acked, Bbr, BbrParameters, Binomial, BinomialParameters, Congested, Control, Cubic, CubicParameters,
-};
-use super::{Dctcp, DctcpParameters, Feedback, Ledbat, LedbatParameters, Prague, PragueParameters, Reno};
+use super::bbr::{Bbr, BbrParameters};
+use super::binomial::{Binomial, BinomialParameters};
+use super::control::{Acked, Congested, Control, Feedback};
+use super::cubic::{Cubic, CubicParameters};
+use super::dctcp::{Dctcp, DctcpParameters};
+use super::ledbat::{self, Ledbat, LedbatParameters};
+use super::prague::{Prague, PragueParameters};
+use super::reno::Reno;
 use crate::config::Config;
 use fairwire_core::Time;
 use fairwire_core::units::Size;

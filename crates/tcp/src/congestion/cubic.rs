@@ -29,10 +29,10 @@
 //! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used, and
 //!   while it is below the threshold again (after an idle time), the instant is put off, which keeps that time out of t.
 
+use super::control::{Acked, Congested, Control, Feedback};
 use super::growth::{Arithmetic, kept, slow_start};
 use super::hystart::HyStart;
 use super::round_trip::SmoothedRtt;
-use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::Time;
 
 /// What [`Cubic`] may be told.

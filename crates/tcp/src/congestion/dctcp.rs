@@ -24,10 +24,10 @@
 //!   segments, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
 //! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
 
+use super::control::{Acked, Congested, Control, Feedback};
 use super::growth::{Arithmetic, half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::Flight;
-use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::Time;
 
 /// What [`Dctcp`] may be told.

@@ -1,7 +1,9 @@
 //! What several controllers have in common when a window grows or is halved.
 
-use super::Congested;
-use super::reno::LOWEST_THRESHOLD;
+use super::control::Congested;
+
+/// RFC 5681, equation (4): the threshold never falls below two segments.
+pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
 /// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold. Gives the new window, and
 /// the segments that are left for congestion avoidance. RFC 5681, section 3.1, with appropriate byte counting (RFC 3465).

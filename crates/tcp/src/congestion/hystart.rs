@@ -10,7 +10,7 @@
 //! # Source
 //! RFC 9406, sections 4.2 and 4.3, whose names stand with the constants. Sending in slow start is not paced, so L is 8.
 
-use super::Acked;
+use super::control::Acked;
 use fairwire_core::Duration;
 
 const MIN_RTT_THRESH: Duration = Duration::from_ms(4);

@@ -25,8 +25,8 @@
 //!   nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.
 
+use super::control::{Acked, Congested, Control, Feedback};
 use super::growth::kept;
-use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::{Duration, Time};
 
 /// What [`Ledbat`] may be told.

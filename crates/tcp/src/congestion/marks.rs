@@ -1,6 +1,6 @@
 //! The fraction of segments that meet a mark, smoothed over rounds: what DCTCP and Prague have in common.
 
-use super::Acked;
+use super::control::Acked;
 
 /// DCTCP.Alpha of RFC 8257, section 3.3, and the counts of the round under way.
 #[derive(Debug)]

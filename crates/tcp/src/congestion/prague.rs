@@ -27,10 +27,10 @@
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
 
+use super::control::{Acked, Congested, Control, Feedback};
 use super::growth::{half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::{Flight, SmoothedRtt};
-use super::{Acked, Congested, Control, Feedback};
 use fairwire_core::{Duration, Time};
 
 /// What [`Prague`] may be told.

@@ -19,8 +19,8 @@
 //! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they acknowledge (RFC 3465, without its limit L on
 //! an acknowledgement of many: as Linux).
 
-use super::growth::slow_start;
-use super::{Acked, Congested, Control};
+use super::control::{Acked, Congested, Control};
+use super::growth::{LOWEST_THRESHOLD, slow_start};
 
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Debug)]
@@ -30,9 +30,6 @@ pub struct Reno {
     halves_to_whole: bool,
     counts_segments: bool,
 }
-
-/// RFC 5681, equation (4): the threshold never falls below two segments.
-pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
 impl Reno {
     /// A window of `initial` segments, in slow start.

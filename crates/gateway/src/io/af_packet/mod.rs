@@ -21,8 +21,7 @@ use ring::{Ring, Slot};
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use send::send_all;
-use socket::{is_bound, take_overflows};
-use std::io;
+use socket::{is_bound, system, take_overflows};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 pub use socket::open_socket;
@@ -183,8 +182,4 @@ impl AsFd for AfPacket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-fn system(operation: &'static str, name: &str, source: io::Error) -> PortError {
-    PortError::System { operation, name: name.to_owned(), source }
 }

@@ -1,6 +1,6 @@
 //! Packet sockets and their options.
 
-use super::{PortError, system};
+use crate::io::PortError;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with, sockopt};
 use std::ffi::c_int;
@@ -121,4 +121,8 @@ fn link_address(index: c_int) -> libc::sockaddr_ll {
 
 pub(super) fn last_error() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+pub(super) fn system(operation: &'static str, name: &str, source: io::Error) -> PortError {
+    PortError::System { operation, name: name.to_owned(), source }
 }

@@ -1,6 +1,6 @@
 //! Constant bit rate, with gaps stretched or shrunk at random where asked for (ns-2's `random_`).
 
-use super::Emission;
+use super::packet::Emission;
 use crate::line::{Line, Pace};
 use fairwire_core::{Duration, Rate, Rng, Time};
 

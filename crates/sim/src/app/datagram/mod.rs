@@ -2,32 +2,17 @@
 
 pub(crate) mod cbr;
 pub(crate) mod on_off;
+mod packet;
 pub(crate) mod poisson;
 pub(crate) mod replay;
 pub(crate) mod video;
 pub(crate) mod voip;
 
-use fairwire_core::{Duration, Rng, Time};
+pub(crate) use packet::{Emission, gap_problem};
 
-/// The largest packet: what IP can carry (RFC 791, RFC 8200).
-const LARGEST_BYTES: u64 = 65_535;
-
-/// A packet to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Emission {
-    /// When; never before the call that told of it.
-    pub(crate) at: Time,
-    /// Bytes on the wire.
-    pub(crate) bytes: u32,
-    /// Which of the source's conversations it belongs to, counted from 0.
-    pub(crate) conversation: u16,
-}
-
-impl Emission {
-    fn of(bytes: u32, at: Time) -> Self {
-        Emission { at, bytes, conversation: 0 }
-    }
-}
+use super::law::Law;
+use fairwire_core::{Rng, Time};
+use packet::whole_bytes;
 
 /// A source of datagrams other than constant bit rate.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,29 +107,11 @@ pub(crate) fn typical_bytes(traffic: &Traffic, header_bytes: u32) -> u32 {
     match traffic {
         Traffic::OnOff(plan) => plan.packet_bytes,
         Traffic::Poisson(plan) => match plan.size {
-            super::Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
+            Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
             _ => 0,
         },
         Traffic::Voip(plan) => plan.packet_bytes(header_bytes),
         Traffic::Video(plan) => plan.packet_bytes,
         Traffic::Replay(_) => 0,
     }
-}
-
-/// `bytes` as a packet: whole, with room for its headers, and no larger than IP allows.
-fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
-    ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), LARGEST_BYTES) as u32
-}
-
-/// What is wrong with packets of `bytes`, `header_bytes` of them headers.
-fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
-    if bytes == 0 || u64::from(bytes) > LARGEST_BYTES {
-        return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {LARGEST_BYTES}"));
-    }
-    (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
-}
-
-/// What is wrong with `gap`: without it a source would send for ever at one instant.
-pub(crate) fn gap_problem(gap: Duration) -> Option<String> {
-    gap.is_zero().then(|| "a time between packets or connections must be above zero".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Bursts at a constant rate, with pauses between.
 
-use super::{Emission, packet_problem};
-use crate::app::{Law, Sampler};
+use super::packet::{Emission, packet_problem};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rate, Rng, Time, Transmitter};
 
 /// Bursts at a constant rate, with pauses between.

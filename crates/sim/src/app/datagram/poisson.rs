@@ -1,7 +1,7 @@
 //! Packets at random times: exponential gaps. With packets of one size the queue is M/D/1, with exponential sizes M/M/1.
 
-use super::{Emission, LARGEST_BYTES, gap_problem, whole_bytes};
-use crate::app::{Law, Sampler};
+use super::packet::{Emission, LARGEST_BYTES, gap_problem, whole_bytes};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
 /// A Poisson process of packets.

@@ -1,6 +1,6 @@
 //! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
 
-use super::Emission;
+use super::packet::Emission;
 use fairwire_core::{Duration, Time};
 use std::sync::Arc;
 

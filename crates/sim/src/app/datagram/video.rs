@@ -1,7 +1,7 @@
 //! Moving pictures: frames at a constant rate, of random sizes, cut into packets.
 
-use super::{Emission, gap_problem, packet_problem};
-use crate::app::{Law, Moments, Sampler};
+use super::packet::{Emission, gap_problem, packet_problem};
+use crate::app::law::{Law, Moments, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
 /// A stream of video frames.

@@ -1,7 +1,7 @@
 //! A telephone call: one frame of speech per period while somebody talks.
 
-use super::{Emission, gap_problem, packet_problem};
-use crate::app::{Law, Sampler};
+use super::packet::{Emission, gap_problem, packet_problem};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
 /// One direction of a telephone call.

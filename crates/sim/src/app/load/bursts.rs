@@ -1,7 +1,7 @@
 //! Bursts of packets with pauses between (B. Suter et al., INFOCOM 1998, section 4).
 
-use super::{Cause, Step};
-use crate::app::{Law, Sampler};
+use super::step::{Cause, Step};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rng, Time};
 
 /// Bursts of segments with pauses between. The pause begins when the burst has been delivered and the sender knows it.

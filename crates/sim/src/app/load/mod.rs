@@ -5,12 +5,16 @@
 
 pub(crate) mod bursts;
 pub(crate) mod sequence;
+mod step;
 pub(crate) mod telnet;
 pub(crate) mod transfers;
 pub(crate) mod web;
 
+pub(crate) use step::{Cause, ENDLESS, Step};
+
 use super::datagram::gap_problem;
 use fairwire_core::{Rng, Time};
+use step::Segments;
 
 /// What one user of TCP does. A user may have several connections.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,31 +41,6 @@ pub(crate) enum Demand {
     /// It takes what it gets.
     Endless,
 }
-
-/// Why a load is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// It starts, or the time has come for which it asked.
-    Due,
-    /// This connection has delivered all that it was given, and the sender knows.
-    Finished(u16),
-}
-
-/// What a load wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Leave the connection in this place, if there is one, and open another with so many segments to send.
-    Open { place: u16, segments: u64, timed_from: Option<Time> },
-    /// Send so many segments more over the connection in this place.
-    Write { place: u16, segments: u64, timed_from: Option<Time> },
-    /// Ask again at this time. Replaces what was asked for before.
-    WakeAt(Time),
-    /// A page that began at this time is complete now.
-    PageSince(Time),
-}
-
-/// More data than a connection can send.
-pub(crate) const ENDLESS: u64 = u64::MAX;
 
 /// A load at work.
 #[derive(Debug)]
@@ -153,18 +132,6 @@ impl Machine {
     }
 }
 
-/// How many segments a number of bytes takes: whole ones, and at least one. TCP here knows no others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segments {
-    payload_bytes: u32,
-}
-
-impl Segments {
-    fn of(self, bytes: f64) -> u64 {
-        ((bytes + 0.5) as u64).div_ceil(u64::from(self.payload_bytes).max(1)).max(1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,11 +202,5 @@ mod tests {
             }
             self.busy.insert(at, place);
         }
-    }
-
-    #[test]
-    fn bytes_take_whole_segments_and_at_least_one() {
-        let segments = Segments { payload_bytes: 1000 };
-        assert_eq!([0.0, 1.0, 1000.0, 1001.0, 5000.0].map(|bytes| segments.of(bytes)), [1, 1, 1, 2, 5]);
     }
 }

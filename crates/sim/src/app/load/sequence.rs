@@ -1,6 +1,6 @@
 //! One endless transfer after the other, each for a while: the HTTP client of FABA.
 
-use super::{ENDLESS, Step};
+use super::step::{ENDLESS, Step};
 use fairwire_core::{Duration, Time};
 
 /// One endless transfer after the other, each for a while and over a new connection with a flow hash of its own.

@@ -1,7 +1,7 @@
 //! Keystrokes: one full segment per exponential gap, as ns-2's Telnet sends.
 
-use super::{Cause, Step};
-use crate::app::{Law, Sampler};
+use super::step::{Cause, Step};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
 /// One full segment per exponential gap, over one connection.

@@ -1,8 +1,8 @@
 //! Files of random size, each over a new connection.
 
-use super::{Cause, Segments, Step};
+use super::step::{Cause, Segments, Step};
 use crate::app::datagram::gap_problem;
-use crate::app::{Law, Sampler};
+use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! A web client: pages of objects over parallel connections, and time to read.
 
-use super::{Cause, Segments, Step};
-use crate::app::{Law, Moments, Sampler};
+use super::step::{Cause, Segments, Step};
+use crate::app::law::{Law, Moments, Sampler};
 use fairwire_core::{Rng, Time};
 
 /// A web client, as RFC 7928 wants one in its mixes of traffic: pages of objects over parallel connections.

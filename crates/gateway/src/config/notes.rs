@@ -1,0 +1,84 @@
+//! What makes sense in a configuration and may yet surprise.
+
+use super::places::Texts;
+use super::shaping::{self, Shaping};
+use super::spec::Spec;
+use super::tree::{self, Tree};
+use crate::class_book::Way;
+use crate::classify::FlowKind;
+use fairwire_catalogue as catalogue;
+use fairwire_laws::part::ClassSupport;
+
+/// So many of those that a note is about are named.
+pub(super) const NAMED: usize = 3;
+
+/// The notes on a configuration, a sentence each.
+pub(super) fn notes(
+    spec: &Spec,
+    tree: &Tree,
+    shaping: &[Option<Shaping>; 2],
+    texts: &Texts<'_>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let silent: Vec<&str> = texts
+        .sheet
+        .iter()
+        .flat_map(|sheet| &sheet.rows)
+        .filter(|row| row.prefixes.is_empty() && row.vlan.is_none())
+        .map(|row| row.name.as_str())
+        .collect();
+    if let Some(first) = silent.get(..silent.len().min(NAMED)).filter(|names| !names.is_empty()) {
+        let names: Vec<String> = first.iter().map(|name| tree::quoted(name)).collect();
+        let more =
+            if silent.len() > NAMED { format!(" and {} more", silent.len() - NAMED) } else { String::new() };
+        notes.push(format!("without addresses and VLAN, so no packet is theirs: {}{more}", names.join(", ")));
+    }
+    for (at, class) in spec.class.iter().enumerate() {
+        let number = tree.book.number(&class.name).filter(|number| tree.book.is_leaf(*number));
+        if number.is_some() && spec.class[at].matches == Default::default() {
+            notes.push(format!(
+                "class {} has no subscribers and no `match`, so no packet is of it",
+                tree::quoted(&class.name)
+            ));
+        }
+    }
+    for way in Way::ALL {
+        match &shaping[way as usize] {
+            None => notes.push(format!("there is no [{}]: that way is not shaped", way.name())),
+            Some(shaping) => notes.extend(way_notes(shaping, way, tree)),
+        }
+    }
+    notes
+}
+
+fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
+    let mut notes = Vec::new();
+    let name = way.name();
+    let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
+    let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
+    if tree.book.len() > 1 && shaping.sharing == ClassSupport::None {
+        notes.push(format!("{name}: `{}` knows no classes; they are only counted", shaping.discipline));
+    }
+    let weighs_each_flow =
+        catalogue::with_part(shaping.discipline, &shaping.parameters, |part| part.weighs_each_flow())
+            == Ok(true);
+    if weighs_each_flow && shaping.sharing == ClassSupport::Weights && shaping.flows != FlowKind::Subscriber {
+        notes.push(format!(
+            "{name}: with `{}` the weight of a class is that of each of its flows",
+            shaping.discipline
+        ));
+    }
+    if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
+        notes.push(format!(
+            "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
+        ));
+    } else if room < FEW_PACKETS {
+        notes.push(format!(
+            "{name}: the buffer holds {room:.0} full packets; shares and TCP need {FEW_PACKETS:.0} or more"
+        ));
+    }
+    notes
+}
+
+/// Below it a TCP flow cannot recover by fast retransmission, and tokens are too coarse to tell shares.
+const FEW_PACKETS: f64 = 20.0;

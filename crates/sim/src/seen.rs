@@ -1,0 +1,82 @@
+//! What an observer is told of packets and of senders.
+
+use fairwire_core::{Cause, Duration, Ecn, Time};
+use fairwire_tcp::Sack;
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEvent {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: What,
+    /// The queued link, by its place in the plan; `None` at the ends of the way.
+    pub link: Option<u32>,
+    /// The flow, or the connection where a flow has several, by its place in [`View::flows`](crate::View::flows).
+    pub flow: u32,
+    /// The packet's number while it is in flight; it is given again afterwards.
+    pub frame: u32,
+    /// Bytes on the wire.
+    pub wire_bytes: u32,
+    /// What it carries.
+    pub content: Content,
+    /// Its ECN codepoint, after the event.
+    pub ecn: Ecn,
+    /// When its source handed it to its own link. Of an acknowledgement it means nothing.
+    pub sent: Time,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It reached a queue.
+    Arrive,
+    /// A discipline dropped it.
+    Drop(Cause),
+    /// A discipline marked it.
+    Mark(Cause),
+    /// It began to be sent by a link.
+    Depart,
+    /// All of it reached its receiver; of an acknowledgement, the sender of the data.
+    Deliver,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The opening of a connection.
+    Syn,
+    /// A datagram.
+    Datagram,
+    /// Data, in a segment.
+    Data {
+        /// Its number, from 0.
+        seq: u64,
+        /// Was it sent before?
+        is_retransmission: bool,
+        /// Does it say that the window was reduced (CWR)?
+        cwr: bool,
+    },
+    /// An acknowledgement.
+    Ack {
+        /// The next segment expected.
+        next: u64,
+        /// Does it answer the opening of the connection?
+        is_for_syn: bool,
+        /// Does it echo a mark (ECE)?
+        ece: bool,
+        /// What has arrived beyond `next`.
+        sack: Sack,
+    },
+}
+
+/// What a TCP sender thinks of the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// The congestion window, segments.
+    pub cwnd: f64,
+    /// The slow-start threshold, segments.
+    pub ssthresh: f64,
+    /// The smoothed round-trip time, once one was measured.
+    pub srtt: Option<Duration>,
+}

@@ -1,0 +1,115 @@
+//! What a congestion controller is, what it is told, and what it asks for.
+
+use fairwire_core::{Duration, Time};
+
+/// What an acknowledgement of new data told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acked {
+    /// When it came.
+    pub now: Time,
+    /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
+    pub newly: u32,
+    /// How many of those the window may grow by: those of this acknowledgement. What arrived while a loss was repaired or a mark was
+    /// echoed is told late, and is no reason to grow (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    pub growth: u32,
+    /// How many of those had met a mark, as the receiver counted them.
+    pub marked: u32,
+    /// Segments that are newly taken for lost with it, where selective acknowledgements tell; retransmissions too.
+    pub lost: u32,
+    /// Segments in flight before it came.
+    pub in_flight: u32,
+    /// A round-trip time that it measures, exact; absent where it acknowledges only what was sent twice.
+    pub rtt: Option<Duration>,
+    /// Does a round trip end with it: was what it acknowledges sent after the previous round had ended?
+    pub ends_round: bool,
+    /// How fast data is delivered; only for a controller that asks for it.
+    pub rate: Option<RateSample>,
+    /// Was the window what held the sender back? One that is not used says nothing about the path (RFC 7661).
+    pub is_window_used: bool,
+    /// The window does not grow past so many segments, which could not be used.
+    pub most: f64,
+}
+
+/// How fast data was delivered, over about a round trip (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Segments per second.
+    pub per_second: f64,
+    /// Had the application less to send than the window allowed? Then the path may carry more.
+    pub is_limited_by_application: bool,
+    /// Segments that have been delivered so far, wrapping; selectively acknowledged ones are among them.
+    pub delivered: u32,
+    /// What that was when the segment was sent which this sample is of.
+    pub delivered_before: u32,
+}
+
+/// What a sign of congestion told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Congested {
+    /// When it was seen.
+    pub now: Time,
+    /// The window in use: the lesser of the congestion window and the receiver's, segments.
+    pub in_use: f64,
+    /// Segments in flight.
+    pub in_flight: u32,
+}
+
+/// What a controller asks its sender to find out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feedback {
+    /// An exact round-trip time with each acknowledgement, as by timestamps.
+    pub exact_rtt: bool,
+    /// The number of marked segments with each acknowledgement, rather than one echo per window (RFC 3168).
+    pub counted_marks: bool,
+    /// The rate of delivery with each acknowledgement.
+    pub rate: bool,
+}
+
+/// A congestion controller: a window in segments, and where it paces, a rate.
+pub trait Control {
+    /// The congestion window, segments.
+    fn window(&self) -> f64;
+
+    /// The slow-start threshold, segments; infinite before the first loss, or where there is none.
+    fn threshold(&self) -> f64;
+
+    /// New data was acknowledged outside of the repair of a loss; within it too, where [`grows_in_recovery`](Self::grows_in_recovery).
+    fn acked(&mut self, acked: &Acked);
+
+    /// A loss was seen by duplicate or selective acknowledgements: told once per window.
+    fn lost(&mut self, congested: &Congested);
+
+    /// A mark was echoed: told once per window. Not told where marks are counted.
+    fn marked(&mut self, congested: &Congested) {
+        self.lost(congested);
+    }
+
+    /// The retransmission timer ran out.
+    fn timed_out(&mut self, congested: &Congested);
+
+    /// A loss is repaired: everything sent before it was seen is acknowledged.
+    fn recovered(&mut self, _now: Time) {}
+
+    /// A partial acknowledgement in recovery covered `by` segments more than were known to have left the network (RFC 6582, section
+    /// 3.2, step 5). A window that is no count of what is in flight need not heed it.
+    fn deflated(&mut self, _by: f64) {}
+
+    /// The flow goes on from `window` segments, where it had more: nothing was sent for longer than the retransmission timeout, so
+    /// what the window was says little of the path (RFC 5681, section 4.1); or Tahoe starts over after a loss just told.
+    fn restarted(&mut self, _window: f64) {}
+
+    /// Segments per second at which to send; absent where acknowledgements alone clock them out.
+    fn pace(&self) -> Option<f64> {
+        None
+    }
+
+    /// Does [`acked`](Self::acked) rule the window during the repair of a loss too?
+    fn grows_in_recovery(&self) -> bool {
+        false
+    }
+
+    /// What it asks its sender to find out.
+    fn feedback(&self) -> Feedback {
+        Feedback::default()
+    }
+}
