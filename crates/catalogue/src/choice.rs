@@ -50,7 +50,7 @@ impl Choice {
         &self.name
     }
 
-    /// What was given for it beside its name.
+    /// What was given for it beside its name; `None` where nothing was, as in `{ red = {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
@@ -75,7 +75,7 @@ pub fn read_table<'de, A: MapAccess<'de>>(
             Key::Other(place) => other(place, &mut table)?,
             Key::Discipline(name) if choice.is_none() => {
                 let entry = registry::find(&name).expect("it was looked up");
-                let parameters = Some(Parameters::read_one(entry, &mut table)?);
+                let parameters = Parameters::read_one(entry, &mut table)?;
                 choice = Some(Choice { name: Cow::Owned(name), parameters });
             }
             Key::Discipline(name) => {

@@ -6,10 +6,8 @@ use crate::registry::Entry;
 use crate::spec::{AnySpec, DisciplineSpec};
 use core::any::Any;
 use fairwire_core::Discipline;
-use fairwire_core::units::Amount;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
-use fairwire_laws::spec::EcnChoice;
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 
@@ -22,14 +20,6 @@ macro_rules! catalogue {
                 const NAME: &'static str = $name;
                 const ALIASES: &'static [&'static str] = &[$($alias),*];
                 const ABOUT: About = $($module)::+::ABOUT;
-
-                fn buffer(&self) -> Option<Amount> {
-                    self.buffer.map(|buffer| buffer.0)
-                }
-
-                fn ecn_mut(&mut self) -> &mut Option<EcnChoice> {
-                    &mut self.ecn
-                }
 
                 $(fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
                     self.$inside(site)

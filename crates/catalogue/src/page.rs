@@ -253,7 +253,14 @@ const MOST_FIELDS: usize = 20;
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+    let properties = schema["properties"].as_object();
+    // A name with what goes with it: `{ drr = { quantum = "300 B" } }`. The fields are those of any.
+    if schema["maxProperties"] == 1
+        && let Some(properties) = properties.filter(|properties| properties.len() <= MOST_FIELDS)
+    {
+        return properties.values().next().map_or(Vec::new(), |any| fields(any, root));
+    }
+    for (name, field) in properties.into_iter().flatten() {
         let description = field["description"].as_str().unwrap_or_default();
         found.push((name.clone(), description.split_whitespace().collect::<Vec<_>>().join(" ")));
     }

@@ -76,10 +76,15 @@ impl Parameters {
         self.given.keys().map(|&place| registry::all()[place].name)
     }
 
-    /// Reads what is given for `entry`, which comes next in a table.
-    pub(crate) fn read_one<'de, A: MapAccess<'de>>(entry: &Entry, table: &mut A) -> Result<Self, A::Error> {
+    /// Reads what is given for `entry`, which comes next in a table; `None` if that is nothing.
+    pub(crate) fn read_one<'de, A: MapAccess<'de>>(
+        entry: &Entry,
+        table: &mut A,
+    ) -> Result<Option<Self>, A::Error> {
         let place = registry::place(entry.key).expect("it stands in the catalogue");
-        Ok(Parameters { given: BTreeMap::from([(place, read(place, table)?)]) })
+        let spec = read(place, table)?;
+        let is_nothing = spec.equals(&*(registry::all()[place].spec.default)());
+        Ok((!is_nothing).then(|| Parameters { given: BTreeMap::from([(place, spec)]) }))
     }
 
     /// Writes what is given, for one discipline at most, under `name`.

@@ -4,7 +4,7 @@ use crate::error::{BuildError, UnknownDiscipline};
 use crate::listed::BUILT_IN;
 use crate::page::{BadDocumentation, Page};
 use crate::parameters::Parameters;
-use crate::spec::{AnySpec, DisciplineSpec, SpecType};
+use crate::spec::{DisciplineSpec, SpecType};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
 use fairwire_laws::BadParameter;
@@ -279,12 +279,12 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
 
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
-    Ok(parameters.find(find(name)?.key).and_then(AnySpec::buffer))
+    Ok(parameters.find(find(name)?.key).and_then(|spec| spec.part().buffer()))
 }
 
 /// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
-    parameters.entry(find(name)?.key).ecn_mut().get_or_insert(ecn);
+    parameters.entry(find(name)?.key).part_mut().inherit_ecn(ecn);
     Ok(())
 }
 

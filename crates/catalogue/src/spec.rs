@@ -6,11 +6,9 @@ use crate::page::{BadDocumentation, Page};
 use core::any::Any;
 use core::fmt::{self, Debug};
 use fairwire_core::Discipline;
-use fairwire_core::units::Amount;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_laws::spec::EcnChoice;
 use fairwire_parameters::Declared;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -41,12 +39,6 @@ pub trait DisciplineSpec:
     /// What the catalogue tells of it.
     const ABOUT: About;
 
-    /// The buffer that was given for it; `None` if it takes the site's.
-    fn buffer(&self) -> Option<Amount>;
-
-    /// What becomes of its signals, to be changed.
-    fn ecn_mut(&mut self) -> &mut Option<EcnChoice>;
-
     /// The disciplines inside of it, and where they work.
     fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Placed<'a>> {
         Vec::new()
@@ -68,8 +60,6 @@ pub(crate) trait AnySpec: Debug + Send + Sync {
     fn fill(&mut self, base: &dyn AnySpec);
     fn part(&self) -> &dyn Part;
     fn part_mut(&mut self) -> &mut dyn Part;
-    fn buffer(&self) -> Option<Amount>;
-    fn ecn_mut(&mut self) -> &mut Option<EcnChoice>;
     fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>>;
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError>;
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
@@ -105,14 +95,6 @@ impl<S: DisciplineSpec> AnySpec for S {
 
     fn part_mut(&mut self) -> &mut dyn Part {
         self
-    }
-
-    fn buffer(&self) -> Option<Amount> {
-        DisciplineSpec::buffer(self)
-    }
-
-    fn ecn_mut(&mut self) -> &mut Option<EcnChoice> {
-        DisciplineSpec::ecn_mut(self)
     }
 
     fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {

@@ -39,6 +39,7 @@ pub mod error;
 pub mod marker;
 pub mod memory;
 pub mod part;
+pub mod queueing;
 pub mod scheduler;
 pub mod site;
 pub mod spec;

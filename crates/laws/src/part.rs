@@ -1,8 +1,9 @@
 //! What each discipline answers for itself, so that nobody keeps a list of names.
 
+use crate::queueing::Queueing;
 use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{Per, Service};
-use crate::spec::{Quantity, Weights};
+use crate::spec::{EcnChoice, Quantity, Weights};
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
 
@@ -22,14 +23,36 @@ pub enum ClassSupport {
 /// The parameters of one discipline, as asked by those who size it or suit it to a link. What a discipline does not answer
 /// has the answer that stands here.
 pub trait Part {
-    /// The order of service inside, where any can be typed.
-    fn scheduler(&self) -> Option<&Service> {
+    /// Its buffer, its signals and its order of service, where any dropper can take its place.
+    fn queue(&self) -> Option<&Queueing> {
         None
     }
 
-    /// Where the order of service is typed, to be changed. `None` where none can be.
-    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
+    /// The same, to be changed.
+    fn queue_mut(&mut self) -> Option<&mut Queueing> {
         None
+    }
+
+    /// The buffer that was given for it; `None` if it takes the site's.
+    fn buffer(&self) -> Option<Amount> {
+        self.queue()?.buffer.map(|buffer| buffer.0)
+    }
+
+    /// Takes the ECN policy of what it stands in, unless it was given one of its own.
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        if let Some(queue) = self.queue_mut() {
+            queue.ecn.get_or_insert(ecn);
+        }
+    }
+
+    /// The order of service inside, where any can be given.
+    fn scheduler(&self) -> Option<&Service> {
+        self.queue()?.scheduler.as_ref()
+    }
+
+    /// Where the order of service is given, to be changed. `None` where none can be.
+    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
+        self.queue_mut().map(|queue| &mut queue.scheduler)
     }
 
     /// Buffers that it has, each of the size typed.
@@ -97,17 +120,17 @@ pub trait Part {
     }
 }
 
-/// The two methods of a [`Part`] with a field `scheduler`.
-macro_rules! any_scheduler {
+/// The two methods of a [`Part`] with a field `queue`.
+macro_rules! has_queue {
     () => {
-        fn scheduler(&self) -> Option<&crate::scheduler::Service> {
-            self.scheduler.as_ref()
+        fn queue(&self) -> Option<&crate::queueing::Queueing> {
+            Some(&self.queue)
         }
 
-        fn scheduler_mut(&mut self) -> Option<&mut Option<crate::scheduler::Service>> {
-            Some(&mut self.scheduler)
+        fn queue_mut(&mut self) -> Option<&mut crate::queueing::Queueing> {
+            Some(&mut self.queue)
         }
     };
 }
 
-pub(crate) use any_scheduler;
+pub(crate) use has_queue;

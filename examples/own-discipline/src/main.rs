@@ -2,12 +2,10 @@
 
 use fairwire_catalogue::{self as catalogue, About, Family};
 use fairwire_catalogue::{BuildError, DisciplineSpec, Site};
-use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Rng, Time, Verdict};
 use fairwire_laws::error::Of as _;
 use fairwire_laws::part::Part;
-use fairwire_laws::scheduler::Service;
-use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_laws::queueing::Queueing;
 use fairwire_parameters::parameters;
 use std::process::ExitCode;
 
@@ -17,27 +15,21 @@ const NAME: &str = "linear";
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// The part of the buffer from which on packets are dropped.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1")]
     pub start: Option<f64>,
 }
 
 impl Part for Spec {
-    fn scheduler(&self) -> Option<&Service> {
-        self.scheduler.as_ref()
+    fn queue(&self) -> Option<&Queueing> {
+        Some(&self.queue)
     }
 
-    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
-        Some(&mut self.scheduler)
+    fn queue_mut(&mut self) -> Option<&mut Queueing> {
+        Some(&mut self.queue)
     }
 }
 
@@ -52,26 +44,17 @@ impl DisciplineSpec for Spec {
         source: "an example",
     };
 
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn ecn_mut(&mut self) -> &mut Option<EcnChoice> {
-        &mut self.ecn
-    }
-
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.checked().of(NAME)?;
-        site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         Ok(())
     }
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        let room = site.room(NAME, self.buffer)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
         let law = Linear { start: self.checked().of(NAME)?.start, most: room.packets, rng: site.rng(NAME) };
-        Ok(service.queue(room.limit, self.ecn.unwrap_or_default(), law))
+        Ok(self.queue.serve(NAME, room.limit, law, site)?)
     }
 }
 

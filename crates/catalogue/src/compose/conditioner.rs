@@ -93,7 +93,15 @@ pub struct Spec {
     pub discipline: Option<Choice>,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+}
 
 /// The marker of one class, as typed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

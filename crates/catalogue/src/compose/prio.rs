@@ -85,7 +85,15 @@ pub struct Spec {
     pub default_band: Option<u32>,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+}
 
 /// One band, as typed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

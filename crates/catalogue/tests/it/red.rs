@@ -9,6 +9,7 @@ use fairwire_core::{
     Signals, Time, Verdict,
 };
 use fairwire_laws::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 use std::collections::VecDeque;
 
@@ -437,7 +438,7 @@ fn what_is_not_allowed_is_told() {
             "`max_threshold` of `red` is 5 packets; allowed: more than min_threshold, which is 10 packets",
         ),
         (
-            Spec { buffer: amount(20_000_000), ..Spec::default() },
+            Spec { queue: Queueing { buffer: amount(20_000_000), ..Queueing::default() }, ..Spec::default() },
             "`buffer` of `red` is 20000000 packets; allowed: at most 16777216 packets, 448 MiB, or the time to send that",
         ),
     ] {

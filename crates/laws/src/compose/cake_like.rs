@@ -107,6 +107,14 @@ pub struct Spec {
 }
 
 impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.queues, 1024) * memory::LAW
     }

@@ -156,6 +156,14 @@ pub struct Spec {
 }
 
 impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+
     fn buffers(&self) -> u64 {
         2
     }

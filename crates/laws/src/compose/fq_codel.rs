@@ -133,6 +133,14 @@ pub struct Spec {
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+
     fn table_bytes(&self, _packets: u64) -> u64 {
         match self.hosts {
             Some(true) => memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST),

@@ -5,6 +5,8 @@
 //! queue is dropped (or marked) in the real one. The virtual capacity falls with what arrives and rises with time, until
 //! arrivals come at the wanted part of the link's rate.
 //!
+//! The buffer is that of the virtual queue too.
+//!
 //! # Why
 //! It steers the rate rather than the backlog: the real queue stays short, since the virtual one overflows first. Senders that do
 //! not listen drive the virtual capacity down without bound, so that under overload by them nearly nothing passes: it is for
@@ -33,12 +35,11 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::Measure;
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
@@ -58,15 +59,9 @@ const NAME: &str = "avq";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, in the virtual queue too.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the virtual queue counts.
     ///
     /// Whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
@@ -81,7 +76,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -107,8 +102,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         Ok(Config {
             limit: room.limit,
             measure: given.measure,
@@ -123,8 +118,7 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), Avq::new(config)))
+        self.queue.serve(NAME, config.limit, Avq::new(config), site)
     }
 }
 

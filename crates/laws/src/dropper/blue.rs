@@ -31,10 +31,10 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -58,15 +58,9 @@ const NAME: &str = "blue";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the backlog is counted in.
     ///
     /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by packet length.
@@ -97,7 +91,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -125,8 +119,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let measure = given.measure;
         let counted = |typed: Quantity<Amount>| match measure {
             Measure::Packets => typed.0.in_packets(site.packet_bytes, site.rate),
@@ -148,8 +142,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let blue = Blue::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), blue))
+        self.queue.serve(NAME, config.limit, blue, site)
     }
 }
 

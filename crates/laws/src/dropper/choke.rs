@@ -4,6 +4,8 @@
 //! Keeps the average queue of RED. While that is above the lower threshold, each arrival is compared with packets drawn at random
 //! from the queue. If one of them is of the same flow, both are dropped. An arrival without a match takes RED's test.
 //!
+//! With `ecn` an early signal of RED's test marks ECN-capable packets; a match is always dropped.
+//!
 //! # Why
 //! A flow that has many packets waiting is hit often, in proportion to the square of its share of the queue, and no state
 //! per flow is kept to know it.
@@ -35,10 +37,10 @@
 use crate::about::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::units::Amount;
@@ -67,17 +69,9 @@ const NAME: &str = "choke";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets; a match always drops.
-    ///
-    /// Whether an early signal of RED's test marks ECN-capable packets; a match is always dropped.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// With so many waiting packets an arrival is compared.
     ///
     /// More than 1 is the paper's M-CHOKe.
@@ -140,7 +134,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// With which waiting packets an arrival is compared.
@@ -235,8 +229,7 @@ impl Spec {
     /// What was typed that is RED's.
     fn red(&self, given: &Checked) -> red::Spec {
         red::Spec {
-            buffer: self.buffer,
-            scheduler: self.scheduler.clone(),
+            queue: Queueing { ecn: None, ..self.queue.clone() },
             measure: Some(given.measure),
             min_threshold: self.min_threshold,
             max_threshold: self.max_threshold,
@@ -253,10 +246,9 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        let (limit, ecn) = (config.red.limit, self.ecn.unwrap_or_default());
+        let limit = config.red.limit;
         let choke = Choke::new(config, site.rng(NAME), site.rng("choke/red"));
-        Ok(service.queue(limit, ecn, choke))
+        self.queue.serve(NAME, limit, choke, site)
     }
 }
 

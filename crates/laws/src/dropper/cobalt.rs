@@ -4,6 +4,8 @@
 //! CoDel gives its signals on departure, with a count that steps back at the same pace when the wait is short again. Beside it
 //! BLUE keeps a drop probability that grows when the buffer overflows and shrinks when the queue runs empty.
 //!
+//! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
+//!
 //! # Why
 //! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the same. BLUE takes care of
 //! those: an overflow says that signals were not heard. And CoDel's count, which jumps when signalling begins anew, here finds
@@ -34,12 +36,12 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::Size;
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
@@ -61,17 +63,9 @@ const NAME: &str = "cobalt";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether CoDel's signals drop or mark ECN-capable packets.
-    ///
-    /// BLUE always drops.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -109,7 +103,7 @@ pub struct Control {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 impl Control {
@@ -166,19 +160,18 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        Service::check(&self.scheduler, NAME, site)?;
+        self.queue.service(NAME, site)?;
         let given = self.checked().of(NAME)?;
         let steps = (given.increase, given.decrease);
-        let terms = self.control.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit, terms })
+        let terms = self.control.terms(NAME, self.queue.ecn.unwrap_or_default(), steps, site)?;
+        Ok(Config { limit: site.room(NAME, self.queue.buffer)?.limit, terms })
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
         let cobalt = OneQueue::<Cobalt>::new(Common::new(config.terms, site.rng(NAME)));
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), cobalt))
+        self.queue.serve(NAME, config.limit, cobalt, site)
     }
 }
 

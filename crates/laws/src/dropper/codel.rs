@@ -33,12 +33,12 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::Size;
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
 };
@@ -64,15 +64,9 @@ const NAME: &str = "codel";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -108,7 +102,7 @@ pub struct Control {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// How finely the law counts.
@@ -193,19 +187,18 @@ pub enum Rules {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        Service::check(&self.scheduler, NAME, site)?;
+        self.queue.service(NAME, site)?;
         Ok(Config {
-            limit: site.room(NAME, self.buffer)?.limit,
-            terms: self.control.terms(NAME, self.ecn.unwrap_or_default(), site)?,
+            limit: site.room(NAME, self.queue.buffer)?.limit,
+            terms: self.control.terms(NAME, self.queue.ecn.unwrap_or_default(), site)?,
         })
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
         let codel = OneQueue::<Codel>::new(config.terms);
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), codel))
+        self.queue.serve(NAME, config.limit, codel, site)
     }
 }
 

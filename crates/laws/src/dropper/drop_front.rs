@@ -2,6 +2,7 @@
 //!
 //! # What it does
 //! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the arrival fits.
+//! Under any scheduler it is the oldest packet of all that is dropped.
 //!
 //! # Why
 //! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP retransmits sooner; and what is sent
@@ -27,12 +28,10 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
 use fairwire_parameters::parameters;
 
@@ -52,21 +51,13 @@ const NAME: &str = "drop-front";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    ///
-    /// Under any scheduler it is the oldest packet of all that is dropped.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -79,15 +70,14 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        Service::check(&self.scheduler, NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+        self.queue.service(NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.queue.buffer)?.limit })
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), DropFront))
+        self.queue.serve(NAME, config.limit, DropFront, site)
     }
 }
 

@@ -5,6 +5,10 @@
 //! tries again and again gets strikes, and with more than one strike no more than the average flow. Random drops, between two
 //! thresholds of the average queue as in RED, meet only flows that have at least their part.
 //!
+//! With `ecn` random early signals mark ECN-capable packets; drops for strikes, and those above the upper
+//! threshold, always drop: these flows did not listen. (The paper drops always.) With a `scheduler` a flow is
+//! what has a queue of its own there.
+//!
 //! # Why
 //! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those that have little waiting,
 //! and holds down those that do not listen, with state only for flows that have packets waiting.
@@ -37,10 +41,10 @@
 use crate::about::{About, Family};
 use crate::dropper::red::{Ramp, Spreading};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::{Room, Site};
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
@@ -66,19 +70,9 @@ const NAME: &str = "fred";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a random early signal drops or marks ECN-capable packets.
-    ///
-    /// Drops for strikes, and those above the upper threshold, always drop: these flows did not listen.
-    #[parameter(default = EcnChoice::Drop, source = "The paper drops.")]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    ///
-    /// A flow is what has a queue of its own there.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What queues are counted in.
     ///
     /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names one, is the site's typical
@@ -119,7 +113,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -153,8 +147,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let min_q = Amount::Packets(if room.packets < LARGE_BUFFER { 2 } else { 4 });
         Ok(Config {
             limit: room.limit,
@@ -195,8 +189,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let fred = Fred::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), fred))
+        self.queue.serve(NAME, config.limit, fred, site)
     }
 }
 

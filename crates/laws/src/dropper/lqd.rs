@@ -4,6 +4,9 @@
 //! Lets everything in while there is room. When the buffer is full, the queue that is furthest above its part of the buffer
 //! loses its oldest packet, and the arrival gets in. With equal parts that is the longest queue.
 //!
+//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the paper has
+//! equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//!
 //! # Why
 //! A flow that uses more of the link than others has more packets waiting, so the losses go to those who cause the congestion. A
 //! flow that keeps below its part loses nothing, whatever others do. With fair queueing it isolates flows nearly perfectly.
@@ -41,12 +44,11 @@
 use crate::about::{About, Family};
 use crate::dropper::push_out::{Backlogs, Config, End, Typed};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::Measure;
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Discipline, Dropper, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
 };
@@ -68,18 +70,9 @@ const NAME: &str = "lqd";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next; its weights also decide the parts of the buffer.
-    ///
-    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
-    /// (section II.B).
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What queues are counted in.
     #[parameter(
         unset = "`bytes` where the buffer is in bytes or time, else `packets`",
@@ -94,24 +87,22 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let Checked { drop, .. } = self.checked().of(NAME)?;
-        let Spec { buffer, scheduler, measure, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)?
+        let Queueing { buffer, scheduler, .. } = &self.queue;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: self.measure, drop }, site)?
             .with_few_weights(NAME)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
-        Ok(service.queue(limit, ecn, Lqd::new(config, site.rng(NAME))))
+        self.queue.serve(NAME, config.limit, Lqd::new(config, site.rng(NAME)), site)
     }
 }
 

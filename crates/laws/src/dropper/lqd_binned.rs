@@ -4,6 +4,9 @@
 //! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7 and so on. When the buffer is
 //! full, a queue of the highest bin in use loses its oldest packet, and the arrival gets in.
 //!
+//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the paper has
+//! equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//!
 //! # Why
 //! The queue that loses is more than half as long as the longest, always, for a few operations per packet. A single register, as of
 //! ALQD, has no such bound.
@@ -35,14 +38,13 @@
 use crate::about::{About, Family};
 use crate::dropper::push_out::{Config, End, Shares, Typed};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::Measure;
 use alloc::boxed::Box;
 use alloc::vec;
 use core::num::NonZeroU8;
-use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
 };
@@ -64,18 +66,9 @@ const NAME: &str = "lqd-binned";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next; its weights also decide the parts of the buffer.
-    ///
-    /// Its `weights` by class also decide the parts of the buffer, b = B w / sum of w; the paper has equal ones, b = B/n
-    /// (section II.B).
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What queues are counted in.
     #[parameter(
         unset = "`bytes` where the buffer is in bytes or time, else `packets`",
@@ -90,23 +83,21 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let Checked { drop, .. } = self.checked().of(NAME)?;
-        let Spec { buffer, scheduler, measure, .. } = self;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: *measure, drop }, site)
+        let Queueing { buffer, scheduler, .. } = &self.queue;
+        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: self.measure, drop }, site)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        let (limit, ecn) = (config.limit, self.ecn.unwrap_or_default());
-        Ok(service.queue(limit, ecn, LqdBinned::new(config)))
+        self.queue.serve(NAME, config.limit, LqdBinned::new(config), site)
     }
 }
 

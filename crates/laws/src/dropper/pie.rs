@@ -33,12 +33,11 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -62,15 +61,9 @@ const NAME: &str = "pie";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -128,7 +121,7 @@ pub struct Control {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// How the delay is estimated.
@@ -184,9 +177,9 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        Service::check(&self.scheduler, NAME, site)?;
+        self.queue.service(NAME, site)?;
         Ok(Config {
-            limit: site.room(NAME, self.buffer)?.limit,
+            limit: site.room(NAME, self.queue.buffer)?.limit,
             terms: self.terms(&self.control, NAME, site)?,
         })
     }
@@ -219,9 +212,8 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
         let pie = OneQueue::<Pie>::new(Common { terms: config.terms, rng: site.rng(NAME) });
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), pie))
+        self.queue.serve(NAME, config.limit, pie, site)
     }
 }
 

@@ -4,6 +4,9 @@
 //! Keeps a slow average of the queue, and between two thresholds drops (or marks) arrivals with a probability that rises
 //! with the average, spread out so that signals neither cluster nor leave long gaps.
 //!
+//! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the scheduler `fbfq`
+//! this is the FQ-RED of Suter et al.
+//!
 //! # Why
 //! Senders are told of congestion before the buffer overflows, at different times, in proportion to what they send. It is
 //! blind to flows: one that does not listen is dropped at the same rate as one that does.
@@ -43,10 +46,10 @@ use adaptive::Steps;
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::{Room, Site};
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
@@ -74,19 +77,9 @@ const NAME: &str = "red";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    ///
-    /// Forced drops always drop.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    ///
-    /// With `fbfq` this is the FQ-RED of Suter et al.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the queue is counted in.
     ///
     /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled by packet length. FABA's
@@ -179,7 +172,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// How the average decays while the link idles.
@@ -301,8 +294,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let packet_bytes = given.mean_packet.map_or(site.packet_bytes, |size| size.0 as u32);
         let ramp = self.ramp(&room, packet_bytes, site)?;
         let adaptation = self.adaptation(&ramp)?;
@@ -374,8 +367,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let red = Red::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), red))
+        self.queue.serve(NAME, config.limit, red, site)
     }
 }
 

@@ -34,8 +34,8 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;
@@ -65,15 +65,9 @@ const NAME: &str = "rem";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What arrivals and backlog are counted in.
     ///
     /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the probability is also scaled by
@@ -117,7 +111,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// Where packets that can carry a mark are judged. Drops are always on arrival.
@@ -198,9 +192,9 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
-        let marks = self.ecn == Some(EcnChoice::Mark);
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
+        let marks = self.queue.ecn == Some(EcnChoice::Mark);
         let judged = Judged {
             capable_at_departure: marks && given.mark_at == MarkAt::Departure,
             incapable: !marks || given.drop_incapable,
@@ -232,8 +226,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let rem = Rem::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rem))
+        self.queue.serve(NAME, config.limit, rem, site)
     }
 }
 

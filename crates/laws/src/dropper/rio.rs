@@ -4,6 +4,9 @@
 //! Runs one RED for each colour on one queue. Packets in profile (green) meet late thresholds and those out of it
 //! (yellow, red) early ones. Which packets the average of a colour counts is the coupling.
 //!
+//! With `ecn` an early signal marks ECN-capable packets; what comes of it at an average above a colour's
+//! upper threshold, `above_max` says.
+//!
 //! # Why
 //! A core router that knows no aggregates keeps the promises that the edge has made, since what is out of profile is dropped
 //! first: with thresholds that do not overlap every "out" packet goes before any "in" packet.
@@ -37,10 +40,10 @@
 use super::red::{Ramp, Spreading};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::{Room, Site};
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -71,17 +74,9 @@ pub const COLORS: usize = 3;
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    ///
-    /// What comes of it at an average above a colour's upper threshold, `above_max` says.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What queues are counted in.
     ///
     /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled by packet length.
@@ -138,7 +133,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// The thresholds of one colour, as typed.
@@ -238,8 +233,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let yellow = self.yellow.unwrap_or_default();
         let red = self.red.unwrap_or_default();
         let red = Thresholds {
@@ -297,8 +292,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let rio = Rio::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rio))
+        self.queue.serve(NAME, config.limit, rio, site)
     }
 }
 

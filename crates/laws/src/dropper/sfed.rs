@@ -5,6 +5,9 @@
 //! A packet that enters takes a token from its flow's bucket, and a packet that leaves gives one back to the pool, which
 //! goes to the buckets in turn. The emptier a flow's bucket, the likelier its packets are dropped.
 //!
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
+//! so many typical packets.
+//!
 //! # Why
 //! It is FABA before randomness made it O(1): a new flow at once takes back what the others hold above the lowered
 //! height, and tokens are dealt out in strict rotation. It is the reference that FABA approximates, and in the paper's
@@ -42,12 +45,11 @@ use crate::dropper::faba::tokens::Supply;
 use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::Measure;
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, FlowTable, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
@@ -69,19 +71,9 @@ const NAME: &str = "sfed";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    ///
-    /// In packet mode a buffer in bytes counts as so many typical packets.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    ///
-    /// A flow without tokens is always dropped.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
     #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
@@ -94,7 +86,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
@@ -124,8 +116,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let measure = given.measure;
         let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
         Ok(Config { limit: room.limit, measure, total, profile: self.knees.check(NAME)?, max_flows })
@@ -135,8 +127,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let sfed = Sfed::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), sfed))
+        self.queue.serve(NAME, config.limit, sfed, site)
     }
 }
 

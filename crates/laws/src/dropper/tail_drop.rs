@@ -24,12 +24,10 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper, Limit};
 use fairwire_parameters::parameters;
 
@@ -49,19 +47,13 @@ const NAME: &str = "tail-drop";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: a full buffer leaves nothing to mark.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -74,15 +66,14 @@ pub struct Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        Service::check(&self.scheduler, NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.buffer)?.limit })
+        self.queue.service(NAME, site)?;
+        Ok(Config { limit: site.room(NAME, self.queue.buffer)?.limit })
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), TailDrop))
+        self.queue.serve(NAME, config.limit, TailDrop, site)
     }
 }
 

@@ -4,6 +4,7 @@ use super::site;
 use fairwire_catalogue::{self as catalogue, Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_laws::dropper::{alqd, choke, lqd, lqd_binned, rnd};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 
 #[test]
@@ -81,7 +82,7 @@ fn what_is_not_allowed_is_told() {
                 )
             );
             assert!(toml::from_str::<$module::Spec>("drop = 'middle'").is_err());
-            let small = $module::Spec { buffer: Some(Amount::Bytes(100).into()), ..$module::Spec::default() };
+            let small = $module::Spec { queue: Queueing::from(Amount::Bytes(100)), ..$module::Spec::default() };
             let error = small.check(&site).expect_err("less than a packet").to_string();
             assert!(error.starts_with(&format!("`buffer` of `{}` is 100 B", $name)), "{error}");
         )+ };

@@ -7,6 +7,7 @@ use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict, Victim,
 };
 use fairwire_laws::dropper::blue::{Blue, Config, Spec};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
@@ -166,7 +167,7 @@ fn what_is_not_allowed_is_told() {
             "`freeze_time` of `blue` is 0 ns; allowed: a time above zero",
         ),
         (
-            Spec { buffer: Some(Amount::Packets(20_000_000).into()), ..Spec::default() },
+            Spec { queue: Queueing::from(Amount::Packets(20_000_000)), ..Spec::default() },
             "`buffer` of `blue` is 20000000 packets; allowed: at most 16777216 packets, 448 MiB, or the time to send that",
         ),
     ] {

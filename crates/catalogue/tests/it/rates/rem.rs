@@ -8,6 +8,7 @@ use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::rem::{Config, Judged, Law, MarkAt, Rem, Spec};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::{EcnChoice, Measure};
 
 fn config() -> Config {
@@ -120,9 +121,11 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };
         let spec = Spec {
-            ecn: Some(if on(0) { EcnChoice::Mark } else { EcnChoice::Drop }),
             measure: Some(if on(1) { Measure::Bytes } else { Measure::Packets }),
-            buffer: Some(if on(1) { Amount::Bytes(20_480).into() } else { Amount::Packets(40).into() }),
+            queue: Queueing {
+                ecn: Some(if on(0) { EcnChoice::Mark } else { EcnChoice::Drop }),
+                ..Queueing::from(if on(1) { Amount::Bytes(20_480) } else { Amount::Packets(40) })
+            },
             mark_at: Some(if on(2) { MarkAt::Arrival } else { MarkAt::Departure }),
             drop_incapable: Some(on(3)),
             input_weight: Some(if on(4) { 0.3 } else { 1.0 }),

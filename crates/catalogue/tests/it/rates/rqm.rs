@@ -9,6 +9,7 @@ use fairwire_core::{
     Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::rqm::{AlphaUnits, Config, Estimator, Law, OverloadRule, Rqm, Spec};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::{EcnChoice, Measure};
 
 fn config() -> Config {
@@ -419,7 +420,10 @@ fn what_is_not_allowed_is_told() {
             "`epsilon` of `rqm` is NaN; allowed: a number above 0, at most 0.5",
         ),
         (
-            Spec { buffer: Some(Amount::Bytes(100).into()), ecn: Some(EcnChoice::Mark), ..Spec::default() },
+            Spec {
+                queue: Queueing { ecn: Some(EcnChoice::Mark), ..Queueing::from(Amount::Bytes(100)) },
+                ..Spec::default()
+            },
             "`buffer` of `rqm` is 100 B; allowed: room for one typical packet, 512 B, or more",
         ),
     ] {

@@ -9,6 +9,7 @@ use fairwire_core::{
     Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::sfb::{Bins, Config, Least, Sfb, Spec, Steps};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 use fairwire_testing::{Operation, Shape, operations};
 use proptest::prelude::*;
@@ -24,7 +25,7 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 #[test]
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     // The paper: 200 packets of room, 23 bins of 13 packets. Linux: 25 for 20.
-    let spec = Spec { buffer: Some(Amount::Packets(200).into()), bins: Some(23), ..Spec::default() };
+    let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed");
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
     let linux = Spec { bin_size: Some(Amount::Packets(20).into()), ..spec };
@@ -324,7 +325,7 @@ fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
 
 /// Room for 200 packets, so bins of 19.
 fn roomy() -> Config {
-    let spec = Spec { buffer: Some(Amount::Packets(200).into()), ..Spec::default() };
+    let spec = Spec { queue: Queueing::from(Amount::Packets(200)), ..Spec::default() };
     spec.check(&site()).expect("allowed")
 }
 

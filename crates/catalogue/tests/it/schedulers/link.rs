@@ -37,7 +37,7 @@ pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipl
 /// A service as typed: its kind and its terms.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: Parameters = toml::from_str(&format!("[red]\nscheduler = {service}")).expect("well-formed");
-    let service: Option<Service> = typed.spec::<red::Spec>().expect("typed").scheduler.clone();
+    let service: Option<Service> = typed.spec::<red::Spec>().expect("typed").queue.scheduler.clone();
     let site = site(packets);
     let checked = Service::check(&service, "red", &site).expect("allowed");
     (checked.kind, checked.terms(site.buffer.limit(site.rate)))

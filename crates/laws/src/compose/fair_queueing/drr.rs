@@ -97,6 +97,14 @@ pub struct Spec {
 }
 
 impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+
     fn table_bytes(&self, packets: u64) -> u64 {
         let order = Kind::Drr.table_bytes(packets, self.entry.queues);
         if self.hosts == Some(true) {

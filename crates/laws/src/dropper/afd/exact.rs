@@ -5,6 +5,8 @@
 //! period to period, and they are dropped with probability d_i = max(0, 1 - m_fair / m_i) as in AFD. Other flows, the mice, are
 //! never dropped early. An elephant that sends next to nothing for a period is a stranger again.
 //!
+//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//!
 //! # Why
 //! A table of the few elephants is small enough for exact rates in hardware, without the noise of a sample; and short flows
 //! are left alone, whatever their rate.
@@ -40,10 +42,10 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{ClassSupport, Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use crate::spec::{Measure, Quantity, Weights};
 use alloc::boxed::Box;
 use alloc::format;
 use fairwire_core::units::Amount;
@@ -66,18 +68,12 @@ const NAME: &str = "afd-exact";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
-    pub ecn: Option<EcnChoice>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the forms of AFD have in common.
     #[parameter(flatten)]
     pub shared: afd::Shared,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
     /// What flows and the queue are counted in.
     ///
     /// Whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
@@ -112,7 +108,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.max_flows, 4096) * memory::BUCKET
@@ -177,8 +173,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        Service::check(&self.scheduler, NAME, site)?;
-        site.room(NAME, self.buffer)?; // so that there is a typical packet
+        self.queue.service(NAME, site)?;
+        site.room(NAME, self.queue.buffer)?; // so that there is a typical packet
         let of_1000_packets = || site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
         let shortened = || of_1000_packets().clamp(Duration::from_us(1), Duration::from_secs(60));
         let age_period = given.age_period.unwrap_or_else(shortened);
@@ -206,7 +202,7 @@ impl Spec {
         let half = Duration::from_ns((age_period.ns() / 2).max(1000));
         afd::Given {
             name: NAME,
-            buffer: self.buffer,
+            buffer: self.queue.buffer,
             measure,
             shared: &self.shared,
             longest: half.min(INTERVAL),
@@ -217,8 +213,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let dropper = config.dropper(site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+        self.queue.serve(NAME, config.common.limit, dropper, site)
     }
 }
 

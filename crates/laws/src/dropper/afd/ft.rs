@@ -4,6 +4,8 @@
 //! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When a sample has to make place it
 //! draws a few flows at random, chooses one of them in proportion to their counts, and takes one from its count.
 //!
+//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//!
 //! # Why
 //! No shadow buffer is needed. It is here for comparison: all flows come into the drawn set equally often, however many
 //! samples they have, so fast flows lose too few samples, are taken for faster than they are, and get less than their
@@ -44,12 +46,11 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, INTERVAL, Sampled, Sampling, nft::FlowSet};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
-use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{ClassSupport, Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use crate::spec::{Measure, Weights};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
@@ -69,18 +70,12 @@ const NAME: &str = "afd-ft";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
-    pub ecn: Option<EcnChoice>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the forms of AFD have in common.
     #[parameter(flatten)]
     pub shared: afd::Shared,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
     /// What flows and the queue are counted in.
     ///
     /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
@@ -97,7 +92,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.samples.samples, 1000) * memory::BUCKET
@@ -148,21 +143,20 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        self.queue.service(NAME, site)?;
         let common = self.given(given.measure).check(site)?;
         let sampling = self.samples.check(NAME, common.typical(site))?;
         Ok(Config { common, sampling, set_size: given.set_size })
     }
 
     fn given(&self, measure: Measure) -> afd::Given<'_> {
-        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
+        afd::Given { name: NAME, buffer: self.queue.buffer, measure, shared: &self.shared, longest: INTERVAL }
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let dropper = config.dropper(site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+        self.queue.serve(NAME, config.common.limit, dropper, site)
     }
 }

@@ -5,6 +5,8 @@
 //! brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow i has m_i of the samples. m_fair follows
 //! the queue.
 //!
+//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//!
 //! # Why
 //! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to the few fast flows: most
 //! slow flows are not in the sample, and are not dropped. This is the design that AFD-FT and AFD-NFT approximate.
@@ -41,13 +43,12 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
-use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{ClassSupport, Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity, Weights};
+use crate::spec::{Measure, Weights};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
@@ -67,18 +68,12 @@ const NAME: &str = "afd-sb";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop, source = "The paper's experiments drop.")]
-    pub ecn: Option<EcnChoice>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What the forms of AFD have in common.
     #[parameter(flatten)]
     pub shared: afd::Shared,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
     /// What flows and the queue are counted in.
     ///
     /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
@@ -90,7 +85,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.samples.samples, 1000) * memory::BUCKET
@@ -138,22 +133,21 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        self.queue.service(NAME, site)?;
         let common = self.given(given.measure).check(site)?;
         let sampling = self.samples.check(NAME, common.typical(site))?;
         Ok(Config { common, sampling })
     }
 
     fn given(&self, measure: Measure) -> afd::Given<'_> {
-        afd::Given { name: NAME, buffer: self.buffer, measure, shared: &self.shared, longest: INTERVAL }
+        afd::Given { name: NAME, buffer: self.queue.buffer, measure, shared: &self.shared, longest: INTERVAL }
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let dropper = config.dropper(site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.common.limit, self.ecn.unwrap_or_default(), dropper))
+        self.queue.serve(NAME, config.common.limit, dropper, site)
     }
 }
 

@@ -5,6 +5,9 @@
 //! A packet that enters the queue takes a token from its flow's bucket, and a packet that leaves gives one back to the
 //! pool, which hands it to a bucket picked at random. The emptier a flow's bucket, the likelier its packets are dropped.
 //!
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
+//! so many typical packets.
+//!
 //! # Why
 //! One first-come-first-served queue, yet every flow is served at nearly the same rate, responsive or not: tokens come
 //! back at the link's rate and are dealt out evenly. The profile of drops (that of gentle RED) lets TCP slow down before
@@ -68,10 +71,10 @@ pub use tokens::{Balance, Supply, TOKEN};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{ClassSupport, Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity, WeightOf, Weights};
+use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
@@ -100,19 +103,9 @@ const NAME: &str = "faba";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    ///
-    /// In packet mode a buffer in bytes counts as so many typical packets.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    ///
-    /// A flow without tokens is always dropped.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
     #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
@@ -162,7 +155,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
@@ -273,8 +266,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let measure = given.measure;
         let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
         let (weights, heaviest) = self.checked_weights()?;
@@ -306,8 +299,7 @@ impl Spec {
         let config = self.check(site)?;
         let limit = config.limit;
         let faba = Faba::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(limit, self.ecn.unwrap_or_default(), faba))
+        self.queue.serve(NAME, limit, faba, site)
     }
 }
 

@@ -6,6 +6,9 @@
 //! departure gives its token to the root, from where it goes down the tree to one flow, at each class to a child in
 //! proportion to its weight.
 //!
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
+//! so many typical packets.
+//!
 //! # Why
 //! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its siblings first, before
 //! it reaches the rest: all that with one first-come-first-served queue.
@@ -70,15 +73,14 @@ use crate::dropper::faba::tokens::{Supply, steps};
 use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{ClassSupport, Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
+use crate::spec::{ClassNumber, Measure, Weights};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
-use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
     Verdict, Weight,
@@ -106,19 +108,9 @@ const NAME: &str = "hfaba";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    ///
-    /// In packet mode a buffer in bytes counts as so many typical packets.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets.
-    ///
-    /// A flow without tokens is always dropped.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
     #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
@@ -150,7 +142,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
@@ -219,8 +211,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let measure = given.measure;
         let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
         let (tree, weights) = self.checked_classes()?;
@@ -255,8 +247,7 @@ impl Spec {
         let config = self.check(site)?;
         let limit = config.limit;
         let hfaba = Hfaba::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(limit, self.ecn.unwrap_or_default(), hfaba))
+        self.queue.serve(NAME, limit, hfaba, site)
     }
 }
 

@@ -6,6 +6,8 @@
 //! losses balance its growth, p = alpha / (1 - beta) (n / b)^2. Each arrival is dropped (or marked) with probability p; where p
 //! is above 1, so many packets go for each arrival, the newest first.
 //!
+//! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
+//!
 //! # Why
 //! It tells senders of congestion from the rate alone, before a queue has built up, and keeps no state per flow. In the paper's
 //! fluid model all sessions come to equal rates. On a real link the measured rate is nearly always beyond the pole of the law,
@@ -50,11 +52,10 @@ pub use rate::{Estimator, Meter, Seen};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
-use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
@@ -80,17 +81,9 @@ const NAME: &str = "rqm";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    ///
-    /// With `mark` a p above 1 marks the newest unmarked.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What rates count.
     ///
     /// Whether rates count packets or bytes (in typical packets); with bytes the probability is also scaled by packet length.
@@ -161,7 +154,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// The unit of `alpha`.
@@ -203,8 +196,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let capacity = site.rate.packets_per_second(site.packet_bytes);
         Ok(Config {
             limit: room.limit,
@@ -215,7 +208,7 @@ impl Spec {
             window: given.window,
             capacity,
             packet_bytes: site.packet_bytes,
-            marks: self.ecn == Some(EcnChoice::Mark),
+            marks: self.queue.ecn == Some(EcnChoice::Mark),
         })
     }
 
@@ -243,8 +236,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let rqm = Rqm::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), rqm))
+        self.queue.serve(NAME, config.limit, rqm, site)
     }
 }
 

@@ -51,10 +51,10 @@ pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, any_scheduler};
-use crate::scheduler::service::Service;
+use crate::part::{Part, has_queue};
+use crate::queueing::Queueing;
 use crate::site::{Room, Site};
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
@@ -77,15 +77,9 @@ const NAME: &str = "sfb";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Whether a signal drops or marks ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
-    pub scheduler: Option<Service>,
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
     /// What bins count.
     ///
     /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet length.
@@ -148,7 +142,7 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    any_scheduler!();
+    has_queue!();
 }
 
 /// A checked [`Spec`].
@@ -184,8 +178,8 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.buffer)?;
-        Service::check(&self.scheduler, NAME, site)?;
+        let room = site.room(NAME, self.queue.buffer)?;
+        self.queue.service(NAME, site)?;
         let levels = given.levels;
         let bins = given.bins;
         let (bin_size, bin_limit) = self.sizes(bins, &room, site)?;
@@ -239,8 +233,7 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let sfb = Sfb::new(config, site.rng(NAME));
-        let service = Service::check(&self.scheduler, NAME, site)?;
-        Ok(service.queue(config.limit, self.ecn.unwrap_or_default(), sfb))
+        self.queue.serve(NAME, config.limit, sfb, site)
     }
 }
 
