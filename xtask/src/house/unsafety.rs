@@ -1,8 +1,9 @@
 //! `unsafe` stands in few places, and the pure crates forbid it.
 
+use super::breach::Breach;
 use super::purity::PURE;
-use super::tree::File;
-use super::{Breach, Tree, tokens};
+use super::tokens;
+use super::tree::{File, Tree};
 use proc_macro2::TokenTree;
 
 /// The name of the rule.
