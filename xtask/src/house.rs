@@ -5,6 +5,7 @@
 
 pub mod adr;
 pub mod arrows;
+pub mod breach;
 pub mod circles;
 pub mod docs;
 pub mod length;
@@ -16,7 +17,7 @@ pub mod text;
 pub mod tokens;
 pub mod tree;
 
-use std::fmt;
+pub use breach::Breach;
 use std::path::PathBuf;
 pub use tree::Tree;
 
@@ -45,28 +46,6 @@ pub const RULES: &[Rule] = &[
     Rule { name: docs::QUOTES, check: docs::check_quotes },
     Rule { name: docs::FIELDS, check: docs::check_fields },
 ];
-
-/// A place where a rule is not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
-    /// The name of the rule.
-    pub rule: &'static str,
-    /// The file, relative to the root of the repository.
-    pub path: String,
-    /// The line, counted from 1; 0 for the file as a whole.
-    pub line: usize,
-    /// What stands there, and what is allowed.
-    pub message: String,
-}
-
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {} [{}]", self.path, self.message, self.rule),
-            line => write!(f, "{}:{line}: {} [{}]", self.path, self.message, self.rule),
-        }
-    }
-}
 
 /// The root of this repository.
 pub fn root() -> PathBuf {

@@ -4,7 +4,6 @@ mod studies;
 
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
-use crate::command::describe::Look;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -428,6 +427,15 @@ pub(crate) struct DescribeArgs {
     /// Write the pages of all disciplines and markers into this folder, in Markdown.
     #[arg(long, value_name = "DIR", conflicts_with = "name")]
     pub out: Option<PathBuf>,
+}
+
+/// How a page is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Look {
+    /// For people.
+    Text,
+    /// As in docs/reference.
+    Markdown,
 }
 
 #[derive(Debug, Subcommand)]

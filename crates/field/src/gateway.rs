@@ -1,7 +1,7 @@
 //! The gateway under test: the program as an operator runs it.
 
-use crate::Fallible;
 use crate::config::{Document, SUBSCRIBERS};
+use crate::fallible::Fallible;
 use crate::pen::SCRATCH;
 use crate::world::World;
 use fairwire_core::{Duration, Time};

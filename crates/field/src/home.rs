@@ -1,10 +1,10 @@
 //! A home of 50/10 Mbit/s and a round trip of 20 ms, as who lives there sees it: what a heavy host leaves another, and how long a ping of a
 //! quiet host and of the heavy one itself takes.
 
-use crate::Fallible;
 use crate::config::{Document, Link};
 use crate::contest::home::{A, B, HEAVY, OTHER, OWN_PING, TROUBLES, Trouble};
 use crate::contest::{Case, NOBODY, judge, tries, unbalanced};
+use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::traffic::{Seen, Sends, Traffic};
 use crate::world::{OUTSIDE, Wiring};

@@ -13,11 +13,13 @@
 pub mod agent;
 pub mod config;
 pub mod contest;
+mod fallible;
 pub mod fault;
 pub mod gateway;
 pub mod home;
 pub mod peers;
 pub mod pen;
+mod program;
 pub mod report;
 pub mod run;
 pub mod scale;
@@ -25,5 +27,4 @@ pub mod soak;
 pub mod traffic;
 pub mod world;
 
-/// What can fail here fails for a person who reads why.
-pub type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub use fallible::Fallible;

@@ -1,9 +1,10 @@
 //! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines; and what `fairwire-oracle`
 //! found of FQ-CoDel and CAKE in User Mode Linux.
 
-use crate::Fallible;
 use crate::contest::{Case, Delay, Judged};
-use crate::run::{Middle, Run, command};
+use crate::fallible::Fallible;
+use crate::program::command;
+use crate::run::{Middle, Run};
 use crate::world::{INSIDE, OUTSIDE, Wiring};
 use fairwire_gateway::class_book::Way;
 use fairwire_metrics::jain::jain;

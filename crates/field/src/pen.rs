@@ -4,7 +4,7 @@
 //! The program starts itself again as the first process of the namespace. The kernel kills that one when its parent is gone,
 //! and all others when it is: the gateway, its watchdog, and whoever they started.
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use fairwire_gateway::lab::awake::Awake;
 use fairwire_gateway::lab::error::{Trouble, TroubleKind};
 use fairwire_gateway::lab::namespace::{die_with_parent, part_processes};

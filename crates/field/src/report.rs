@@ -1,7 +1,7 @@
 //! Tables for people, JSON and CSV for programs, and a progress bar.
 
-use crate::Fallible;
 use crate::contest::Judged;
+use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::peers::InUml;
 use indicatif::{ProgressBar, ProgressStyle};

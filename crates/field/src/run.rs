@@ -1,16 +1,16 @@
 //! One run: a network, what stands in its middle, and traffic.
 
-use crate::Fallible;
 use crate::agent::Agent;
 use crate::config::Document;
+use crate::fallible::Fallible;
 use crate::gateway::Gateway;
 use crate::pen::SCRATCH;
+pub use crate::program::command;
 use crate::traffic::{Seen, Traffic};
 use crate::world::{HOST, Wiring, World};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::clock;
-use std::process::Command;
 
 /// What stands between the two hosts.
 #[derive(Clone, Copy, Debug)]
@@ -132,17 +132,6 @@ impl Seen {
         }
         sum(&mut self.strange_bytes, other.strange_bytes);
         self.missed += other.missed;
-    }
-}
-
-/// Runs a program in the namespace of this thread.
-pub fn command(line: &str) -> Fallible<()> {
-    let mut words = line.split_whitespace();
-    let program = words.next().ok_or("an empty command")?;
-    let output = Command::new(program).args(words).output().map_err(|error| format!("{program}: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim()).into()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Twenty thousand subscribers in a tree of two levels.
 
-use crate::Fallible;
 use crate::config::{Branch, Document, Link};
 use crate::contest::tries;
+use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
 use crate::traffic::{Flow, Sends, Traffic};

@@ -1,7 +1,7 @@
 //! A soak: full load and reloads for minutes; memory is flat and every packet has its place.
 
-use crate::Fallible;
 use crate::config::{Document, Link};
+use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
 use crate::traffic::{Flow, Sends, Traffic};

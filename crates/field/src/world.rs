@@ -1,7 +1,7 @@
 //! The network of a field run: the hosts outside and inside, and the gateway's between them.
 
-use crate::Fallible;
-use crate::run::command;
+use crate::fallible::Fallible;
+use crate::program::command;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::lab::namespace::Namespace;
 use fairwire_gateway::lab::nat::masquerade;

@@ -6,6 +6,7 @@ use crate::contest;
 use crate::frame;
 use crate::modules::Modules;
 use crate::outcome::{Fate, Outcome};
+use crate::program::{Fallible, command};
 use crate::trace::Arrival;
 use fairwire_gateway::clock;
 use fairwire_gateway::io::Port;
@@ -20,7 +21,6 @@ use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The variable of the environment that names the job. The kernel's command line puts it there.
 pub const JOB_VARIABLE: &str = "FAIRWIRE_ORACLE_JOB";
@@ -64,8 +64,6 @@ impl Run {
         format!("{}-{}.json", self.case, self.seed)
     }
 }
-
-pub(crate) type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
@@ -194,19 +192,6 @@ fn receive_until(
             return Ok(());
         }
     }
-}
-
-/// Runs a program of the host's file system and returns what it printed.
-pub(crate) fn command(program: &str, line: &str) -> Fallible<String> {
-    let output = Command::new(program)
-        .args(line.split_whitespace())
-        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
-        .output()
-        .map_err(|error| format!("{program} {line}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{program} {line}: {}", String::from_utf8_lossy(&output.stderr).trim()).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn address(octets: [u8; 6]) -> String {

@@ -17,6 +17,7 @@ pub mod host;
 pub mod modules;
 pub mod ns2;
 pub mod outcome;
+mod program;
 pub mod replay;
 pub mod report;
 pub mod trace;

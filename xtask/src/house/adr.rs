@@ -1,6 +1,7 @@
 //! Every decision is in the index, and the index names no decision that is not there.
 
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::Tree;
 
 /// The name of the rule.
 pub const NAME: &str = "decisions";

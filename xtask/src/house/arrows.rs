@@ -1,6 +1,7 @@
 //! The arrows between crates: which may be built with which.
 
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::Tree;
 
 /// The name of the rule on arrows.
 pub const ARROWS: &str = "arrows";

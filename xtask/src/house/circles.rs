@@ -1,8 +1,9 @@
 //! Files that import each other, directly or by way of others, can only be read together: such circles are small.
 
+use super::breach::Breach;
 use super::purity::paths;
-use super::tree::File;
-use super::{Breach, Tree, tokens};
+use super::tokens;
+use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the rule.

@@ -1,7 +1,7 @@
 //! Documentation that says what is there: links lead somewhere, quoted code is the code, and every field is described.
 
-use super::tree::File;
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::{File, Tree};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! Functions and files stay short.
 
-use super::tree::File;
-use super::{Breach, Tree, tokens};
+use super::breach::Breach;
+use super::tokens;
+use super::tree::{File, Tree};
 
 /// The name of the rule.
 pub const NAME: &str = "length";

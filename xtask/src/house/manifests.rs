@@ -1,7 +1,7 @@
 //! What every `Cargo.toml` must say.
 
-use super::tree::File;
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The name of the rule on crates.

@@ -1,7 +1,8 @@
 //! Names that say nothing.
 
-use super::tree::File;
-use super::{Breach, Tree, tokens};
+use super::breach::Breach;
+use super::tokens;
+use super::tree::{File, Tree};
 use proc_macro2::TokenTree;
 
 /// The name of the rule.

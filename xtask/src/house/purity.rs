@@ -2,8 +2,9 @@
 //!
 //! `clippy.toml` bans the two clock calls by type; this check bans the modules by name and needs no lint to have run.
 
-use super::tree::File;
-use super::{Breach, Tree, tokens};
+use super::breach::Breach;
+use super::tokens;
+use super::tree::{File, Tree};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The name of the rule.

@@ -3,7 +3,8 @@
 //! The tests of a crate are modules of `tests/it/main.rs`. A file that no module declares is never compiled, and its
 //! tests would pass unseen.
 
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::Tree;
 use std::collections::BTreeSet;
 
 /// The name of the rule.

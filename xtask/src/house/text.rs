@@ -1,7 +1,7 @@
 //! No file names a machine of ours: no home folders, no private package mirrors.
 
-use super::tree::File;
-use super::{Breach, Tree};
+use super::breach::Breach;
+use super::tree::{File, Tree};
 
 /// The name of the rule.
 pub const NAME: &str = "machine names";

@@ -1,11 +1,10 @@
 //! Bars in groups.
 
 use super::axis::{can_show, number, with_interval};
-use super::frame::{Columns, Plot};
 use super::lines::arrowhead;
 use super::marker::{class, diamond};
-use super::put;
-use super::style::escaped;
+use super::place::{Columns, Plot};
+use super::style::{escaped, put};
 use fairwire_study::record::{Line, Mark, Panel};
 
 /// Of a column, between groups.

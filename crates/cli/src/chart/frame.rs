@@ -1,8 +1,9 @@
 //! Where panels stand, and what is around the data: grid, ticks, and what the axes say.
 
-use super::axis::{Span, Way, can_show, fit, number};
-use super::style::{cut, escaped};
-use super::{DETAIL_LETTER, MARGIN, is_table, legend, put, reference, table, wrapped};
+use super::axis::{Span, Way, can_show, fit};
+use super::place::{Columns, Place, Plot, is_table};
+use super::style::{DETAIL_LETTER, MARGIN, cut, escaped, put, wrapped};
+use super::{legend, reference, table};
 use fairwire_study::record::{Kind, Mark, Panel};
 
 const WIDTH: f64 = 900.0;
@@ -24,20 +25,6 @@ pub(super) struct Frame {
     pub width: f64,
     pub height: f64,
     pub places: Vec<Place>,
-}
-
-/// Where a panel stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
-    /// Of the whole panel, heading included.
-    pub top: f64,
-    /// Of the plot itself.
-    pub left: f64,
-    pub right: f64,
-    pub ceiling: f64,
-    pub floor: f64,
-    /// Are names below it slanted?
-    is_slanted: bool,
 }
 
 impl Frame {
@@ -102,37 +89,6 @@ pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     }
 }
 
-/// Where values stand whose axis has names.
-pub(super) struct Columns {
-    /// The words below the axis, or the numbers that bars stand at.
-    pub names: Vec<String>,
-    /// Those numbers, in order; none where there are words.
-    numbers: Vec<f64>,
-}
-
-impl Columns {
-    pub(super) fn new(panel: &Panel) -> Self {
-        if !panel.categories.is_empty() {
-            return Columns { names: panel.categories.clone(), numbers: Vec::new() };
-        }
-        let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
-        let mut numbers: Vec<f64> = marks.map(|mark| mark.x).filter(|x| x.is_finite()).collect();
-        numbers.sort_by(f64::total_cmp);
-        numbers.dedup();
-        Columns { names: numbers.iter().map(|x| number(*x, 4)).collect(), numbers }
-    }
-
-    /// The column in which `mark` stands.
-    pub(super) fn of(&self, mark: &Mark) -> Option<usize> {
-        if self.numbers.is_empty() {
-            let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
-            return is_place.then(|| mark.x.round() as usize);
-        }
-        // The numbers of both zeros are one.
-        self.numbers.binary_search_by(|x| x.partial_cmp(&mark.x).unwrap_or(std::cmp::Ordering::Less)).ok()
-    }
-}
-
 fn has_names(panel: &Panel) -> bool {
     panel.kind == Kind::Bars || !panel.categories.is_empty()
 }
@@ -164,31 +120,6 @@ pub(super) fn heading(out: &mut String, panel: &Panel, place: &Place) {
             escaped(&cut(&panel.title, room))
         ),
     );
-}
-
-/// From values to points of the picture.
-pub(super) struct Plot {
-    pub place: Place,
-    pub x: Span,
-    pub y: Span,
-}
-
-impl Plot {
-    pub(super) fn x(&self, value: f64) -> f64 {
-        self.across(self.x.share(value))
-    }
-
-    pub(super) fn y(&self, value: f64) -> f64 {
-        self.up(self.y.share(value))
-    }
-
-    fn across(&self, share: f64) -> f64 {
-        self.place.left + (self.place.right - self.place.left) * share
-    }
-
-    pub(super) fn up(&self, share: f64) -> f64 {
-        self.place.floor - (self.place.floor - self.place.ceiling) * share
-    }
 }
 
 /// The axes of `panel`, drawn.

@@ -1,9 +1,8 @@
 //! The legend, beside the data.
 
-use super::frame::Place;
 use super::marker::{class, dash, diamond, outline};
-use super::put;
-use super::style::{cut, escaped};
+use super::place::Place;
+use super::style::{cut, escaped, put};
 use fairwire_study::record::{Kind, Line, Panel};
 
 const LETTER: f64 = 7.6;

@@ -1,10 +1,9 @@
 //! Lines with intervals, curves over time, steps, and scattered points.
 
 use super::axis::{can_show, number, with_interval};
-use super::frame::Plot;
 use super::marker::{class, dash, outline};
-use super::style::escaped;
-use super::{Setting, put};
+use super::place::Plot;
+use super::style::{Setting, escaped, put};
 use fairwire_study::record::{Kind, Line, Mark, Panel};
 
 const RADIUS: f64 = 3.6;

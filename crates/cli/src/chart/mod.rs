@@ -9,6 +9,7 @@ mod frame;
 mod legend;
 mod lines;
 mod marker;
+mod place;
 mod reference;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -16,12 +17,13 @@ pub(crate) mod style;
 mod table;
 
 pub(crate) use axis::{number, with_interval};
+pub(crate) use style::Setting;
 
 use axis::can_show;
 use fairwire_study::record::{Kind, Line, Panel};
 use frame::Frame;
-use std::fmt::Write;
-use style::{escaped, sheet};
+use place::is_table;
+use style::{DETAIL_LETTER, MARGIN, escaped, put, sheet, wrapped};
 
 /// A chart: panels one below the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,15 +34,6 @@ pub(crate) struct Chart<'a> {
     pub detail: Vec<String>,
     /// The panels, from above.
     pub panels: &'a [Panel],
-}
-
-/// Does a picture bring its own style, or does the page have it?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Setting {
-    /// A file of its own.
-    Alone,
-    /// Inside a page that holds [`style::sheet`].
-    InPage,
 }
 
 impl Chart<'_> {
@@ -80,10 +73,6 @@ impl Chart<'_> {
         out.push_str("</svg>\n");
         short(&out)
     }
-}
-
-fn is_table(panel: &Panel) -> bool {
-    matches!(panel.kind, Kind::Table | Kind::Grid)
 }
 
 fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
@@ -137,11 +126,8 @@ fn short(svg: &str) -> String {
     out
 }
 
-/// From the edge to the title, the legend and back.
-const MARGIN: f64 = 24.0;
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
-const DETAIL_LETTER: f64 = 7.2;
 const DETAIL_LINE: f64 = 18.0;
 /// Longer text is cut: it stands whole in the picture's description.
 const MOST_LINES: usize = 2;
@@ -205,20 +191,6 @@ impl<'a> Head<'a> {
             text("detail", y, line);
         }
     }
-}
-
-/// `text` in as many lines as it needs; of more than `most`, the last is cut.
-fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
-    let lines = textwrap::wrap(text, letters.max(1.0) as usize);
-    let mut shown: Vec<String> = lines.iter().take(most).map(|line| line.to_string()).collect();
-    if let Some(last) = shown.last_mut().filter(|_| lines.len() > most) {
-        last.push_str(" \u{2026}");
-    }
-    shown
-}
-
-fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes all");
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! What the paper names for all of a panel: a line across, and where it claims one a shaded band.
 
 use super::axis::can_show;
-use super::frame::Plot;
-use super::put;
-use super::style::escaped;
+use super::place::Plot;
+use super::style::{escaped, put};
 use fairwire_study::record::{Kind, Panel, Reference};
 
 /// From the line to its name.

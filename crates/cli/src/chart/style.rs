@@ -1,6 +1,20 @@
-//! Colours, the style sheet, and text that fits.
+//! Colours, the style sheet, and how text is written so that it fits.
 
 use std::fmt::Write;
+
+/// From the edge to the title, the legend and back.
+pub(super) const MARGIN: f64 = 24.0;
+/// The width of a letter of what is told below the title, and along the axes.
+pub(super) const DETAIL_LETTER: f64 = 7.2;
+
+/// Does a picture bring its own style, or does the page have it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// A file of its own.
+    Alone,
+    /// Inside a page that holds [`sheet`].
+    InPage,
+}
 
 /// Colours for light and dark ground.
 ///
@@ -98,6 +112,21 @@ pub(crate) fn escaped(text: &str) -> String {
     };
     let text: String = text.chars().map(plain).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// `text` in as many lines as it needs; of more than `most`, the last is cut.
+pub(super) fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
+    let lines = textwrap::wrap(text, letters.max(1.0) as usize);
+    let mut shown: Vec<String> = lines.iter().take(most).map(|line| line.to_string()).collect();
+    if let Some(last) = shown.last_mut().filter(|_| lines.len() > most) {
+        last.push_str(" \u{2026}");
+    }
+    shown
+}
+
+/// Appends `text`.
+pub(crate) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string takes all");
 }
 
 #[cfg(test)]

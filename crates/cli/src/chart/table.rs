@@ -1,9 +1,8 @@
 //! A table, drawn: a row for each line, a column for each place, the paper's number below ours. In a grid, cells are coloured.
 
 use super::axis::{Span, Way, can_show, fit, number, with_interval};
-use super::frame::{Columns, Place};
-use super::style::{cut, escaped};
-use super::{MARGIN, put};
+use super::place::{Columns, Place};
+use super::style::{MARGIN, cut, escaped, put};
 use fairwire_study::record::{Kind, Line, Mark, Panel, Scale};
 
 const LETTER: f64 = 7.6;

@@ -7,10 +7,11 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::file;
 use crate::report::print;
+use crate::reproduction::share;
 use crate::tell::tell;
 use crate::terminal::{self, bold, wrapped};
 use fairwire_study::Study;
-use fairwire_study::calibration::{Calibration, Held, SpaceSpec, Trial};
+use fairwire_study::calibration::{Calibration, SpaceSpec, Trial};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -102,13 +103,6 @@ fn table(study: &Study, found: &Calibration) -> String {
             writeln!(out, "{claim:width$}  {:9}  {:5} {}", word(held.chosen), word(held.best), share(held));
     }
     out + &summary(found, columns)
-}
-
-/// `81 % (57 to 93)`: the share of draws, and its interval.
-pub(crate) fn share(held: &Held) -> String {
-    held.share().map_or_else(String::new, |(share, [low, high])| {
-        format!("{:.0} % ({:.0} to {:.0})", share * 100.0, low * 100.0, high * 100.0)
-    })
 }
 
 fn summary(found: &Calibration, columns: usize) -> String {

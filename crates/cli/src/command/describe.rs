@@ -1,6 +1,6 @@
 //! `fairwire describe`.
 
-use crate::args::DescribeArgs;
+use crate::args::{DescribeArgs, Look};
 use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::tell::tell;
@@ -17,15 +17,6 @@ use std::path::Path;
 
 /// Longer lines are hard to read.
 const MOST_COLUMNS: usize = 120;
-
-/// How a page is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Look {
-    /// For people.
-    Text,
-    /// As in docs/reference.
-    Markdown,
-}
 
 /// Prints one page, or writes all of them.
 pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {

@@ -1,7 +1,8 @@
 //! The folder of `--out`: proven writable before a run, filled after it.
 
 use super::again::{Again, SCENARIO};
-use super::{Headline, csv, json, picture};
+use super::shown::Headline;
+use super::{csv, json, picture};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::file::{self, Scratch};

@@ -7,24 +7,17 @@ mod json;
 pub(crate) mod picture;
 #[cfg(test)]
 mod samples;
+mod shown;
 pub(crate) mod table;
 
 pub(crate) use again::Again;
 pub(crate) use folder::{Folder, PICTURE};
+pub(crate) use shown::Headline;
 
 use crate::args::Format;
 use crate::failure::{Ending, Failure};
 use fairwire_metrics::record::Report;
 use std::io::{self, Write};
-
-/// What stands above a table and a picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Headline {
-    /// What was compared.
-    pub title: String,
-    /// Under which conditions.
-    pub detail: String,
-}
 
 /// Where results go.
 #[derive(Debug)]
@@ -77,15 +70,4 @@ pub(crate) fn told(printed: io::Result<()>) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// The groups of flows, in the order of the scenario.
-fn groups(report: &Report) -> Vec<&str> {
-    let mut groups: Vec<&str> = Vec::new();
-    for flow in report.runs.iter().take(1).flat_map(|run| &run.flows) {
-        if !groups.contains(&&*flow.group) {
-            groups.push(&flow.group);
-        }
-    }
-    groups
 }

@@ -3,7 +3,7 @@
 //! Written by hand rather than through a plotting library, because its colours follow the reader's theme by CSS, which
 //! no plotting library here can do.
 
-use super::{Headline, groups};
+use super::shown::{Headline, groups};
 use crate::chart::style::{PALETTE, cut, escaped};
 use fairwire_metrics::record::{Estimate, Report, Summary};
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
 
-use super::{Headline, groups};
+use super::shown::{Headline, groups};
 use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use fairwire_metrics::record::{Difference, Estimate, Report, Summary};

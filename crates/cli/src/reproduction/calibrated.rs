@@ -3,7 +3,7 @@
 use super::cause::{Cause, cause};
 use super::document::cell;
 use super::tally::Paper;
-use crate::command::calibrate::share;
+use fairwire_study::calibration::Held;
 use fairwire_study::calibration::Summary;
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
@@ -119,6 +119,13 @@ fn told(summary: &Summary) -> String {
     let best = if settings.is_empty() { "the study's own".into() } else { settings.join(", ") };
     let _ = write!(text, " The best settings: {best}.");
     text
+}
+
+/// `81 % (57 to 93)`: the share of draws, and its interval.
+pub(crate) fn share(held: &Held) -> String {
+    held.share().map_or_else(String::new, |(share, [low, high])| {
+        format!("{:.0} % ({:.0} to {:.0})", share * 100.0, low * 100.0, high * 100.0)
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Tables of numbers in the page: figures that are tables, and the numbers behind a figure.
 
 use super::crosstab::{Crosstab, tables};
-use super::page::put;
-use crate::chart::style::escaped;
+use crate::chart::style::{escaped, put};
 use crate::chart::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel, Scale};
 

@@ -1,7 +1,7 @@
 //! `docs/reproduction.md`: what came of each claim.
 
 use super::calibrated;
-use super::conditions;
+use super::conditions::conditions;
 use super::tally::{Count, Paper, headline, others, papers, words};
 use crate::chart::style::{cut, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Results, Verdict};

@@ -3,6 +3,7 @@
 mod calibrated;
 mod cause;
 mod cells;
+mod conditions;
 mod crosstab;
 mod csv;
 mod document;
@@ -14,13 +15,15 @@ pub(crate) mod samples;
 pub(crate) mod shares;
 mod tally;
 
+pub(crate) use calibrated::share;
 pub(crate) use document::document;
 pub(crate) use tally::words;
 
 use crate::chart::{Chart, Setting};
 use crate::failure::Failure;
 use crate::output::file;
-use fairwire_study::record::{Depth, Exhibit, Panel, Results};
+use conditions::conditions;
+use fairwire_study::record::{Exhibit, Panel, Results};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -61,47 +64,6 @@ fn is_without_numbers(exhibit: &Exhibit) -> bool {
     exhibit.id.starts_with("fig") && is_of_paper && exhibit.published.is_empty()
 }
 
-/// Under which conditions numbers and curves came about.
-fn conditions(exhibit: &Exhibit) -> String {
-    let numbers = numbers_came(exhibit);
-    match exhibit.panels.iter().find_map(|panel| panel.seed) {
-        Some(seed) if exhibit.numbers.is_empty() => {
-            let others = exhibit.seeds.len() > 1;
-            format!("curves of seed {seed}{}; {}", if others { " alone" } else { "" }, depth(exhibit))
-        }
-        Some(seed) if exhibit.seeds.len() > 1 => format!("{numbers}; curves of seed {seed} alone"),
-        _ => numbers,
-    }
-}
-
-fn depth(exhibit: &Exhibit) -> &'static str {
-    match exhibit.depth {
-        Depth::Quick => "a quick first look",
-        Depth::Full => "in full",
-    }
-}
-
-fn numbers_came(exhibit: &Exhibit) -> String {
-    let depth = depth(exhibit);
-    match exhibit.seeds.as_slice() {
-        [] => format!("computed without seeds; {depth}"),
-        [seed] => format!("seed {seed}; {depth}"),
-        seeds => format!("means of {} seeds ({}) with 95 % intervals; {depth}", seeds.len(), listed(seeds)),
-    }
-}
-
-/// `seeds` as they are typed: those that follow each other as a range.
-fn listed(seeds: &[u64]) -> String {
-    let runs = seeds.chunk_by(|first, second| first.checked_add(1) == Some(*second));
-    let text: Vec<String> = runs
-        .flat_map(|run| match run {
-            [first, .., last] if run.len() > 2 => vec![format!("{first}..={last}")],
-            _ => run.iter().map(u64::to_string).collect(),
-        })
-        .collect();
-    text.join(",")
-}
-
 fn replace(folder: &Path, name: &str, content: &str) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
     file::try_write(&path, content.as_bytes()).map_err(|error| refused(&path, &error))?;
@@ -119,23 +81,6 @@ fn refused(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use super::*;
     use std::fs;
-
-    #[test]
-    fn seeds_are_told_as_they_are_typed() {
-        assert_eq!(listed(&[1, 2, 3, 4]), "1..=4");
-        assert_eq!(listed(&[1, 2]), "1,2");
-        assert_eq!(listed(&[7, 1, 2, 3, 9, u64::MAX]), format!("7,1..=3,9,{}", u64::MAX));
-        assert_eq!(listed(&[]), "");
-    }
-
-    #[test]
-    fn an_exhibit_of_curves_alone_has_no_means() {
-        let mut exhibit = samples::all_kinds().exhibits.into_iter().find(|e| e.seeds.len() > 1).unwrap();
-        exhibit.panels[0].seed = Some(7);
-        assert!(conditions(&exhibit).starts_with("means of "), "{}", conditions(&exhibit));
-        exhibit.numbers.clear();
-        assert_eq!(conditions(&exhibit), "curves of seed 7 alone; a quick first look");
-    }
 
     #[test]
     fn every_exhibit_leaves_a_picture_and_a_table_and_all_a_page() {

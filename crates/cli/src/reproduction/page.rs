@@ -2,13 +2,13 @@
 
 use super::cause::{Cause, cause};
 use super::cells::{self, is_table};
+use super::conditions::conditions;
 use super::csv::samples_name;
 use super::tally::{Count, Paper, headline, others, papers, words};
-use super::{PAGE, conditions, picture};
+use super::{PAGE, picture};
 use crate::chart::Setting;
-use crate::chart::style::{escaped, sheet};
+use crate::chart::style::{escaped, put, sheet};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
-use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 /// So many exhibits are listed without being asked for.
@@ -373,11 +373,6 @@ fn numbers(out: &mut String, exhibit: &Exhibit) {
     put(out, format_args!("<details><summary>The numbers{printed}</summary>\n"));
     cells::numbers(out, exhibit);
     out.push_str("</details>\n");
-}
-
-/// Appends `text`.
-pub(super) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes all");
 }
 
 #[cfg(test)]

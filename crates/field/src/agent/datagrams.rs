@@ -1,7 +1,7 @@
 //! UDP, received: one thread that counts datagrams, and how long pings took.
 
-use super::{Slots, Stage};
-use crate::Fallible;
+use super::stage::{Slots, Stage};
+use crate::fallible::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
 use fairwire_gateway::clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -7,17 +7,19 @@
 mod datagrams;
 mod pace;
 mod raw;
+mod stage;
 mod streams;
 mod tap;
 
-use crate::Fallible;
-use crate::traffic::{FlowSeen, SLOT, Seen, Sends, Traffic};
+use crate::fallible::Fallible;
+use crate::traffic::{FlowSeen, Seen, Sends, Traffic};
 use crate::world::{HOST, Host};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::clock;
 use fairwire_gateway::lab::namespace::die_with_parent;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use stage::{Slots, Stage};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -26,51 +28,6 @@ use std::thread;
 
 /// The first argument with which a program must hand over to [`main`].
 pub const COMMAND: &str = "field-agent";
-
-/// What all threads of a host know.
-struct Stage {
-    traffic: Traffic,
-    /// The way of what this host sends.
-    way: Way,
-    /// When the run began, nanoseconds; 0 before it is known.
-    start_ns: AtomicU64,
-    is_over: AtomicBool,
-}
-
-/// Bytes by slot.
-type Slots = Vec<u64>;
-
-impl Stage {
-    /// Waits until it is known when the run begins.
-    fn start(&self) -> Time {
-        loop {
-            match self.start_ns.load(Ordering::Acquire) {
-                0 => clock::sleep_until(clock::now() + Duration::from_ms(1)),
-                ns => return Time::from_ns(ns),
-            }
-        }
-    }
-
-    /// The slot of `now`; none before the run and after it.
-    fn slot(&self, now: Time) -> Option<usize> {
-        let start = self.start_ns.load(Ordering::Relaxed);
-        let since = now.ns().checked_sub(start).filter(|_| start > 0)?;
-        Some((since / SLOT.ns()) as usize).filter(|slot| *slot < self.traffic.slots())
-    }
-
-    fn empty(&self) -> Slots {
-        vec![0; self.traffic.slots()]
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    /// The flows that this host sends, by number.
-    fn sent(&self) -> impl Iterator<Item = (usize, &crate::traffic::Flow)> {
-        self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.way == self.way)
-    }
-}
 
 /// After the end of the run: what is on its way arrives.
 const DRAIN: Duration = Duration::from_ms(300);

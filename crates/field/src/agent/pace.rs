@@ -1,9 +1,9 @@
 //! What is sent by the clock: datagrams, pings, raw frames.
 
-use super::Stage;
 use super::datagrams::{Head, shared};
 use super::raw::Forge;
-use crate::Fallible;
+use super::stage::Stage;
+use crate::fallible::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
 use crate::world::public_address;
 use fairwire_core::{Duration, Time};

@@ -1,6 +1,6 @@
 //! Frames that no kernel would send: from addresses drawn at random, and of random bytes.
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use crate::traffic::{Flow, Sends, UDP_PORT, port_of};
 use crate::world::{HOST, ethernet_address};
 use fairwire_core::{Rng, Seed};

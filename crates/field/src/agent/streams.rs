@@ -1,7 +1,7 @@
 //! TCP: one thread that reads all connections of a host, and one that writes them.
 
-use super::{Slots, Stage};
-use crate::Fallible;
+use super::stage::{Slots, Stage};
+use crate::fallible::Fallible;
 use crate::traffic::{Flow, Sends, TCP_PORT, flow_of, port_of};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;

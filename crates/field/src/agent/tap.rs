@@ -1,7 +1,7 @@
 //! What arrives at a host's interface, counted frame by frame: what the gateway's link was used for.
 
-use super::{Slots, Stage};
-use crate::Fallible;
+use super::stage::{Slots, Stage};
+use crate::fallible::Fallible;
 use crate::traffic::{flow_of, on_the_link};
 use fairwire_core::Duration;
 use fairwire_gateway::clock;

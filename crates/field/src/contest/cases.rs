@@ -1,7 +1,7 @@
 //! The table of contests: every discipline against every load.
 
+use super::group::{Group, Kind, NOBODY};
 use super::judge::WayJudged;
-use super::{Group, Kind, NOBODY};
 use crate::config::Branch;
 use fairwire_gateway::class_book::Way;
 

@@ -1,7 +1,7 @@
 //! Loads of a home: a heavy host, another with one connection, and a quiet one.
 
-use super::cases::{of_host, tcp, udp, up};
-use super::{Case, Group, Kind};
+use super::cases::{Case, of_host, tcp, udp, up};
+use super::group::{Group, Kind};
 use fairwire_gateway::class_book::Way;
 
 /// What the heavy host does.

@@ -1,7 +1,8 @@
 //! What a contest gave, next to what was promised.
 
+use super::cases::Case;
 use super::tree::{Claimant, fair_shares};
-use super::{Case, leaf_of};
+use crate::config::Branch;
 use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 use fairwire_gateway::class_book::Way;
 use fairwire_metrics::jain::jain;
@@ -280,10 +281,15 @@ fn class_byte(inside: IpAddr) -> u8 {
     }
 }
 
+/// The leaf of `branches` that the subscribers of `class` are in.
+fn leaf_of(branches: &[Branch], class: u8) -> Option<usize> {
+    branches.iter().position(|branch| branch.subscribers == Some(class))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contest::{Case, find};
+    use crate::contest::find;
     use crate::traffic::FlowSeen;
 
     /// What would be seen if every flow had got `bps(flow)`.

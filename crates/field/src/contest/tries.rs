@@ -1,7 +1,8 @@
 //! Contests as tests: seconds long, on machines that do other work. A miss may be chance, or the machine's; a defect misses every time.
 
-use super::{Case, Judged};
-use crate::Fallible;
+use super::cases::Case;
+use super::judge::Judged;
+use crate::fallible::Fallible;
 use crate::fault::Happened;
 
 /// How often a contest is held at most.

@@ -1,7 +1,8 @@
 //! The table of faults.
 
-use super::{Happened, hostile, kinds, live};
-use crate::Fallible;
+use super::happened::Happened;
+use super::{hostile, kinds, live};
+use crate::fallible::Fallible;
 
 /// A fault.
 pub struct Fault {

@@ -1,8 +1,9 @@
 //! Hostile traffic, and clocks.
 
-use super::{Happened, MBPS, begin, bps, document, flow, traffic};
-use crate::Fallible;
+use super::happened::Happened;
+use super::plain::{MBPS, begin, bps, document, flow, traffic};
 use crate::config::{Document, Link};
+use crate::fallible::Fallible;
 use crate::traffic::{Sends, Traffic};
 use fairwire_gateway::class_book::Way;
 

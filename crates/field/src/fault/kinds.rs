@@ -1,8 +1,9 @@
 //! Frames of all kinds, and tunnels.
 
-use super::{DOWNLOADS, Happened, MBPS, begin, document, flow, traffic};
-use crate::Fallible;
+use super::happened::Happened;
+use super::plain::{DOWNLOADS, MBPS, begin, document, flow, traffic};
 use crate::config::{Document, Link};
+use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::traffic::{FRAMING, Sends, Traffic};
 use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring};

@@ -1,8 +1,9 @@
 //! Faults of interfaces and of the process, with traffic under way.
 
-use super::{Happened, MBPS, begin, bps, document, longest_gap_ms, traffic};
-use crate::Fallible;
+use super::happened::Happened;
+use super::plain::{MBPS, begin, bps, document, longest_gap_ms, traffic};
 use crate::config::Link;
+use crate::fallible::Fallible;
 use crate::run::Run;
 use crate::world::{HOST, INSIDE, OUTSIDE};
 use fairwire_core::Duration;

@@ -1,7 +1,9 @@
 //! The contests, as data: who contends over what, and what may differ and why.
 
-use super::Figure::{Dropped, LongWait, Marked, MeanWait, Share, Used};
-use super::{Class, Figure, Sends, Tolerance};
+use super::compare::Figure::{self, Dropped, LongWait, Marked, MeanWait, Share, Used};
+use super::compare::Tolerance;
+use super::setting::{Class, Sends};
+use fairwire_core::{Duration, Seed};
 
 /// One contest.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,13 @@ impl Contest {
     pub fn flows(&self) -> String {
         let tell = |class: &Class| format!("{} {} ({} ms)", class.flows, class.sends.name(), class.rtt_ms);
         self.classes.iter().map(tell).collect::<Vec<_>>().join(", ")
+    }
+
+    /// When each flow starts in the run of `seed`: within the first second, the same on either side.
+    pub(super) fn starts(&self, seed: u64) -> Vec<Duration> {
+        let mut rng = Seed(seed).stream("starts");
+        let flows = self.classes.iter().map(|class| class.flows).sum();
+        (0..flows).map(|_| Duration::from_ms(u64::from(rng.below(1000)))).collect()
     }
 }
 

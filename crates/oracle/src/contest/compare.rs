@@ -1,6 +1,8 @@
 //! What of two sides of a contest is compared, and how far they may lie apart.
 
-use super::{Contest, DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Tally, WARM_UP};
+use super::cases::Contest;
+use super::setting::{DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, WARM_UP};
+use super::tally::Tally;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -8,8 +8,9 @@
 //! Only the link from the router to the receivers is slow. What a class's round trip takes is put on its acknowledgements,
 //! between the router and its senders, by netem.
 
-use super::{Contest, RATE};
-use crate::guest::{Fallible, command};
+use super::cases::Contest;
+use super::setting::RATE;
+use crate::program::{Fallible, command};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};

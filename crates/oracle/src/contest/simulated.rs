@@ -1,6 +1,8 @@
 //! Our side of a contest: our TCPs in our simulator behind a discipline of ours.
 
-use super::{Contest, DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Sends, Tally, WARM_UP, starts};
+use super::cases::Contest;
+use super::setting::{DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Sends, UDP_HEADER_BYTES, WARM_UP};
+use super::tally::Tally;
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -64,7 +66,7 @@ pub(super) fn discipline(contest: &Contest, seed: u64) -> Result<Box<dyn Discipl
 }
 
 fn groups(contest: &Contest, seed: u64) -> Vec<GroupPlan> {
-    let starts = starts(contest, seed);
+    let starts = contest.starts(seed);
     // A shaper of the kernel lets a packet out when its transmission begins, a link of ours when it ends.
     let sent = RATE.time_to_send((SEGMENT_BYTES + HEADER_BYTES).into());
     let mut groups = Vec::new();
@@ -101,7 +103,7 @@ fn source(contest: &Contest, sends: Sends, seed: u64) -> Source {
             return Source::Cbr {
                 rate: Rate::from_bps(bps).expect("a rate that is not zero"),
                 packet_bytes: SEGMENT_BYTES + HEADER_BYTES,
-                header_bytes: super::sockets::UDP_HEADER_BYTES,
+                header_bytes: UDP_HEADER_BYTES,
                 dither: 0.0,
             };
         }

@@ -2,9 +2,11 @@
 //!
 //! One thread does everything, because the virtual clock stands while it works: what it sees has just happened.
 
+use super::cases::Contest;
 use super::network::{ARRIVALS, Namespaces, RECEIVER, from_senders, sender};
-use super::{Contest, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, Tally, WARM_UP};
-use crate::guest::Fallible;
+use super::setting::{Class, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, UDP_HEADER_BYTES, WARM_UP};
+use super::tally::Tally;
+use crate::program::Fallible;
 use fairwire_core::{Duration, Ecn, Time, Transmitter};
 use fairwire_gateway::clock;
 use fairwire_gateway::io::Port;
@@ -22,8 +24,6 @@ use rustix::time::{
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// Headers of a UDP packet, Ethernet's 14 included.
-pub(super) const UDP_HEADER_BYTES: u32 = 14 + 20 + 8;
 /// The source port of flow 0; the others follow.
 const FIRST_PORT: u16 = 10_001;
 /// The port to which class 0 sends; the others follow.
@@ -95,7 +95,7 @@ impl Hall {
         bind(&datagrams, &address(RECEIVER, SERVICE))?;
         let began = clock::now();
         let members = (0..).zip(contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
-        let source = |((class, group), start): ((usize, &super::Class), &Duration)| Source {
+        let source = |((class, group), start): ((usize, &Class), &Duration)| Source {
             sends: group.sends,
             class,
             start: began + *start,

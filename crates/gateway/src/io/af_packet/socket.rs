@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// What may wait in the kernel until we fetch it: at 10 Gbit/s about 10 ms, a long wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
-/// A packet socket on the interface `name` of this network namespace, ready for [`AfPacket::from_socket`].
+/// A packet socket on the interface `name` of this network namespace, ready for [`AfPacket::from_socket`](super::AfPacket::from_socket).
 pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let fail = |operation| move |error: io::Error| system(operation, name, error);
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -1,0 +1,23 @@
+//! What the table and the picture of results have in common.
+
+use fairwire_metrics::record::Report;
+
+/// What stands above a table and a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Headline {
+    /// What was compared.
+    pub title: String,
+    /// Under which conditions.
+    pub detail: String,
+}
+
+/// The groups of flows, in the order of the scenario.
+pub(super) fn groups(report: &Report) -> Vec<&str> {
+    let mut groups: Vec<&str> = Vec::new();
+    for flow in report.runs.iter().take(1).flat_map(|run| &run.flows) {
+        if !groups.contains(&&*flow.group) {
+            groups.push(&flow.group);
+        }
+    }
+    groups
+}

@@ -1,0 +1,52 @@
+//! What all threads of a host know: the traffic, and where the run stands.
+
+use crate::traffic::{Flow, SLOT, Traffic};
+use fairwire_core::{Duration, Time};
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::clock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What all threads of a host know.
+pub(super) struct Stage {
+    pub(super) traffic: Traffic,
+    /// The way of what this host sends.
+    pub(super) way: Way,
+    /// When the run began, nanoseconds; 0 before it is known.
+    pub(super) start_ns: AtomicU64,
+    pub(super) is_over: AtomicBool,
+}
+
+/// Bytes by slot.
+pub(super) type Slots = Vec<u64>;
+
+impl Stage {
+    /// Waits until it is known when the run begins.
+    pub(super) fn start(&self) -> Time {
+        loop {
+            match self.start_ns.load(Ordering::Acquire) {
+                0 => clock::sleep_until(clock::now() + Duration::from_ms(1)),
+                ns => return Time::from_ns(ns),
+            }
+        }
+    }
+
+    /// The slot of `now`; none before the run and after it.
+    pub(super) fn slot(&self, now: Time) -> Option<usize> {
+        let start = self.start_ns.load(Ordering::Relaxed);
+        let since = now.ns().checked_sub(start).filter(|_| start > 0)?;
+        Some((since / SLOT.ns()) as usize).filter(|slot| *slot < self.traffic.slots())
+    }
+
+    pub(super) fn empty(&self) -> Slots {
+        vec![0; self.traffic.slots()]
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// The flows that this host sends, by number.
+    pub(super) fn sent(&self) -> impl Iterator<Item = (usize, &Flow)> {
+        self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.way == self.way)
+    }
+}

@@ -1,0 +1,103 @@
+//! The plain gateway and traffic of faults, and what is measured of them.
+
+use crate::config::{Document, Link};
+use crate::fallible::Fallible;
+use crate::run::{Middle, Run};
+use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use crate::world::{Wiring, server, subscriber};
+use fairwire_gateway::class_book::Way;
+
+/// The link of all faults.
+pub(super) const MBPS: u64 = 20;
+
+/// The plain gateway of faults, with what `safety` says.
+pub(super) fn document(safety: &str) -> Document {
+    let link = Link { mbps: MBPS, discipline: "faba", buffer: "50 ms", delay_ms: 0 };
+    Document {
+        download: Some(link),
+        upload: Some(link),
+        flows: Some("5-tuple"),
+        safety: safety.into(),
+        ..Document::default()
+    }
+}
+
+/// The fault number of bulk downloads, and a ping each way every 5 ms, for `seconds`.
+pub(super) fn traffic(seconds: u64) -> Traffic {
+    let duration_ns = seconds * 1_000_000_000;
+    let mut flows: Vec<Flow> = (0..DOWNLOADS)
+        .map(|number| flow("tcp", Sends::Tcp("cubic".into()), Way::Download, number, duration_ns))
+        .collect();
+    for way in Way::ALL {
+        flows.push(flow("ping", Sends::Ping { every_ns: 5_000_000 }, way, 50, duration_ns));
+    }
+    Traffic { flows, duration_ns }
+}
+
+/// Bulk downloads of the plain traffic.
+pub(super) const DOWNLOADS: u16 = 4;
+
+/// A flow between outside host and subscriber `number`.
+pub(super) fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
+    let (outside, inside) = (server(number, false), subscriber(1, number, false));
+    let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
+    Flow {
+        group: group.into(),
+        sends,
+        way,
+        source,
+        destination,
+        start_ns: 0,
+        stop_ns,
+        is_opened_by_receiver: false,
+    }
+}
+
+/// Begins a run with the plain wire.
+pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
+    Run::begin(Wiring::default(), Middle::Gateway(document), traffic)
+}
+
+/// Bit/s on the link of `group` between two seconds of a run.
+pub(super) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s: f64) -> f64 {
+    let slot = |s: f64| (s / SLOT.secs()).round() as usize;
+    let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
+    let bytes: u64 =
+        flows.flat_map(|(_, seen)| &seen.link_bytes[slot(from_s)..slot(to_s).min(traffic.slots())]).sum();
+    bytes as f64 * 8.0 / (to_s - from_s)
+}
+
+/// The longest time between two pings that arrived of those sent between two seconds of a run, both ends included; both
+/// ways, milliseconds.
+pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
+    let (from, to) = ((from_s * 1e9) as u64, (to_s * 1e9) as u64);
+    let pings =
+        traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| matches!(flow.sends, Sends::Ping { .. }));
+    let gap = |delays: &[(u64, u64)]| {
+        let mut arrivals: Vec<u64> =
+            delays.iter().map(|(at, took)| at + took).filter(|at| (from..to).contains(at)).collect();
+        arrivals.extend([from, to]);
+        arrivals.sort_unstable();
+        arrivals.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    };
+    pings.map(|(_, seen)| gap(&seen.delays_ns)).max().unwrap_or(0) as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::FlowSeen;
+
+    #[test]
+    fn a_gap_is_told_and_ends_count() {
+        let traffic = traffic(1);
+        let pings = |delays_ns: Vec<(u64, u64)>| FlowSeen { delays_ns, ..FlowSeen::default() };
+        let ms = |ms: u64| (ms * 1_000_000, 0);
+        let mut flows = vec![FlowSeen::default(); usize::from(DOWNLOADS)];
+        flows.push(pings(vec![ms(100), ms(200), ms(900)]));
+        flows.push(pings((0..100).map(|n| ms(n * 10)).collect()));
+        let seen = Seen { flows, ..Seen::default() };
+        assert_eq!(longest_gap_ms(&traffic, &seen, 0.0, 1.0), 700.0);
+        assert_eq!(longest_gap_ms(&traffic, &seen, 0.0, 0.5), 300.0);
+    }
+}
