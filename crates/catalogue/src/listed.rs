@@ -11,6 +11,13 @@ use fairwire_laws::about::About;
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 
+/// The same, with the error as one of the catalogue.
+fn of_catalogue<E: Into<BuildError>>(
+    built: Result<Box<dyn Discipline>, E>,
+) -> Result<Box<dyn Discipline>, BuildError> {
+    built.map_err(Into::into)
+}
+
 /// Lists each discipline of this crate once: its name, its aliases, and the module with its `ABOUT` and its `Spec`, inside of which there
 /// may be others.
 macro_rules! catalogue {
@@ -31,7 +38,7 @@ macro_rules! catalogue {
                 }
 
                 fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-                    Ok($($module)::+::Spec::build(self, site)?)
+                    of_catalogue($($module)::+::Spec::build(self, site))
                 }
             }
         )+

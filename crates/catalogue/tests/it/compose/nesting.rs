@@ -164,13 +164,13 @@ fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
 
 #[test]
 fn what_nobody_reads_is_refused() {
-    for (name, typed, message) in [(
-        "conditioner",
-        "markers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }",
+    assert_eq!(
+        refusal(
+            "conditioner",
+            "[conditioner]\nmarkers = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }"
+        ),
         "`peak_rate` of `tr-tcm` in `conditioner.markers` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
-    )] {
-        assert_eq!(refusal(name, &format!("[{name}]\n{typed}")), message);
-    }
+    );
     discipline("prio", "[prio]\nband = [{ discipline = { fifo = {} } }]");
     for (typed, message) in [
         ("{ red = {}, codel = {} }", "is a second discipline"),
