@@ -156,7 +156,6 @@ pub struct Buffer {
     backlogged: Box<[u32]>,
     active: u32,
     names: Names,
-    changed: u32,
 }
 
 impl Buffer {
@@ -192,7 +191,6 @@ impl Buffer {
             backlogged: vec![0; per_flow as usize].into(), // zeros, which the system has ready
             active: 0,
             names: Names::new(per_flow as usize, count),
-            changed: 0,
         }
     }
 
@@ -320,7 +318,6 @@ impl Buffer {
         if index == NONE {
             return self.begin_flow(hash, packet.len, key);
         }
-        self.changed = index;
         let flow = &mut self.flows[index as usize];
         flow.packets += 1;
         flow.bytes += u64::from(packet.len);
@@ -341,7 +338,6 @@ impl Buffer {
         self.backlogged[self.active as usize] = index;
         self.active += 1;
         self.names.insert(hash, index);
-        self.changed = index;
         self.slots[key as usize].links = Links { older: NONE, newer: NONE, flow: index };
     }
 
@@ -389,7 +385,6 @@ impl Buffer {
     #[inline]
     fn leave_flow(&mut self, key: Key, len: u32) {
         let Links { older, newer, flow: index } = self.slots[key.index()].links;
-        self.changed = index;
         let flow = &mut self.flows[index as usize];
         flow.packets -= 1;
         flow.bytes -= u64::from(len);
@@ -506,17 +501,6 @@ impl Buffer {
     #[inline]
     pub fn flow_of(&self, key: Key) -> FlowKey {
         FlowKey(self.slots[key.index()].links.flow)
-    }
-
-    /// The flow whose packet came in or went out last, for accounts of what each flow has waiting. Nothing may wait there any
-    /// more: then its backlog is zero, and its key is soon another flow's.
-    ///
-    /// Looking the flow of a packet up again will not do. Where queues are taken over, a flow may have another queue by the
-    /// time its packet leaves the one that it was put into.
-    #[inline]
-    pub fn changed_flow(&self) -> FlowKey {
-        debug_assert!(self.needs.flows, "a flow was asked of a buffer built without");
-        FlowKey(self.changed)
     }
 
     /// A uniformly random backlogged flow.
@@ -714,32 +698,33 @@ mod tests {
     }
 
     #[test]
-    fn the_changed_flow_is_the_queue_that_a_packet_was_in_whoever_has_that_queue_now() {
+    fn the_queue_of_a_packet_is_the_one_that_it_was_put_into_whoever_has_that_queue_now() {
         let mut buffer = Buffer::with(Limit::packets(4), Needs::FLOWS, Queues::least_recently_used(2));
         let arrive = |buffer: &mut Buffer, flow| {
             buffer.arriving(&packet(0, flow, 100));
             buffer.push(packet(0, flow, 100))
         };
         let first = arrive(&mut buffer, 7);
-        let was_in = buffer.changed_flow();
-        arrive(&mut buffer, 8);
-        assert_ne!(buffer.changed_flow(), was_in);
-        arrive(&mut buffer, 9); // takes over the queue of flow 7
-        assert_eq!(buffer.changed_flow(), was_in);
+        let was_in = buffer.flow_of(first);
+        let other = arrive(&mut buffer, 8);
+        assert_ne!(buffer.flow_of(other), was_in);
+        let heir = arrive(&mut buffer, 9); // takes over the queue of flow 7
+        assert_eq!(buffer.flow_of(heir), was_in);
         arrive(&mut buffer, 7); // and flow 7 that of flow 8
+        assert_eq!(buffer.flow_of(first), was_in);
         let gone = buffer.remove(first);
         assert_ne!(buffer.flow(&gone), Some(was_in));
-        assert_eq!(buffer.changed_flow(), was_in);
         assert_eq!(buffer.flow_backlog(was_in).packets, 1);
     }
 
     #[test]
-    fn the_changed_flow_has_no_backlog_once_its_last_packet_has_left() {
+    fn a_queue_has_no_backlog_once_its_last_packet_has_left() {
         let mut buffer = Buffer::new(Limit::packets(4));
         let only = buffer.push(packet(0, 7, 100));
         buffer.push(packet(1, 8, 100));
+        let flow = buffer.flow_of(only);
         buffer.remove(only);
-        assert_eq!(buffer.flow_backlog(buffer.changed_flow()), Backlog::default());
+        assert_eq!(buffer.flow_backlog(flow), Backlog::default());
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Droppers: which packets are refused, marked, or pushed out.
 
-use crate::buffer::{Buffer, Key};
+use crate::buffer::{Buffer, FlowKey, Key};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
+use crate::scheduler::Left;
 use crate::signals::Cause;
 use crate::time::Time;
 use crate::weight::{NotReweighed, Weight, reweigh_both};
@@ -24,15 +25,10 @@ pub trait Dropper: Send {
         Verdict::Pass
     }
 
-    /// Judges a packet that has just been taken out to be sent: for laws on sojourn time. [`Buffer::changed_flow`] is the
-    /// queue that it left.
-    fn on_departure(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
+    /// Judges a packet that has just been taken out of the queue `left` to be sent: for laws on sojourn time.
+    fn on_departure(&mut self, _packet: &Packet, _left: Left, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
-
-    /// The queue [`Buffer::changed_flow`] was asked in vain between the packet that has just been taken out of it and the one before
-    /// that: told before [`on_departure`](Dropper::on_departure), where the scheduler tells it.
-    fn found_empty(&mut self, _buffer: &Buffer, _now: Time) {}
 
     /// `packet` does not fit: who goes? Asked again until it fits or the answer is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
@@ -45,9 +41,11 @@ pub trait Dropper: Send {
         None
     }
 
-    /// `packet` has just come in (`inside`) or gone out by any path; `buffer` already shows it. Accounts that must
-    /// balance, such as tokens, are kept here; [`Buffer::changed_flow`] is the queue that it came into or left.
-    fn tracked(&mut self, _packet: &Packet, _inside: bool, _buffer: &Buffer) {}
+    /// `packet` has just come into the queue `flow` (`inside`) or gone out of it by any path; `buffer` already shows it. Accounts
+    /// that must balance, such as tokens, are kept here. Nothing may wait in that queue any more: then its backlog is zero,
+    /// and its key is soon another flow's. Looking the flow of the packet up in the buffer will not do: where queues are
+    /// taken over, a flow may have another queue by the time its packet leaves the one that it was put into.
+    fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
     /// The transmitter asked for a packet and nothing waited: the link goes idle at `now`.
     fn idle(&mut self, _now: Time) {}
@@ -91,11 +89,8 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         self.0.on_arrival(packet, buffer, now)
     }
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        self.0.on_departure(packet, buffer, now)
-    }
-    fn found_empty(&mut self, buffer: &Buffer, now: Time) {
-        self.0.found_empty(buffer, now);
+    fn on_departure(&mut self, packet: &Packet, left: Left, buffer: &Buffer, now: Time) -> Verdict {
+        self.0.on_departure(packet, left, buffer, now)
     }
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
         self.1.victim(packet, buffer, now)
@@ -103,9 +98,9 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
         self.0.another(packet, buffer, now).or_else(|| self.1.another(packet, buffer, now))
     }
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.0.tracked(packet, inside, buffer);
-        self.1.tracked(packet, inside, buffer);
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.0.tracked(packet, flow, inside, buffer);
+        self.1.tracked(packet, flow, inside, buffer);
     }
     fn idle(&mut self, now: Time) {
         self.0.idle(now);

@@ -60,7 +60,7 @@ pub use queue::{EcnPolicy, Queue};
 pub use queues::Queues;
 pub use rate::{Rate, Rounded, Transmitter};
 pub use rng::{Rng, Seed};
-pub use scheduler::Scheduler;
+pub use scheduler::{Chosen, Left, Scheduler};
 pub use server::{Server, Service};
 pub use signals::{Cause, Ignore, Signals};
 pub use time::{Duration, Time};

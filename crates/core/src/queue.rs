@@ -6,7 +6,7 @@ use crate::dropper::{Dropper, Verdict, Victim};
 use crate::packet::{Ecn, Packet};
 use crate::probe::{Probe, Unit};
 use crate::queues::Queues;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Chosen, Left, Scheduler};
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{NotReweighed, Weight, reweigh_both};
@@ -72,8 +72,9 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
 
     fn evict(&mut self, key: Key, cause: Cause, signals: &mut dyn Signals) {
         self.scheduler.evicting(key, &self.buffer);
+        let flow = self.buffer.flow_of(key);
         let gone = self.buffer.remove(key);
-        self.dropper.tracked(&gone, false, &self.buffer);
+        self.dropper.tracked(&gone, flow, false, &self.buffer);
         signals.dropped(gone, cause);
     }
 
@@ -139,7 +140,7 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         }
         let key = self.buffer.admit(&packet);
         *self.buffer.packet_mut(key) = packet;
-        self.dropper.tracked(self.buffer.packet(key), true, &self.buffer);
+        self.dropper.tracked(self.buffer.packet(key), self.buffer.flow_of(key), true, &self.buffer);
         self.scheduler.inserted(key, &self.buffer);
         if let Some(cause) = mark {
             self.mark(key, cause, signals);
@@ -161,25 +162,23 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.scheduler.clock(now);
-        while let Some(key) = self.scheduler.choose(&self.buffer) {
+        while let Some(Chosen { key, polled_empty }) = self.scheduler.choose(&self.buffer) {
+            let flow = self.buffer.flow_of(key);
             let mut packet = self.buffer.remove(key);
-            self.dropper.tracked(&packet, false, &self.buffer);
-            if self.scheduler.found_empty() {
-                self.dropper.found_empty(&self.buffer, now);
-            }
-            match self.dropper.on_departure(&packet, &self.buffer, now) {
+            self.dropper.tracked(&packet, flow, false, &self.buffer);
+            match self.dropper.on_departure(&packet, Left { flow, polled_empty }, &self.buffer, now) {
                 Verdict::Pass => {}
                 Verdict::Signal(cause) if self.marks(&packet) => {
                     packet.ecn = Ecn::Ce;
                     signals.marked(&packet, cause);
                 }
                 Verdict::Signal(cause) | Verdict::Drop(cause) => {
-                    self.scheduler.skip(&packet, &self.buffer);
+                    self.scheduler.skip(&packet, flow, &self.buffer);
                     signals.dropped(packet, cause);
                     continue;
                 }
             }
-            self.scheduler.charge(&packet, &self.buffer);
+            self.scheduler.charge(&packet, flow, &self.buffer);
             return Some(packet);
         }
         self.dropper.idle(now);
@@ -209,8 +208,9 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         while let Some(key) = next {
             next = self.buffer.next_by_arrival(key);
             self.scheduler.evicting(key, &self.buffer);
+            let flow = self.buffer.flow_of(key);
             let packet = self.buffer.remove(key);
-            self.dropper.tracked(&packet, false, &self.buffer);
+            self.dropper.tracked(&packet, flow, false, &self.buffer);
             take(packet);
         }
     }

@@ -7,8 +7,8 @@ use crate::dropper::law::Law;
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{
-    Backlog, Buffer, Dropper, FlowHash, Key, Needs, NotReweighed, Packet, Probe, Time, Unit, Verdict, Victim,
-    Weight,
+    Backlog, Buffer, Dropper, FlowHash, FlowKey, Key, Left, Needs, NotReweighed, Packet, Probe, Time, Unit,
+    Verdict, Victim, Weight,
 };
 
 /// A law for each queue, and `R` to make room. See the [module](self).
@@ -47,8 +47,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
     /// The number of the queue that a packet has just left, and what waits there still. That is not always the queue that
     /// packets like it are put into now: where queues are given to flows, its flow may have another by now.
     #[inline]
-    fn left(buffer: &Buffer) -> (usize, Backlog) {
-        let flow = buffer.changed_flow();
+    fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
     }
 
@@ -79,21 +78,19 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        let (place, backlog) = Self::left(buffer);
-        L::share(&mut self.common, buffer.backlogged_flows());
+    fn on_departure(&mut self, packet: &Packet, left: Left, buffer: &Buffer, now: Time) -> Verdict {
+        let (place, backlog) = Self::left(left.flow, buffer);
         let law = &mut self.laws[place];
+        if left.polled_empty {
+            law.polled_empty(&mut self.common, now);
+        }
+        L::share(&mut self.common, buffer.backlogged_flows());
         let seen = if self.sees_all { buffer.backlog() } else { backlog };
         let verdict = law.on_departure(&mut self.common, packet, seen, now);
         if backlog.is_empty() {
             law.emptied(&mut self.common, now);
         }
         verdict
-    }
-
-    fn found_empty(&mut self, buffer: &Buffer, now: Time) {
-        let (place, _) = Self::left(buffer);
-        self.laws[place].found_empty(&mut self.common, now);
     }
 
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
@@ -117,8 +114,8 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.room.tracked(packet, inside, buffer);
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.room.tracked(packet, flow, inside, buffer);
     }
 
     fn idle(&mut self, now: Time) {

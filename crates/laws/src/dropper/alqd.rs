@@ -148,9 +148,8 @@ impl Dropper for Alqd {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.shares.tracked(packet, inside, buffer);
-        let flow = buffer.changed_flow();
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, flow, inside, buffer);
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,

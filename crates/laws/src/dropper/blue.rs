@@ -38,7 +38,8 @@ use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
+    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Victim,
 };
 use fairwire_parameters::parameters;
 
@@ -221,7 +222,7 @@ impl Dropper for Blue {
     }
 
     #[inline]
-    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, _: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         let Some(threshold) = self.config.threshold else { return };
         let backlog = match self.config.measure {
             Measure::Packets => f64::from(buffer.len()),

@@ -387,7 +387,7 @@ impl Law for Codel {
         self.due = None;
     }
 
-    fn found_empty(&mut self, terms: &mut Terms, _: Time) {
+    fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
         // A queue that an overflow emptied was not told so. The RFC forgets when it was above the target, Linux does not.
         if terms.rules == Rules::Rfc {

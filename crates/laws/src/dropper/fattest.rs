@@ -16,7 +16,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Cause, Dropper, FlowHash, Key, Needs, Packet, Time, Verdict, Victim};
+use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
 
 /// Makes room by dropping from the head of the fattest queue. The buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
@@ -104,9 +104,8 @@ impl Dropper for Fattest {
     }
 
     #[inline]
-    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, _: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         if inside {
-            let flow = buffer.changed_flow();
             self.bytes.raise(buffer.flow_hash(flow).0 as usize, buffer.flow_backlog(flow).bytes);
         }
     }

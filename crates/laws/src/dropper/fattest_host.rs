@@ -13,7 +13,9 @@ use crate::dropper::fattest::Maxima;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use fairwire_core::{Buffer, Dropper, FlowHash, FlowIndex, Needs, Packet, Probe, Time, Unit, Victim};
+use fairwire_core::{
+    Buffer, Dropper, FlowHash, FlowIndex, FlowKey, Needs, Packet, Probe, Time, Unit, Victim,
+};
 
 const NONE: u32 = u32::MAX;
 
@@ -160,8 +162,7 @@ impl Dropper for FattestHost {
         buffer.find(queue).map_or(Victim::Arrival, |flow| Victim::Waiting(buffer.flow_head(flow)))
     }
 
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        let flow = buffer.changed_flow();
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         let queue = buffer.flow_hash(flow).0 as u32;
         let (backlog, len) = (buffer.flow_backlog(flow), u64::from(packet.len));
         if !inside {

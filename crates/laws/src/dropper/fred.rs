@@ -50,7 +50,8 @@ use alloc::format;
 use alloc::vec;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Needs, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowKey, Left, Limit, Needs, Packet, Probe, Rate, Rng, Time, Unit,
+    Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -350,7 +351,7 @@ impl Dropper for Fred {
     }
 
     #[inline]
-    fn on_departure(&mut self, _: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+    fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         // As many flows as before the packet left: in the listing its flow goes only after the average is told.
         self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
         self.active = buffer.backlogged_flows();
@@ -361,7 +362,7 @@ impl Dropper for Fred {
     }
 
     #[inline]
-    fn tracked(&mut self, _: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, _: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         if !inside {
             return;
         }

@@ -5,7 +5,7 @@
 //! [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
 
 use core::fmt::Debug;
-use fairwire_core::{Backlog, Buffer, Dropper, Packet, Probe, Time, Verdict, Victim};
+use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
 /// How one queue is controlled. The value is the queue's state; what all queues have in common, parameters and the random
 /// stream, is handed in.
@@ -41,8 +41,8 @@ pub trait Law: Clone + Debug + Default + Send {
     /// Nothing waits in this queue any more.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// This queue was asked in vain since its last packet: told before its next departure, where the scheduler tells it.
-    fn found_empty(&mut self, _: &mut Self::Common, _now: Time) {}
+    /// This queue was polled, and found empty, since its last packet: called before its next departure, where the scheduler says so.
+    fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Shows gauges.
     fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
@@ -77,7 +77,7 @@ impl<L: Law> Dropper for OneQueue<L> {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+    fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         self.law.on_departure(&mut self.common, packet, buffer.backlog(), now)
     }
 

@@ -218,9 +218,8 @@ impl Dropper for LqdBinned {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.shares.tracked(packet, inside, buffer);
-        let flow = buffer.changed_flow();
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, flow, inside, buffer);
         if buffer.flow_backlog(flow).packets == 0 {
             return self.unlink(flow);
         }

@@ -41,7 +41,7 @@ use crate::spec::{EcnChoice, Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Left, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -317,7 +317,7 @@ impl Dropper for Rem {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+    fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         let bytes = buffer.bytes() + u64::from(packet.len); // it waited until now
         self.keep_up(self.counted(buffer.len() + 1, bytes), now);
         if self.config.judged.capable_at_departure && packet.ecn.is_capable() {

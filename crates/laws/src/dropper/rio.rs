@@ -47,7 +47,8 @@ use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
+    Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Packet, Probe, Rate, Rng, Time, Unit,
+    Verdict, Victim,
 };
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -456,7 +457,7 @@ impl Dropper for Rio {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+    fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, _: &Buffer) {
         let held = &mut self.colors[usize::from(packet.color).min(self.config.colors - 1)].held;
         if inside {
             held.packets += 1;

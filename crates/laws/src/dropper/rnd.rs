@@ -47,7 +47,7 @@ use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
 use fairwire_core::{
-    Buffer, Discipline, Dropper, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
+    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -138,8 +138,8 @@ impl Dropper for Rnd {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.backlogs.tracked(packet, inside, buffer);
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.backlogs.tracked(packet, flow, inside, buffer);
     }
 
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {

@@ -51,7 +51,8 @@ use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, FlowTable, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, FlowTable, Limit, Packet, Probe, Rng, Time, Unit,
+    Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -246,7 +247,7 @@ impl Dropper for Sfed {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+    fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, _: &Buffer) {
         let price = self.config.measure.price(packet);
         if !inside {
             self.pool += price;

@@ -3,7 +3,9 @@
 use crate::scheduler::kind::Kind;
 use crate::scheduler::terms::Terms;
 use crate::scheduler::{Drr, Fbfq, Fcfs, Scfq, Sfq, Wf2qPlus};
-use fairwire_core::{Buffer, Key, Needs, NotReweighed, Packet, Probe, Scheduler, Time, Weight};
+use fairwire_core::{
+    Buffer, Chosen, FlowKey, Key, Needs, NotReweighed, Packet, Probe, Scheduler, Time, Weight,
+};
 
 /// Any scheduler, told apart when it is called.
 #[derive(Debug)]
@@ -63,16 +65,16 @@ impl Scheduler for AnyScheduler {
     fn evicting(&mut self, key: Key, buffer: &Buffer) {
         each!(self, scheduler => scheduler.evicting(key, buffer));
     }
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         each!(self, scheduler => scheduler.choose(buffer))
     }
-    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
-        each!(self, scheduler => scheduler.charge(packet, buffer));
+    fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.charge(packet, flow, buffer));
     }
 
     #[inline]
-    fn skip(&mut self, packet: &Packet, buffer: &Buffer) {
-        each!(self, scheduler => scheduler.skip(packet, buffer));
+    fn skip(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.skip(packet, flow, buffer));
     }
     fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
         each!(self, scheduler => scheduler.reweigh(class, weight))

@@ -13,7 +13,7 @@ use crate::scheduler::terms::Terms;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Key, Needs, NotReweighed, Packet, Scheduler, Weight};
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, NotReweighed, Packet, Scheduler, Weight};
 
 /// Deficits count in 2^-16 byte.
 const FRACTION_BITS: u32 = 16;
@@ -151,8 +151,8 @@ impl Scheduler for Drr {
 
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
         self.follow(buffer);
-        let flow = buffer.changed_flow();
         if buffer.flow_backlog(flow).packets == 1 {
             self.enter(flow.index() as u32, self.quantum(buffer.packet(key)));
         }
@@ -167,7 +167,7 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         if self.current == NONE {
             return None;
         }
@@ -178,22 +178,22 @@ impl Scheduler for Drr {
             let backlog = buffer.flow_at(flow as usize);
             let head = buffer.flow_head(backlog);
             if cost(buffer.packet(head)) <= self.turns[flow as usize].deficit {
-                return Some(head);
+                return Some(head.into());
             }
             visits = self.pass(visits, head, buffer);
         }
     }
 
     #[inline]
-    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
+    fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
         // The flow whose turn it is: a turn that is over goes on at the next choice.
         self.turns[self.current as usize].deficit -= cost(packet);
-        self.skip(packet, buffer);
+        self.skip(packet, flow, buffer);
     }
 
     #[inline]
-    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        if buffer.flow_backlog(buffer.changed_flow()).packets == 0 {
+    fn skip(&mut self, _: &Packet, flow: FlowKey, buffer: &Buffer) {
+        if buffer.flow_backlog(flow).packets == 0 {
             self.leave(self.current);
         }
     }

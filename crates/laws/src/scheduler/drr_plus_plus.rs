@@ -41,7 +41,9 @@
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, FlowHash, FlowKey, FlowTable, Key, Needs, Packet, Probe, Scheduler, Unit};
+use fairwire_core::{
+    Buffer, Chosen, FlowHash, FlowKey, FlowTable, Key, Needs, Packet, Probe, Scheduler, Unit,
+};
 
 /// Credit per byte.
 const BYTE: i64 = 1 << 16;
@@ -70,8 +72,8 @@ struct Turn {
     /// Packets that wait.
     packets: u32,
     place: Place,
-    /// Was it asked in vain since its last packet?
-    found_empty: bool,
+    /// Was it polled, and found empty, since its last packet?
+    polled_empty: bool,
     /// The queue's backlog in the buffer, while packets wait.
     flow: Option<FlowKey>,
 }
@@ -117,8 +119,6 @@ pub struct DrrPlusPlus {
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
-    /// Was it asked in vain before that?
-    found_empty: bool,
     /// The queue whose last packet was just dropped as it left: that it is empty was seen by the same request.
     just_emptied: u32,
     /// Queues that were passed over until it was found.
@@ -134,7 +134,7 @@ impl DrrPlusPlus {
             host: 0,
             packets: 0,
             place: Place::Idle,
-            found_empty: false,
+            polled_empty: false,
             flow: None,
         };
         DrrPlusPlus {
@@ -146,7 +146,6 @@ impl DrrPlusPlus {
             hosts: None,
             lets_go: false,
             served: 0,
-            found_empty: false,
             just_emptied: NONE,
             passed_over: 0,
         }
@@ -279,8 +278,8 @@ impl Scheduler for DrrPlusPlus {
 
     #[inline]
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
+        let flow = buffer.flow_of(key);
         self.follow(buffer);
-        let flow = buffer.changed_flow();
         let queue = buffer.flow_hash(flow).0 as u32;
         let turn = &mut self.turns[queue as usize];
         turn.packets += 1;
@@ -301,7 +300,7 @@ impl Scheduler for DrrPlusPlus {
     }
 
     #[inline]
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.follow(buffer);
         // Where the round of old queues began that nobody has sent in yet.
         let mut round = NONE;
@@ -333,11 +332,11 @@ impl Scheduler for DrrPlusPlus {
             if let (Some(flow), true) = (turn.flow, turn.packets > 0) {
                 let key = buffer.flow_head(flow);
                 turn.packets -= 1;
-                self.found_empty = core::mem::take(&mut turn.found_empty);
+                let polled_empty = core::mem::take(&mut turn.polled_empty);
                 self.served = queue;
-                return Some(key);
+                return Some(Chosen { key, polled_empty });
             }
-            turn.found_empty = self.just_emptied != queue;
+            turn.polled_empty = self.just_emptied != queue;
             self.just_emptied = NONE;
             round = NONE; // a queue comes or goes
             self.passed_over += 1;
@@ -352,18 +351,14 @@ impl Scheduler for DrrPlusPlus {
     }
 
     #[inline]
-    fn charge(&mut self, packet: &Packet, _: &Buffer) {
+    fn charge(&mut self, packet: &Packet, _: FlowKey, _: &Buffer) {
         self.turns[self.served as usize].credit -= i64::from(packet.len) * BYTE;
     }
 
-    fn skip(&mut self, _: &Packet, _: &Buffer) {
+    fn skip(&mut self, _: &Packet, _: FlowKey, _: &Buffer) {
         if self.turns[self.served as usize].packets == 0 {
             self.just_emptied = self.served;
         }
-    }
-
-    fn found_empty(&self) -> bool {
-        self.found_empty
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

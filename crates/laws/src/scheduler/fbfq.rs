@@ -16,7 +16,9 @@ use super::tag::{FRACTION_BITS, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight};
+use fairwire_core::{
+    Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+};
 
 /// So many frames are told apart, the current one included.
 const FRAMES: usize = 8;
@@ -154,7 +156,7 @@ impl Scheduler for Fbfq {
         }
     }
 
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.fluid.sent();
         let Some((_, flow)) = self.finishes.least() else {
             self.fluid.idle();
@@ -163,11 +165,10 @@ impl Scheduler for Fbfq {
         };
         self.frames.go_on();
         self.fluid.raise(self.frames.begin);
-        Some(buffer.flow_head(buffer.flow_at(flow)))
+        Some(buffer.flow_head(buffer.flow_at(flow)).into())
     }
 
-    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn charge(&mut self, packet: &Packet, key: FlowKey, buffer: &Buffer) {
         let (flow, finish) = (key.index(), self.finishes.rank(key.index()).tag);
         self.stop(flow);
         self.fluid.send(packet.len, finish);
@@ -181,8 +182,7 @@ impl Scheduler for Fbfq {
         }
     }
 
-    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn skip(&mut self, _: &Packet, key: FlowKey, buffer: &Buffer) {
         let flow = key.index();
         match head(key, buffer) {
             Some(next) => {

@@ -33,7 +33,9 @@ use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use fairwire_core::{Buffer, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit};
+use fairwire_core::{
+    Buffer, Chosen, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit,
+};
 
 /// Queues, unless told otherwise: more than packets of most home links' buffers, so that none is given on while packets wait
 /// in it.
@@ -347,7 +349,7 @@ impl Scheduler for Hosts {
     }
 
     fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.changed_flow();
+        let flow = buffer.flow_of(key);
         let queue = buffer.flow_hash(flow).0 as u32;
         self.follow(queue, buffer.packet(key).class);
         let host = self.queues[queue as usize].host;
@@ -364,7 +366,7 @@ impl Scheduler for Hosts {
         self.turns[self.queues[queue].host as usize].packets -= 1;
     }
 
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         let Hosts { quantum, queues, flows, hosts, turns, index, free, round, .. } = self;
         let host = round.next(turns, quantum, |host| {
             // Nothing of it waited for a round: its flows are new when they come again.
@@ -382,10 +384,10 @@ impl Scheduler for Hosts {
         flows[queue as usize].packets -= 1;
         turns[host as usize].packets -= 1;
         self.served = queue;
-        Some(key)
+        Some(key.into())
     }
 
-    fn charge(&mut self, packet: &Packet, _: &Buffer) {
+    fn charge(&mut self, packet: &Packet, _: FlowKey, _: &Buffer) {
         let cost = i64::from(packet.len) * BYTE;
         let host = self.queues[self.served as usize].host;
         self.flows[self.served as usize].credit -= cost;

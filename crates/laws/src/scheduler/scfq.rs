@@ -14,7 +14,7 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight};
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight};
 
 /// Self-clocked fair queueing. See the [module](self).
 #[derive(Debug)]
@@ -64,13 +64,12 @@ impl Scheduler for Scfq {
         }
     }
 
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         let (_, flow) = self.finishes.least()?;
-        Some(buffer.flow_head(buffer.flow_at(flow)))
+        Some(buffer.flow_head(buffer.flow_at(flow)).into())
     }
 
-    fn charge(&mut self, _: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn charge(&mut self, _: &Packet, key: FlowKey, buffer: &Buffer) {
         let (flow, finish) = (key.index(), self.finishes.rank(key.index()).tag);
         self.starts[flow] = finish;
         self.virtual_time = self.virtual_time.max(finish);
@@ -80,8 +79,7 @@ impl Scheduler for Scfq {
         }
     }
 
-    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn skip(&mut self, _: &Packet, key: FlowKey, buffer: &Buffer) {
         match head(key, buffer) {
             Some(next) => self.finishes.retag(key.index(), self.finish(key.index(), next)),
             None => self.finishes.remove(key.index()),

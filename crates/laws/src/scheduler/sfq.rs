@@ -13,7 +13,9 @@ use super::heap::Heap;
 use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
-use fairwire_core::{Buffer, FlowHash, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight};
+use fairwire_core::{
+    Buffer, Chosen, FlowHash, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight,
+};
 
 /// Start-time fair queueing. See the [module](self).
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         // What virtual time has reached is the same remembered or forgotten. At most one flow is remembered per packet that
         // leaves, so two at a time keep up.
         let _ =
@@ -76,11 +78,10 @@ impl Scheduler for Sfq {
             self.virtual_time = self.latest;
             return None;
         };
-        Some(buffer.flow_head(buffer.flow_at(flow)))
+        Some(buffer.flow_head(buffer.flow_at(flow)).into())
     }
 
-    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn charge(&mut self, packet: &Packet, key: FlowKey, buffer: &Buffer) {
         let start = self.starts.rank(key.index()).tag;
         let finish = start + self.price.of(packet);
         self.virtual_time = start;
@@ -94,8 +95,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn skip(&mut self, _: &Packet, key: FlowKey, buffer: &Buffer) {
         if head(key, buffer).is_none() {
             let start = self.starts.rank(key.index()).tag;
             self.starts.remove(key.index());

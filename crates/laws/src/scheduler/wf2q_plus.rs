@@ -16,7 +16,9 @@ use super::tag::{FRACTION_BITS, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight};
+use fairwire_core::{
+    Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+};
 
 /// What is known of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,18 +133,17 @@ impl Scheduler for Wf2qPlus {
         }
     }
 
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.fluid.sent();
         self.let_start(buffer);
         let Some((_, flow)) = self.eligible.least() else {
             self.fluid.idle();
             return None;
         };
-        Some(buffer.flow_head(buffer.flow_at(flow)))
+        Some(buffer.flow_head(buffer.flow_at(flow)).into())
     }
 
-    fn charge(&mut self, packet: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn charge(&mut self, packet: &Packet, key: FlowKey, buffer: &Buffer) {
         let (flow, finish) = (key.index(), self.eligible.rank(key.index()).tag);
         self.eligible.remove(flow);
         self.heads[flow].start = finish;
@@ -156,8 +157,7 @@ impl Scheduler for Wf2qPlus {
         }
     }
 
-    fn skip(&mut self, _: &Packet, buffer: &Buffer) {
-        let key = buffer.changed_flow();
+    fn skip(&mut self, _: &Packet, key: FlowKey, buffer: &Buffer) {
         let (flow, start) = (key.index(), self.heads[key.index()].start);
         match head(key, buffer) {
             Some(next) => {

@@ -236,7 +236,7 @@ fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..30 {
         let key = buffer.push(Packet { color: u8::from(frame >= 10), ..packet(frame, 1000, 0, Time::ZERO) });
-        rio.tracked(buffer.packet(key), true, &buffer);
+        rio.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
     }
     for frame in 0..500 {
         rio.on_arrival(&Packet { color, ..packet(frame, 1000, 0, Time::ZERO) }, &buffer, Time::ZERO);
@@ -259,7 +259,7 @@ fn half_full(rio: &mut Rio) -> Buffer {
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..30 {
         let key = buffer.push(Packet { color: u8::from(frame >= 10), ..packet(frame, 1000, 0, Time::ZERO) });
-        rio.tracked(buffer.packet(key), true, &buffer);
+        rio.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
     }
     buffer
 }

@@ -10,7 +10,7 @@ mod victims;
 
 use fairwire_catalogue::Site;
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Cause, Key, Needs, Packet, Rate, Rng, Scheduler, Seed, Signals, Time};
+use fairwire_core::{Buffer, Cause, Chosen, Needs, Packet, Rate, Rng, Scheduler, Seed, Signals, Time};
 
 /// A link of 10 Mbit/s.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
@@ -54,7 +54,7 @@ impl Scheduler for Lottery {
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
-        buffer.random_flow(&mut self.0).map(|flow| buffer.flow_head(flow))
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
+        buffer.random_flow(&mut self.0).map(|flow| buffer.flow_head(flow).into())
     }
 }

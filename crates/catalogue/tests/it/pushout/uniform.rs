@@ -20,8 +20,8 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let rounds = *lengths.iter().max().expect("some flows");
     for round in 0..rounds {
         for (flow, _) in lengths.iter().enumerate().filter(|&(_, &length)| length > round) {
-            buffer.push(packet(0, flow as u64, 100));
-            dropper.tracked(&packet(0, flow as u64, 100), true, &buffer);
+            let key = buffer.push(packet(0, flow as u64, 100));
+            dropper.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         }
     }
     let mut counts = vec![0; lengths.len()];

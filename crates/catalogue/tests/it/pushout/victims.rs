@@ -329,8 +329,8 @@ fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
     let mut lqd = Lqd::new(config.clone(), Seed(1).stream("lqd"));
     let mut buffer = Buffer::new(config.limit);
     for (frame, flow) in [(0, 1), (1, 1), (2, 1), (3, 2)] {
-        buffer.push(packet(frame, flow, 512));
-        lqd.tracked(&packet(frame, flow, 512), true, &buffer);
+        let key = buffer.push(packet(frame, flow, 512));
+        lqd.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
     }
     assert_eq!(lqd.victim(&packet(4, 1, 512), &buffer, Time::ZERO), Victim::Arrival);
     let arrival = packet(4, 2, 512);

@@ -373,8 +373,8 @@ fn above_the_limit_of_marking_capable_packets_are_dropped() {
         let config = Config { steps: always, bin_limit: 100, mark_limit, ..config() };
         let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
         let mut buffer = Buffer::new(Limit::packets(40));
-        buffer.push(packet(0, 1, Time::ZERO));
-        sfb.tracked(&packet(0, 1, Time::ZERO), true, &buffer);
+        let key = buffer.push(packet(0, 1, Time::ZERO));
+        sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
         // p is 0.99, and the first draw of this stream is below it, as the first case shows.

@@ -1,7 +1,7 @@
 //! Push-out from the front and tags from the arrival do not go together; tags at the head are the remedy.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
-use fairwire_core::{Buffer, Key, Packet, Queue, Scheduler};
+use fairwire_core::{Buffer, Chosen, Key, Packet, Queue, Scheduler};
 use std::collections::BTreeMap;
 
 /// SCFQ as printed: a packet gets its finish tag when it arrives, and keeps it.
@@ -18,11 +18,11 @@ impl Scheduler for ArrivalTags {
         *last = self.virtual_time.max(*last) + u64::from(*len);
         self.tags[key.index()] = *last;
     }
-    fn choose(&mut self, buffer: &Buffer) -> Option<Key> {
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         let heads = buffer.flows().map(|flow| buffer.flow_head(flow));
         let key = heads.min_by_key(|key| self.tags[key.index()])?;
         self.virtual_time = self.tags[key.index()];
-        Some(key)
+        Some(key.into())
     }
 }
 

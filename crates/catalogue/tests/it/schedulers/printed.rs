@@ -2,7 +2,9 @@
 //! discipline under test are replayed on the transcription, and every packet that leaves must be the same.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, terms};
-use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Queue, Seed, Time, Verdict, Victim};
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Left, Needs, Packet, Queue, Seed, Time, Verdict, Victim,
+};
 use fairwire_laws::scheduler::AnyScheduler;
 use std::collections::BTreeMap;
 
@@ -211,7 +213,7 @@ impl Dropper for DropsThird {
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
-    fn on_departure(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Verdict {
+    fn on_departure(&mut self, packet: &Packet, _: Left, _: &Buffer, _: Time) -> Verdict {
         if is_picked(packet.frame) { Verdict::Drop(Cause::Forced) } else { Verdict::Pass }
     }
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {

@@ -2,7 +2,9 @@
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use fairwire_catalogue::{BuildError, Parameters, build};
-use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Queue, Queues, Seed, Time, Verdict};
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Left, Limit, Packet, Queue, Queues, Seed, Time, Verdict,
+};
 use fairwire_laws::scheduler::AnyScheduler;
 use std::collections::BTreeMap;
 
@@ -134,7 +136,7 @@ struct DropsOnDeparture {
 }
 
 impl Dropper for DropsOnDeparture {
-    fn on_departure(&mut self, packet: &Packet, _: &Buffer, _: Time) -> Verdict {
+    fn on_departure(&mut self, packet: &Packet, _: Left, _: &Buffer, _: Time) -> Verdict {
         self.of_one += u32::from(packet.flow.0 == 1);
         if packet.flow.0 == 1 && self.of_one % 2 == 1 { Verdict::Drop(Cause::Forced) } else { Verdict::Pass }
     }

@@ -4,8 +4,8 @@ use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packe
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Signals, Time,
-    Verdict, Victim,
+    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Packet, Queue, Rng, Seed, Signals,
+    Time, Verdict, Victim,
 };
 use fairwire_laws::dropper::faba::{BetaRule, Choice, Config, Faba, Knees, Share, Spec, Supply, TOKEN};
 use fairwire_laws::spec::{ClassNumber, Measure, Quantity, Weights};
@@ -163,8 +163,8 @@ impl Dropper for PushOut {
     fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
         buffer.oldest().map_or(Victim::Arrival, Victim::Waiting)
     }
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.0.tracked(packet, inside, buffer);
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.0.tracked(packet, flow, inside, buffer);
     }
 }
 

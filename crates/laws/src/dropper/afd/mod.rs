@@ -29,7 +29,8 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Dropper, Duration, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict, Weight,
+    Buffer, Cause, Dropper, Duration, Left, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict,
+    Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -191,7 +192,7 @@ impl<M: Meter> Dropper for Afd<M> {
     }
 
     #[inline]
-    fn on_departure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+    fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         // The packet has left the buffer, but was there at every sampling instant up to now.
         let queue = self.queue(buffer) + f64::from(self.size(packet));
         self.fair.catch_up(now, queue, self.most());

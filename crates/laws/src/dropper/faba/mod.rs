@@ -77,8 +77,8 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
-    Verdict, Weight,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed, Packet, Probe, Rng, Time,
+    Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -540,7 +540,7 @@ impl Dropper for Faba {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         if inside {
             self.charge(packet);
         } else {

@@ -82,8 +82,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit,
-    Verdict, Weight,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed, Packet, Probe, Rng, Time,
+    Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
@@ -496,7 +496,7 @@ impl Dropper for Hfaba {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+    fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         let price = self.config.measure.price(packet);
         if !inside {
             return self.refill(price, self.config.measure.price_of_all(buffer));

@@ -48,18 +48,16 @@ impl Backlogs {
 
     /// `packet` has come in or gone out; `buffer` already shows it.
     #[inline]
-    pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+    pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         // Where lengths are kept all weights are equal, so there are no shares to keep.
-        let Order::Lengths(lengths) = &mut self.order else { return self.rank(packet, inside, buffer) };
-        let flow = buffer.changed_flow();
+        let Order::Lengths(lengths) = &mut self.order else { return self.rank(packet, flow, inside, buffer) };
         lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
 
     #[inline(never)] // it would bloat the path of those that count packets
-    fn rank(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
-        self.shares.tracked(packet, inside, buffer);
+    fn rank(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.shares.tracked(packet, flow, inside, buffer);
         let Order::Ranking(ranking) = &mut self.order else { return };
-        let flow = buffer.changed_flow();
         let packets = buffer.flow_backlog(flow).packets;
         let was_in = if inside { packets > 1 } else { true };
         if was_in {

@@ -47,11 +47,10 @@ impl Shares {
 
     /// `packet` has come in or gone out; `buffer` already shows it.
     #[inline]
-    pub fn tracked(&mut self, packet: &Packet, inside: bool, buffer: &Buffer) {
+    pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         if self.are_equal() {
             return;
         }
-        let flow = buffer.changed_flow();
         match (inside, buffer.flow_backlog(flow).packets) {
             (true, 1) => {
                 self.of_flow[flow.index()] = packet.class;

@@ -57,7 +57,7 @@ use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -373,7 +373,7 @@ impl Dropper for Sfb {
     }
 
     #[inline]
-    fn tracked(&mut self, packet: &Packet, inside: bool, _: &Buffer) {
+    fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, _: &Buffer) {
         let amount = self.amount(packet.len);
         self.bins.tracked(packet.flow, amount, inside);
         if self.is_warming {
