@@ -115,7 +115,7 @@ fn a_description_is_set_for_the_terminal_and_says_nothing_twice() {
     }
     let red = on_columns(&["describe", "red"], 120).join("\n");
     assert_eq!(red.matches("hether an early signal").count(), 1, "{red}");
-    assert!(red.contains("Forced drops always drop."), "{red}");
+    assert!(red.contains("Without effect where nothing is signalled early."), "{red}");
     assert_eq!(red.matches("hich packet leaves next").count(), 1, "{red}");
     assert!(!on_columns(&["describe", "faba"], 120).join("\n").contains(" B. In packet mode"));
 }
