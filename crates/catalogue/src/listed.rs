@@ -110,6 +110,7 @@ catalogue! {
     "fq-codel" () => fairwire_laws::compose::fq_codel;
     "fq-pie" () => fairwire_laws::compose::fq_pie;
     "cake-like" () => fairwire_laws::compose::cake_like;
+    "queue" () => crate::compose::queue placed;
     "conditioner" () => crate::compose::conditioner placed;
     "shaper" () => crate::compose::shaper placed;
     "prio" () => crate::compose::prio placed;

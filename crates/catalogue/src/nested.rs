@@ -50,7 +50,7 @@ impl Nested<'_> {
     }
 
     /// `error`, which is of this discipline or inside of it, with the way to where it stands.
-    fn placed_error(&self, error: BuildError) -> BuildError {
+    pub(crate) fn placed_error(&self, error: BuildError) -> BuildError {
         let BuildError::Parameter(bad) = error else {
             return error;
         };
@@ -76,12 +76,12 @@ impl Nested<'_> {
     }
 
     /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
-    fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+    pub(crate) fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         if let Err(unknown) = registry::find(self.choice.name()) {
             let did_you_mean = spelling::question(&unknown.likely)
                 .map_or(String::new(), |question| format!(" ({question})"));
             let given = format_args!("`{}`{did_you_mean}", unknown.given);
-            return Err(self.refuse("discipline", given, "the name of a discipline in the catalogue"));
+            return Err(self.refuse(self.key(), given, "the name of a discipline in the catalogue"));
         }
         if self.fits_into(MOST_NESTED - 1, site) {
             return Ok(());
@@ -89,7 +89,12 @@ impl Nested<'_> {
         let given =
             format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.choice.name());
         let allowed = format_args!("at most {MOST_NESTED} disciplines inside each other");
-        Err(self.refuse("discipline", given, allowed))
+        Err(self.refuse(self.key(), given, allowed))
+    }
+
+    /// The key that names it: that of the item, in a list.
+    fn key(&self) -> &'static str {
+        if self.place.is_some() { "discipline" } else { self.typed_as.name }
     }
 
     /// A refusal of what was typed under `key`; it tells which item of a list that is in.

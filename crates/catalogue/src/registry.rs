@@ -172,7 +172,7 @@ pub enum NotRegistered {
 
 /// Every scheduler with every dropper that can be served by any: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
-    let takes_any = |entry: &&Entry| (entry.spec.default)().part_mut().scheduler_mut().is_some();
+    let takes_any = |entry: &&Entry| (entry.spec.default)().part_mut().queue_mut().is_some();
     let with = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
             name: format!("{}+{}", kind.name(), entry.name).leak(),

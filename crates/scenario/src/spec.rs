@@ -28,7 +28,7 @@ pub(crate) const FORMAT: u32 = 2;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "fairwire scenario")]
 pub struct Spec {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     pub format: u32,
     /// A short name, used in results.
     pub name: String,

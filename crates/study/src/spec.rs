@@ -13,7 +13,7 @@ pub const FORMAT: u32 = 2;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudySpec {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     pub format: u32,
     /// What `fairwire reproduce` calls the paper.
     pub paper: String,

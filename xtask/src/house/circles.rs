@@ -15,7 +15,7 @@ pub const MAX_FILES: usize = 4;
 /// Circles that may be larger, by the `src` they are in, with their reason.
 pub const KNOWN: &[(&str, usize, &str)] = &[(
     "crates/catalogue",
-    10,
+    11,
     "a discipline may hold others: what lists, finds, reads, checks and builds them is one recursion",
 )];
 

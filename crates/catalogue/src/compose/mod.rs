@@ -3,4 +3,5 @@
 pub mod classful;
 pub mod conditioner;
 pub mod prio;
+pub mod queue;
 pub mod shaper;

@@ -5,6 +5,7 @@ mod classful;
 mod markers;
 mod nesting;
 mod prio;
+mod queue;
 mod rio;
 mod shaper;
 

@@ -1,0 +1,192 @@
+//! A queue of parts: any scheduler with any dropper.
+//!
+//! # What it does
+//! Lets the dropper refuse, mark and make room, and the scheduler say which packet leaves next, over one buffer. It is what `drr+faba` is
+//! short for, with room for the parameters of both.
+//!
+//! # Why
+//! Whom to serve next and whom to drop are two questions. FABA under deficit round robin, RED with a queue for each flow, or LQD under
+//! start-time fair queueing is not a discipline of its own but two known ones.
+//!
+//! # State and cost
+//! Those of the scheduler and of the dropper.
+//! Signals are early if those of the dropper are; the list names the default, `tail-drop`, which has none.
+//!
+//! # Source (section, equation)
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
+//! Queueing", INFOCOM 1998, sections II.A and II.B: fair queueing with longest queue drop, random drop, and RED.
+//!
+//! # Where we differ
+//! A discipline that brings its own scheduler, such as `fq-codel` or `drr`, is no dropper and is refused.
+//!
+//! # Example
+//! ```toml
+//! [discipline.queue]
+//! scheduler = { drr = { quantum = "1514 B" } }
+//! dropper = { faba = { lambda2 = 0.2 } }
+//! ecn = "mark"
+//! ```
+
+use crate::choice::Choice;
+use crate::error::BuildError;
+use crate::nested::{Nested, Placed, check_slots};
+use crate::parameters::Parameters;
+use crate::registry;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration};
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::scheduler::Service;
+use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_laws::{BadParameter, Site};
+use fairwire_parameters::parameters;
+
+/// What the catalogue tells of it.
+pub const ABOUT: About = About {
+    family: Family::Composition,
+    summary: "any scheduler with any dropper",
+    state: "that of the scheduler and of the dropper",
+    cost: "that of the scheduler and of the dropper",
+    marks: false,
+    source: "Suter, Lakshman, Stiliadis, Choudhury 1998, section II",
+};
+
+const NAME: &str = "queue";
+
+/// The dropper unless another is given.
+static DEFAULT: Choice = Choice::named("tail-drop");
+
+/// Parameters of `queue`.
+#[parameters]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait, unless the dropper has a buffer of its own.
+    #[parameter(unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so itself.
+    #[parameter(default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(unset = "`fcfs`")]
+    pub scheduler: Option<Service>,
+    /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name, or a table with its name and its parameters.
+    #[parameter(unset = "`tail-drop`", unit = "discipline")]
+    pub dropper: Option<Choice>,
+}
+
+impl Part for Spec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+
+    fn inherit_ecn(&mut self, ecn: EcnChoice) {
+        self.ecn.get_or_insert(ecn);
+    }
+
+    fn scheduler(&self) -> Option<&Service> {
+        self.scheduler.as_ref()
+    }
+
+    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
+        Some(&mut self.scheduler)
+    }
+
+    fn table_bytes(&self, packets: u64) -> u64 {
+        self.of_dropper(|part| part.table_bytes(packets)).unwrap_or(0)
+    }
+
+    fn marks_on_a_link(&self) -> bool {
+        self.of_dropper(|part| part.marks_on_a_link()).unwrap_or(false)
+    }
+
+    fn default_to_bytes(&mut self) {
+        self.tell_dropper(|part| part.default_to_bytes());
+    }
+
+    fn default_round(&mut self, round: Duration) {
+        self.tell_dropper(|part| part.default_round(round));
+    }
+
+    fn default_flows(&mut self, flows: u32) {
+        self.tell_dropper(|part| part.default_flows(flows));
+    }
+
+    fn default_free_below(&mut self, amount: Quantity<Amount>) {
+        self.tell_dropper(|part| part.default_free_below(amount));
+    }
+}
+
+impl Spec {
+    fn choice(&self) -> &Choice {
+        self.dropper.as_ref().unwrap_or(&DEFAULT)
+    }
+
+    /// What the dropper answers; `None` where there is no such dropper.
+    fn of_dropper<R>(&self, answer: impl FnOnce(&dyn Part) -> R) -> Option<R> {
+        let nothing = Parameters::default();
+        let given = self.choice().parameters().unwrap_or(&nothing);
+        registry::with_part(self.choice().name(), given, answer).ok()
+    }
+
+    fn tell_dropper(&mut self, change: impl FnOnce(&mut dyn Part)) {
+        if let Some(part) = self.dropper.get_or_insert_with(|| DEFAULT.clone()).part_mut() {
+            change(part);
+        }
+    }
+
+    /// The dropper, with the order of service and the ECN policy of the whole.
+    fn whole(&self) -> Result<Parameters, BuildError> {
+        let name = self.choice().name();
+        let mut parameters = self.choice().parameters().cloned().unwrap_or_default();
+        let refuse = |name, given: String, allowed: &str| -> BadParameter {
+            Parameter { discipline: NAME, name }.refuse(given, allowed)
+        };
+        let Some(queue) = registry::part_mut(name, &mut parameters)?.queue_mut() else {
+            let allowed =
+                "a dropper that any scheduler can serve, such as `tail-drop`, `red`, `lqd` or `faba`";
+            return Err(
+                refuse("dropper", format!("`{name}`, which has a scheduler of its own"), allowed).into()
+            );
+        };
+        if let Some(service) = &self.scheduler
+            && queue.scheduler.replace(service.clone()).is_some_and(|own| own != *service)
+        {
+            let given = format!("`{}`, and another for the dropper `{name}`", service.name.name());
+            return Err(refuse("scheduler", given, "one of the two").into());
+        }
+        if let Some(ecn) = self.ecn {
+            queue.ecn.get_or_insert(ecn);
+        }
+        Ok(parameters)
+    }
+
+    fn nested(&self) -> Nested<'_> {
+        let typed_as = Parameter { discipline: NAME, name: "dropper" };
+        Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
+    }
+
+    fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
+    }
+
+    /// The dropper, and where it works.
+    pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
+        vec![(self.nested(), self.inner_site(site))]
+    }
+
+    /// Checks what was given against the site, the dropper included.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        self.nested().check_outline(site)?;
+        let checked = registry::check(self.choice().name(), &self.whole()?, &self.inner_site(site));
+        checked.map_err(|error| self.nested().placed_error(error))?;
+        Ok(check_slots(NAME, &self.placed(site))?)
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        self.check(site)?;
+        let built = registry::build(self.choice().name(), &self.whole()?, &self.inner_site(site));
+        built.map_err(|error| self.nested().placed_error(error))
+    }
+}
