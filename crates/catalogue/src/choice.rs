@@ -3,7 +3,6 @@
 use crate::parameters::{Parameters, properties};
 use crate::registry;
 use core::fmt;
-use fairwire_laws::part::Part;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -55,12 +54,10 @@ impl Choice {
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
-}
 
-impl Choice {
-    /// What was given for it, to be changed; `None` where nobody has the name.
-    pub(crate) fn part_mut(&mut self) -> Option<&mut dyn Part> {
-        registry::part_mut(&self.name, self.parameters.get_or_insert_default()).ok()
+    /// Its name, and what was given for it, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&str, &mut Parameters) {
+        (&self.name, self.parameters.get_or_insert_default())
     }
 }
 

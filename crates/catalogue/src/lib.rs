@@ -26,6 +26,7 @@
 
 pub mod choice;
 pub mod compose;
+mod discipline;
 mod error;
 mod listed;
 pub mod marker;
@@ -40,8 +41,6 @@ pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
-pub use registry::{
-    Entry, NotRegistered, all, allowed, build, check, combined, find, inherit_ecn, own_buffer, part_mut,
-    register, with_part,
-};
-pub use spec::DisciplineSpec;
+pub use discipline::{build, check, inherit_ecn, own_buffer, part_mut, with_part};
+pub use registry::{Entry, NotRegistered, all, allowed, combined, find, register};
+pub use spec::{DisciplineSpec, Inside};

@@ -1,9 +1,8 @@
 //! Every discipline of this house, once.
 
 use crate::error::BuildError;
-use crate::nested::Placed;
-use crate::registry::Entry;
-use crate::spec::{AnySpec, DisciplineSpec};
+use crate::registry::{Entry, House, Listed};
+use crate::spec::{AnySpec, DisciplineSpec, Inside};
 use core::any::Any;
 use fairwire_core::Discipline;
 use fairwire_laws::Site;
@@ -28,8 +27,8 @@ macro_rules! catalogue {
                 const ALIASES: &'static [&'static str] = &[$($alias),*];
                 const ABOUT: About = $($module)::+::ABOUT;
 
-                $(fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
-                    self.$inside(site)
+                $(fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Inside<'a>> {
+                    self.$inside(site).into_iter().map(|(nested, site)| (nested.choice, site)).collect()
                 })?
 
                 fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
@@ -43,34 +42,33 @@ macro_rules! catalogue {
             }
         )+
 
-        pub(crate) const BUILT_IN: &[Entry] = &[$(Entry::of::<$($module)::+::Spec>()),+];
+        impl Listed for House {
+            const ENTRIES: &'static [Entry] = &[$(Entry::of::<$($module)::+::Spec>()),+];
 
-        /// Reads the parameters of the entry at this place, if it is one of this crate's. By their types and not by way of
-        /// [`SpecType::read`], so that a fault has its place in the text.
-        pub(crate) fn read_built_in<'de, A: MapAccess<'de>>(
-            place: usize,
-            table: &mut A,
-        ) -> Result<Option<Box<dyn AnySpec>>, A::Error> {
-            let mut at = 0..;
-            $(if at.next() == Some(place) {
-                return Ok(Some(Box::new(table.next_value::<$($module)::+::Spec>()?)));
-            })+
-            Ok(None)
-        }
+            fn read<'de, A: MapAccess<'de>>(
+                place: usize,
+                table: &mut A,
+            ) -> Result<Option<Box<dyn AnySpec>>, A::Error> {
+                let mut at = 0..;
+                $(if at.next() == Some(place) {
+                    return Ok(Some(Box::new(table.next_value::<$($module)::+::Spec>()?)));
+                })+
+                Ok(None)
+            }
 
-        /// Writes the parameters of the entry at this place, if it is one of this crate's, in the order of their declaration.
-        pub(crate) fn write_built_in<M: SerializeMap>(
-            place: usize,
-            name: &str,
-            spec: &dyn Any,
-            map: &mut M,
-        ) -> Result<bool, M::Error> {
-            let mut at = 0..;
-            $(if at.next() == Some(place) {
-                let spec = spec.downcast_ref::<$($module)::+::Spec>().expect("a place has one type");
-                return map.serialize_entry(name, spec).map(|()| true);
-            })+
-            Ok(false)
+            fn write<M: SerializeMap>(
+                place: usize,
+                name: &str,
+                spec: &dyn Any,
+                map: &mut M,
+            ) -> Result<bool, M::Error> {
+                let mut at = 0..;
+                $(if at.next() == Some(place) {
+                    let spec = spec.downcast_ref::<$($module)::+::Spec>().expect("a place has one type");
+                    return map.serialize_entry(name, spec).map(|()| true);
+                })+
+                Ok(false)
+            }
         }
     };
 }

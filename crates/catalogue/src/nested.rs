@@ -1,9 +1,11 @@
 //! A discipline inside another, as typed: its name and its parameters.
 
 use crate::choice::Choice;
+use crate::discipline;
 use crate::error::BuildError;
 use crate::parameters::Parameters;
 use crate::registry;
+use crate::spec::Inside;
 use core::fmt::Display;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
@@ -39,14 +41,14 @@ impl Nested<'_> {
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.check_outline(site)?;
         let parameters = self.effective()?;
-        registry::check(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
+        discipline::check(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
     }
 
     /// Checks and builds it at `site`.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check_outline(site)?;
         let parameters = self.effective()?;
-        registry::build(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
+        discipline::build(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
     }
 
     /// `error`, which is of this discipline or inside of it, with the way to where it stands.
@@ -71,7 +73,7 @@ impl Nested<'_> {
                 .map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed));
         };
         let mut parameters = self.choice.parameters().cloned().unwrap_or_default();
-        registry::inherit_ecn(self.choice.name(), &mut parameters, ecn)?;
+        discipline::inherit_ecn(self.choice.name(), &mut parameters, ecn)?;
         Ok(Cow::Owned(parameters))
     }
 
@@ -83,7 +85,7 @@ impl Nested<'_> {
             let given = format_args!("`{}`{did_you_mean}", unknown.given);
             return Err(self.refuse(self.key(), given, "the name of a discipline in the catalogue"));
         }
-        if self.fits_into(MOST_NESTED - 1, site) {
+        if fits_into(&(self.choice, *site), MOST_NESTED - 1) {
             return Ok(());
         }
         let given =
@@ -105,29 +107,28 @@ impl Nested<'_> {
             None => bad,
         }
     }
+}
 
-    /// Has it at most `levels` levels, itself included?
-    fn fits_into(&self, levels: usize, site: &Site<'_>) -> bool {
-        levels > 0 && inside(self, site).iter().all(|(nested, site)| nested.fits_into(levels - 1, site))
-    }
+/// Has `choice` at `site` at most `levels` levels, itself included?
+fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
+    levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
+}
 
-    /// Packets that there is room for in it at `site`, and its tables counted as such.
-    fn slots(&self, site: &Site<'_>) -> u64 {
-        let inside = inside(self, site);
-        if !inside.is_empty() {
-            return inside.iter().map(|(nested, site)| nested.slots(site)).sum();
-        }
-        let nothing = Parameters::default();
-        let (name, parameters) = (self.choice.name(), self.choice.parameters().unwrap_or(&nothing));
-        let typed = registry::own_buffer(name, parameters).ok().flatten();
-        let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
-        let slots = registry::with_part(name, parameters, |part| {
-            let order =
-                part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
-            part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
-        });
-        slots.unwrap_or(packets) // an unknown name is refused where it is built
+/// Packets that there is room for in `choice` at `site`, and its tables counted as such.
+fn slots((choice, site): &Inside<'_>) -> u64 {
+    let inside = inside(choice, site);
+    if !inside.is_empty() {
+        return inside.iter().map(slots).sum();
     }
+    let nothing = Parameters::default();
+    let (name, parameters) = (choice.name(), choice.parameters().unwrap_or(&nothing));
+    let typed = discipline::own_buffer(name, parameters).ok().flatten();
+    let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
+    let slots = discipline::with_part(name, parameters, |part| {
+        let order = part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
+        part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
+    });
+    slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
 /// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at construction.
@@ -135,7 +136,7 @@ pub(crate) fn check_slots(
     owner: &'static str,
     placed: &[(Nested<'_>, Site<'_>)],
 ) -> Result<(), BadParameter> {
-    let slots: u64 = placed.iter().map(|(nested, site)| nested.slots(site)).sum();
+    let slots: u64 = placed.iter().map(|(nested, site)| slots(&(nested.choice, *site))).sum();
     if slots <= u64::from(MAX_SLOTS) {
         return Ok(());
     }
@@ -144,9 +145,9 @@ pub(crate) fn check_slots(
     Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
 }
 
-/// The disciplines that were given directly inside of `nested`, and where they work.
-fn inside<'a>(nested: &Nested<'a>, site: &Site<'a>) -> Vec<Placed<'a>> {
-    let given = nested.choice.parameters().zip(registry::find(nested.choice.name()).ok());
+/// The disciplines that were given directly inside of `choice`, and where they work.
+fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
+    let given = choice.parameters().zip(registry::find(choice.name()).ok());
     let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }

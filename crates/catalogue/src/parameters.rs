@@ -1,8 +1,7 @@
 //! What is given for each discipline, whoever wrote it.
 
-use crate::registry::Entry;
+use crate::registry::{self, Entry, House, Listed as _};
 use crate::spec::{AnySpec, DisciplineSpec};
-use crate::{listed, registry};
 use core::fmt;
 use fairwire_parameters::OneOf;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -142,7 +141,7 @@ impl<'de> Deserialize<'de> for Parameters {
 /// Reads the parameters of the entry at this place, which come next in a table.
 fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn AnySpec>, A::Error> {
     use serde::de::Error;
-    if let Some(spec) = listed::read_built_in(place, table)? {
+    if let Some(spec) = House::read(place, table)? {
         return Ok(spec);
     }
     let entry = &registry::all()[place];
@@ -152,7 +151,7 @@ fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn A
 
 /// Writes the parameters of the entry at this place under `name`.
 fn write<M: SerializeMap>(place: usize, name: &str, spec: &dyn AnySpec, map: &mut M) -> Result<(), M::Error> {
-    if listed::write_built_in(place, name, spec.as_any(), map)? {
+    if House::write(place, name, spec.as_any(), map)? {
         return Ok(());
     }
     map.serialize_entry(name, &spec.json().map_err(serde::ser::Error::custom)?)

@@ -1,20 +1,14 @@
 //! The catalogue: every discipline there is, once.
 
-use crate::error::{BuildError, UnknownDiscipline};
-use crate::listed::BUILT_IN;
+use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
-use crate::parameters::Parameters;
-use crate::spec::{DisciplineSpec, SpecType};
-use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, spelling};
-use fairwire_laws::BadParameter;
-use fairwire_laws::Site;
+use crate::spec::{AnySpec, DisciplineSpec, SpecType};
+use core::any::Any;
+use fairwire_core::spelling;
 use fairwire_laws::about::Family;
-use fairwire_laws::error::Parameter;
-use fairwire_laws::part::Part;
 use fairwire_laws::scheduler::Kind;
-use fairwire_laws::spec::EcnChoice;
-use std::borrow::Cow;
+use serde::de::MapAccess;
+use serde::ser::SerializeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// One discipline.
@@ -39,7 +33,7 @@ pub struct Entry {
     /// The name of its table of parameters: of `drr+faba` it is `faba`.
     pub key: &'static str,
     /// The scheduler in its name: of `drr+faba` it is `drr`.
-    scheduler: Option<Kind>,
+    pub(crate) scheduler: Option<Kind>,
     pub(crate) spec: SpecType,
 }
 
@@ -79,29 +73,23 @@ impl Entry {
                 is_dropper && self.scheduler.is_some_and(is_scheduler)
             })
     }
+}
 
-    /// The parameters with the scheduler of its name.
-    fn served<'a>(&self, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
-        let Some(kind) = self.scheduler else { return Ok(Cow::Borrowed(parameters)) };
-        let typed = parameters.find(self.key).and_then(|spec| spec.part().scheduler());
-        if let Some(other) = typed.filter(|service| service.name != kind) {
-            let parameter = Parameter { discipline: self.key, name: "scheduler" };
-            let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), self.name);
-            return Err(parameter.refuse(format_args!("`{}`", other.name.name()), allowed));
-        }
-        let mut parameters = parameters.clone();
-        self.serve(&mut parameters);
-        Ok(Cow::Owned(parameters))
-    }
+/// The disciplines of this house. What stands here knows none of them: who lists them (`listed`) imports this, and not the other way round.
+pub(crate) struct House;
 
-    /// Puts the scheduler of its name into the parameters.
-    fn serve(&self, parameters: &mut Parameters) {
-        if let Some(kind) = self.scheduler
-            && let Some(service) = parameters.entry(self.key).part_mut().scheduler_mut()
-        {
-            service.get_or_insert_default().name = kind;
-        }
-    }
+/// A list of disciplines, whose types are known where it is written.
+pub(crate) trait Listed {
+    /// The entries, in the order in which they are listed to people.
+    const ENTRIES: &'static [Entry];
+
+    /// Reads the parameters of the entry at this place of the list; `None` past its end. By their types and not by way of
+    /// [`SpecType::read`], so that a fault has its place in the text.
+    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
+    -> Result<Option<Box<dyn AnySpec>>, A::Error>;
+
+    /// Writes the parameters of the entry at this place of the list, in the order of their declaration; `false` past its end.
+    fn write<M: SerializeMap>(place: usize, name: &str, spec: &dyn Any, map: &mut M) -> Result<bool, M::Error>;
 }
 
 static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -109,7 +97,7 @@ static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 /// All entries. Made at the first call of whatever looks for one.
 static ALL: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    BUILT_IN.iter().chain(&*registered).copied().collect()
+    House::ENTRIES.iter().chain(&*registered).copied().collect()
 });
 
 static NAMES: LazyLock<Box<[&'static str]>> =
@@ -128,7 +116,7 @@ pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
         return Err(NotRegistered::TooLate { name: S::NAME });
     }
     let names = || [S::NAME].into_iter().chain(S::ALIASES.iter().copied());
-    let mut others = BUILT_IN.iter().chain(&*registered);
+    let mut others = House::ENTRIES.iter().chain(&*registered);
     if let Some(taken) = names().find(|name| others.clone().any(|entry| entry.is_called(name))) {
         let by = others.find(|entry| entry.is_called(taken)).map_or("", |entry| entry.name);
         return Err(NotRegistered::Taken { name: taken, by });
@@ -255,63 +243,6 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name), allowed: listed() })
 }
 
-/// Builds the discipline called `name` (or known by it as an alias) for `site`.
-pub fn build(
-    name: &str,
-    parameters: &Parameters,
-    site: &Site<'_>,
-) -> Result<Box<dyn Discipline>, BuildError> {
-    let entry = find(name)?;
-    match entry.served(parameters)?.find(entry.key) {
-        Some(spec) => spec.build(site),
-        None => (entry.spec.default)().build(site),
-    }
-}
-
-/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
-pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
-    let entry = find(name)?;
-    match entry.served(parameters)?.find(entry.key) {
-        Some(spec) => spec.check(site),
-        None => (entry.spec.default)().check(site),
-    }
-}
-
-/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
-pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
-    Ok(parameters.find(find(name)?.key).and_then(|spec| spec.part().buffer()))
-}
-
-/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
-pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
-    parameters.entry(find(name)?.key).part_mut().inherit_ecn(ecn);
-    Ok(())
-}
-
-/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for it.
-pub fn with_part<R>(
-    name: &str,
-    parameters: &Parameters,
-    answer: impl FnOnce(&dyn Part) -> R,
-) -> Result<R, UnknownDiscipline> {
-    let entry = find(name)?;
-    let is_typed = entry.scheduler.is_none();
-    Ok(match parameters.find(entry.key).filter(|_| is_typed) {
-        Some(spec) => answer(spec.part()),
-        None => answer(part_mut(name, &mut parameters.clone())?),
-    })
-}
-
-/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults, to be changed.
-pub fn part_mut<'a>(
-    name: &str,
-    parameters: &'a mut Parameters,
-) -> Result<&'a mut dyn Part, UnknownDiscipline> {
-    let entry = find(name)?;
-    entry.serve(parameters);
-    Ok(parameters.entry(entry.key).part_mut())
-}
-
 fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
 }
@@ -357,22 +288,6 @@ mod tests {
             assert!(find(name).is_err(), "{name}");
         }
         assert!(find("drr+fabba").unwrap_err().to_string().contains("did you mean `drr+faba`?"));
-    }
-
-    #[test]
-    fn a_scheduler_in_the_name_and_another_among_the_parameters_are_one_too_many() {
-        let site = Site {
-            rate: "10 Mbit/s".parse().unwrap(),
-            buffer: Amount::Packets(100),
-            packet_bytes: 1514,
-            seed: fairwire_core::Seed(1),
-            stream: "test",
-        };
-        let typed = |text| toml::from_str::<Parameters>(text).unwrap();
-        let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
-        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
-        let same = typed("[red]\nscheduler = { drr = { quantum = '300 B' } }");
-        assert_eq!(check("drr+red", &same, &site), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What stands in the catalogue: the parameters of a discipline, and how it is made of them.
 
+use crate::choice::Choice;
 use crate::error::BuildError;
-use crate::nested::Placed;
 use crate::page::{BadDocumentation, Page};
 use core::any::Any;
 use core::fmt::{self, Debug};
@@ -40,7 +40,7 @@ pub trait DisciplineSpec:
     const ABOUT: About;
 
     /// The disciplines inside of it, and where they work.
-    fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Placed<'a>> {
+    fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Inside<'a>> {
         Vec::new()
     }
 
@@ -51,6 +51,9 @@ pub trait DisciplineSpec:
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
 }
 
+/// A discipline that was given inside another, and where it works.
+pub type Inside<'a> = (&'a Choice, Site<'a>);
+
 /// A [`DisciplineSpec`], whichever.
 pub(crate) trait AnySpec: Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
@@ -60,7 +63,7 @@ pub(crate) trait AnySpec: Debug + Send + Sync {
     fn fill(&mut self, base: &dyn AnySpec);
     fn part(&self) -> &dyn Part;
     fn part_mut(&mut self) -> &mut dyn Part;
-    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>>;
+    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Inside<'a>>;
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError>;
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
     fn json(&self) -> serde_json::Result<serde_json::Value>;
@@ -97,7 +100,7 @@ impl<S: DisciplineSpec> AnySpec for S {
         self
     }
 
-    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
+    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Inside<'a>> {
         DisciplineSpec::inside(self, site)
     }
 

@@ -12,13 +12,6 @@ pub const NAME: &str = "small circles";
 /// The most files that may import each other.
 pub const MAX_FILES: usize = 4;
 
-/// Circles that may be larger, by the `src` they are in, with their reason.
-pub const KNOWN: &[(&str, usize, &str)] = &[(
-    "crates/catalogue",
-    11,
-    "a discipline may hold others: what lists, finds, reads, checks and builds them is one recursion",
-)];
-
 /// The path of a module, such as `["dropper", "red"]`, from the root of its crate.
 type Module = Vec<String>;
 
@@ -30,24 +23,20 @@ pub fn check(tree: &Tree) -> Vec<Breach> {
             crates.entry(root).or_default().insert(module, file);
         }
     }
-    crates.iter().flat_map(|(root, files)| check_crate(most_files(root), files)).collect()
+    crates.values().flat_map(check_crate).collect()
 }
 
-fn most_files(root: &str) -> usize {
-    KNOWN.iter().find(|(known, ..)| *known == root).map_or(MAX_FILES, |(_, most, _)| *most)
-}
-
-fn check_crate(max: usize, files: &BTreeMap<Module, &File>) -> Vec<Breach> {
+fn check_crate(files: &BTreeMap<Module, &File>) -> Vec<Breach> {
     let imports: BTreeMap<&Module, BTreeSet<&Module>> =
         files.iter().map(|(module, file)| (module, imports_of(module, file, files))).collect();
     let mut breaches = Vec::new();
     let mut seen = BTreeSet::new();
     for &module in imports.keys() {
         let circle = circle_of(module, &imports);
-        if circle.len() > max && seen.insert(circle.clone()) {
+        if circle.len() > MAX_FILES && seen.insert(circle.clone()) {
             let names: Vec<_> = circle.iter().map(|module| name(module)).collect();
             let message = format!(
-                "{} files import each other; allowed: at most {max}; move what several of them need to a file that imports none of them: {}",
+                "{} files import each other; allowed: at most {MAX_FILES}; move what several of them need to a file that imports none of them: {}",
                 circle.len(),
                 names.join(", ")
             );

@@ -28,10 +28,10 @@
 //! ```
 
 use crate::choice::Choice;
+use crate::discipline::{self, part_of_choice};
 use crate::error::BuildError;
 use crate::nested::{Nested, Placed, check_slots};
 use crate::parameters::Parameters;
-use crate::registry;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration};
 use fairwire_laws::about::{About, Family};
@@ -126,11 +126,11 @@ impl Spec {
     fn of_dropper<R>(&self, answer: impl FnOnce(&dyn Part) -> R) -> Option<R> {
         let nothing = Parameters::default();
         let given = self.choice().parameters().unwrap_or(&nothing);
-        registry::with_part(self.choice().name(), given, answer).ok()
+        discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
     fn tell_dropper(&mut self, change: impl FnOnce(&mut dyn Part)) {
-        if let Some(part) = self.dropper.get_or_insert_with(|| DEFAULT.clone()).part_mut() {
+        if let Some(part) = part_of_choice(self.dropper.get_or_insert_with(|| DEFAULT.clone())) {
             change(part);
         }
     }
@@ -142,7 +142,7 @@ impl Spec {
         let refuse = |name, given: String, allowed: &str| -> BadParameter {
             Parameter { discipline: NAME, name }.refuse(given, allowed)
         };
-        let Some(queue) = registry::part_mut(name, &mut parameters)?.queue_mut() else {
+        let Some(queue) = discipline::part_mut(name, &mut parameters)?.queue_mut() else {
             let allowed =
                 "a dropper that any scheduler can serve, such as `tail-drop`, `red`, `lqd` or `faba`";
             return Err(
@@ -178,7 +178,7 @@ impl Spec {
     /// Checks what was given against the site, the dropper included.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.nested().check_outline(site)?;
-        let checked = registry::check(self.choice().name(), &self.whole()?, &self.inner_site(site));
+        let checked = discipline::check(self.choice().name(), &self.whole()?, &self.inner_site(site));
         checked.map_err(|error| self.nested().placed_error(error))?;
         Ok(check_slots(NAME, &self.placed(site))?)
     }
@@ -186,7 +186,7 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check(site)?;
-        let built = registry::build(self.choice().name(), &self.whole()?, &self.inner_site(site));
+        let built = discipline::build(self.choice().name(), &self.whole()?, &self.inner_site(site));
         built.map_err(|error| self.nested().placed_error(error))
     }
 }

@@ -1,0 +1,120 @@
+//! A discipline by its name and what is given for it: checked, built, and asked what it is like.
+
+use crate::choice::Choice;
+use crate::error::{BuildError, UnknownDiscipline};
+use crate::parameters::Parameters;
+use crate::registry::{Entry, find};
+use fairwire_core::Discipline;
+use fairwire_core::units::Amount;
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::spec::EcnChoice;
+use fairwire_laws::{BadParameter, Site};
+use std::borrow::Cow;
+
+/// Builds the discipline called `name` (or known by it as an alias) for `site`.
+pub fn build(
+    name: &str,
+    parameters: &Parameters,
+    site: &Site<'_>,
+) -> Result<Box<dyn Discipline>, BuildError> {
+    let entry = find(name)?;
+    match served(entry, parameters)?.find(entry.key) {
+        Some(spec) => spec.build(site),
+        None => (entry.spec.default)().build(site),
+    }
+}
+
+/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
+pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
+    let entry = find(name)?;
+    match served(entry, parameters)?.find(entry.key) {
+        Some(spec) => spec.check(site),
+        None => (entry.spec.default)().check(site),
+    }
+}
+
+/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
+pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
+    Ok(parameters.find(find(name)?.key).and_then(|spec| spec.part().buffer()))
+}
+
+/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
+pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
+    parameters.entry(find(name)?.key).part_mut().inherit_ecn(ecn);
+    Ok(())
+}
+
+/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for it.
+pub fn with_part<R>(
+    name: &str,
+    parameters: &Parameters,
+    answer: impl FnOnce(&dyn Part) -> R,
+) -> Result<R, UnknownDiscipline> {
+    let entry = find(name)?;
+    let is_typed = entry.scheduler.is_none();
+    Ok(match parameters.find(entry.key).filter(|_| is_typed) {
+        Some(spec) => answer(spec.part()),
+        None => answer(part_mut(name, &mut parameters.clone())?),
+    })
+}
+
+/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults, to be changed.
+pub fn part_mut<'a>(
+    name: &str,
+    parameters: &'a mut Parameters,
+) -> Result<&'a mut dyn Part, UnknownDiscipline> {
+    let entry = find(name)?;
+    serve(entry, parameters);
+    Ok(parameters.entry(entry.key).part_mut())
+}
+
+/// What was given for a choice, to be changed; `None` where nobody has the name.
+pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
+    let (name, parameters) = choice.parts_mut();
+    part_mut(name, parameters).ok()
+}
+
+/// The parameters with the scheduler of the entry's name.
+fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
+    let Some(kind) = entry.scheduler else { return Ok(Cow::Borrowed(parameters)) };
+    let typed = parameters.find(entry.key).and_then(|spec| spec.part().scheduler());
+    if let Some(other) = typed.filter(|service| service.name != kind) {
+        let parameter = Parameter { discipline: entry.key, name: "scheduler" };
+        let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), entry.name);
+        return Err(parameter.refuse(format_args!("`{}`", other.name.name()), allowed));
+    }
+    let mut parameters = parameters.clone();
+    serve(entry, &mut parameters);
+    Ok(Cow::Owned(parameters))
+}
+
+/// Puts the scheduler of the entry's name into the parameters.
+fn serve(entry: &Entry, parameters: &mut Parameters) {
+    if let Some(kind) = entry.scheduler
+        && let Some(service) = parameters.entry(entry.key).part_mut().scheduler_mut()
+    {
+        service.get_or_insert_default().name = kind;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheduler_in_the_name_and_another_among_the_parameters_are_one_too_many() {
+        let site = Site {
+            rate: "10 Mbit/s".parse().unwrap(),
+            buffer: Amount::Packets(100),
+            packet_bytes: 1514,
+            seed: fairwire_core::Seed(1),
+            stream: "test",
+        };
+        let typed = |text| toml::from_str::<Parameters>(text).unwrap();
+        let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
+        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
+        let same = typed("[red]\nscheduler = { drr = { quantum = '300 B' } }");
+        assert_eq!(check("drr+red", &same, &site), Ok(()));
+    }
+}
