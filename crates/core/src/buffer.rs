@@ -260,7 +260,7 @@ impl Buffer {
     #[inline]
     pub fn push(&mut self, packet: Packet) -> Key {
         let key = self.admit(&packet);
-        *self.packet_mut(key) = packet;
+        self.put(key, packet);
         key
     }
 
@@ -294,6 +294,14 @@ impl Buffer {
             }
         }
         Key(key)
+    }
+
+    /// Moves `packet` to the place that was made for it. The queue that it is in.
+    #[inline]
+    pub(crate) fn put(&mut self, key: Key, packet: Packet) -> FlowKey {
+        let slot = &mut self.slots[key.index()];
+        slot.packet = packet;
+        FlowKey(slot.links.flow)
     }
 
     /// All slots used so far are taken: there is room, so there is one that never was. Memory for it is there.

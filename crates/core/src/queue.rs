@@ -71,8 +71,8 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
     }
 
     fn evict(&mut self, key: Key, cause: Cause, signals: &mut dyn Signals) {
-        self.scheduler.evicting(key, &self.buffer);
         let flow = self.buffer.flow_of(key);
+        self.scheduler.evicting(key, flow, &self.buffer);
         let gone = self.buffer.remove(key);
         self.dropper.tracked(&gone, flow, false, &self.buffer);
         signals.dropped(gone, cause);
@@ -139,9 +139,9 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             return signals.dropped(packet, Cause::Overflow);
         }
         let key = self.buffer.admit(&packet);
-        *self.buffer.packet_mut(key) = packet;
-        self.dropper.tracked(self.buffer.packet(key), self.buffer.flow_of(key), true, &self.buffer);
-        self.scheduler.inserted(key, &self.buffer);
+        let flow = self.buffer.put(key, packet);
+        self.dropper.tracked(self.buffer.packet(key), flow, true, &self.buffer);
+        self.scheduler.inserted(key, flow, &self.buffer);
         if let Some(cause) = mark {
             self.mark(key, cause, signals);
         }
@@ -207,8 +207,8 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         let mut next = self.buffer.by_arrival();
         while let Some(key) = next {
             next = self.buffer.next_by_arrival(key);
-            self.scheduler.evicting(key, &self.buffer);
             let flow = self.buffer.flow_of(key);
+            self.scheduler.evicting(key, flow, &self.buffer);
             let packet = self.buffer.remove(key);
             self.dropper.tracked(&packet, flow, false, &self.buffer);
             take(packet);

@@ -44,12 +44,12 @@ pub trait Scheduler: Send {
     /// a packet is being sent.
     fn clock(&mut self, _now: Time) {}
 
-    /// A packet has just been put into the buffer.
-    fn inserted(&mut self, _key: Key, _buffer: &Buffer) {}
+    /// A packet has just been put into the buffer, into the queue of `flow`.
+    fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// A packet is about to leave other than by [`choose`](Scheduler::choose): repair tags and rings. It is still in the
     /// buffer.
-    fn evicting(&mut self, _key: Key, _buffer: &Buffer) {}
+    fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// The packet to send now; `None` only when the buffer is empty. The queue takes it out right after, and says by
     /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip) what became of it.

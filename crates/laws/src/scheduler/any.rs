@@ -59,11 +59,11 @@ impl Scheduler for AnyScheduler {
     fn clock(&mut self, now: Time) {
         each!(self, scheduler => scheduler.clock(now));
     }
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        each!(self, scheduler => scheduler.inserted(key, buffer));
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.inserted(key, flow, buffer));
     }
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        each!(self, scheduler => scheduler.evicting(key, buffer));
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        each!(self, scheduler => scheduler.evicting(key, flow, buffer));
     }
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         each!(self, scheduler => scheduler.choose(buffer))

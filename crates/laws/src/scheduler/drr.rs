@@ -150,8 +150,7 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         self.follow(buffer);
         if buffer.flow_backlog(flow).packets == 1 {
             self.enter(flow.index() as u32, self.quantum(buffer.packet(key)));
@@ -159,8 +158,7 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn evicting(&mut self, _: Key, flow: FlowKey, buffer: &Buffer) {
         if buffer.flow_backlog(flow).packets == 1 {
             self.leave(flow.index() as u32);
         }

@@ -277,8 +277,7 @@ impl Scheduler for DrrPlusPlus {
     }
 
     #[inline]
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         self.follow(buffer);
         let queue = buffer.flow_hash(flow).0 as u32;
         let turn = &mut self.turns[queue as usize];
@@ -295,8 +294,8 @@ impl Scheduler for DrrPlusPlus {
         }
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        self.turns[buffer.flow_hash(buffer.flow_of(key)).0 as usize].packets -= 1;
+    fn evicting(&mut self, _: Key, flow: FlowKey, buffer: &Buffer) {
+        self.turns[buffer.flow_hash(flow).0 as usize].packets -= 1;
     }
 
     #[inline]

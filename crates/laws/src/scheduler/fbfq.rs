@@ -127,8 +127,7 @@ impl Scheduler for Fbfq {
         self.fluid.clock(now);
     }
 
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         if buffer.flow_head(flow) == key {
             let packet = buffer.packet(key);
             let weight = self.fluid.weight(packet);
@@ -139,8 +138,8 @@ impl Scheduler for Fbfq {
         }
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let (name, flow) = (buffer.flow_hash(buffer.flow_of(key)), buffer.flow_of(key).index());
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        let (name, flow) = (buffer.flow_hash(flow), flow.index());
         match Standing::of(key, buffer) {
             Standing::Only => {
                 self.stop(flow);

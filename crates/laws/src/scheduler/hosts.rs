@@ -348,8 +348,7 @@ impl Scheduler for Hosts {
         Needs::QUEUES
     }
 
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         let queue = buffer.flow_hash(flow).0 as u32;
         self.follow(queue, buffer.packet(key).class);
         let host = self.queues[queue as usize].host;
@@ -360,8 +359,8 @@ impl Scheduler for Hosts {
         self.round.arrived(host, &mut self.turns, &self.quantum);
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let queue = buffer.flow_hash(buffer.flow_of(key)).0 as usize;
+    fn evicting(&mut self, _: Key, flow: FlowKey, buffer: &Buffer) {
+        let queue = buffer.flow_hash(flow).0 as usize;
         self.flows[queue].packets -= 1;
         self.turns[self.queues[queue].host as usize].packets -= 1;
     }

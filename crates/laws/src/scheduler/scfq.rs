@@ -47,16 +47,15 @@ impl Scfq {
 }
 
 impl Scheduler for Scfq {
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         if buffer.flow_head(flow) == key {
             self.starts[flow.index()] = self.virtual_time;
             self.finishes.insert(flow.index(), self.finish(flow.index(), buffer.packet(key)));
         }
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key).index();
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        let flow = flow.index();
         match Standing::of(key, buffer) {
             Standing::Only => self.finishes.remove(flow),
             Standing::First(next) => self.finishes.retag(flow, self.finish(flow, buffer.packet(next))),

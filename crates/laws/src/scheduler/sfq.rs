@@ -51,8 +51,7 @@ impl Sfq {
 }
 
 impl Scheduler for Sfq {
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         if buffer.flow_head(flow) == key {
             let before = self.finished.recall(buffer.flow_hash(flow));
             let start = before.map_or(0, |account| account.tag).max(self.virtual_time);
@@ -60,8 +59,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         if Standing::of(key, buffer) == Standing::Only {
             let start = self.starts.rank(flow.index()).tag;
             self.starts.remove(flow.index());

@@ -103,8 +103,7 @@ impl Scheduler for Wf2qPlus {
         self.fluid.clock(now);
     }
 
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
-        let flow = buffer.flow_of(key);
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         if buffer.flow_head(flow) == key {
             let packet = buffer.packet(key);
             let weight = self.fluid.weight(packet);
@@ -114,8 +113,8 @@ impl Scheduler for Wf2qPlus {
         }
     }
 
-    fn evicting(&mut self, key: Key, buffer: &Buffer) {
-        let (name, flow) = (buffer.flow_hash(buffer.flow_of(key)), buffer.flow_of(key).index());
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        let (name, flow) = (buffer.flow_hash(flow), flow.index());
         match Standing::of(key, buffer) {
             Standing::Only => {
                 self.take_out(flow);

@@ -1,7 +1,7 @@
 //! Push-out from the front and tags from the arrival do not go together; tags at the head are the remedy.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
-use fairwire_core::{Buffer, Chosen, Key, Packet, Queue, Scheduler};
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
 use std::collections::BTreeMap;
 
 /// SCFQ as printed: a packet gets its finish tag when it arrives, and keeps it.
@@ -12,7 +12,7 @@ struct ArrivalTags {
 }
 
 impl Scheduler for ArrivalTags {
-    fn inserted(&mut self, key: Key, buffer: &Buffer) {
+    fn inserted(&mut self, key: Key, _: FlowKey, buffer: &Buffer) {
         let Packet { flow, len, .. } = buffer.packet(key);
         let last = self.last.entry(flow.0).or_default();
         *last = self.virtual_time.max(*last) + u64::from(*len);

@@ -48,9 +48,14 @@ impl Shares {
     /// `packet` has come in or gone out; `buffer` already shows it.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
-        if self.are_equal() {
-            return;
+        if !self.are_equal() {
+            self.count(packet, flow, inside, buffer);
         }
+    }
+
+    /// Not inlined: who has no weights, as most, would save registers for it at each packet.
+    #[inline(never)]
+    fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {
             (true, 1) => {
                 self.of_flow[flow.index()] = packet.class;
