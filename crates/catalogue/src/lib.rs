@@ -37,10 +37,10 @@ mod registry;
 mod spec;
 
 pub use choice::Choice;
+pub use discipline::{build, check, inherit_ecn, own_buffer, part_mut, with_part};
 pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
-pub use discipline::{build, check, inherit_ecn, own_buffer, part_mut, with_part};
 pub use registry::{Entry, NotRegistered, all, allowed, combined, find, register};
 pub use spec::{DisciplineSpec, Inside};

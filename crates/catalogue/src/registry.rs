@@ -85,11 +85,18 @@ pub(crate) trait Listed {
 
     /// Reads the parameters of the entry at this place of the list; `None` past its end. By their types and not by way of
     /// [`SpecType::read`], so that a fault has its place in the text.
-    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
-    -> Result<Option<Box<dyn AnySpec>>, A::Error>;
+    fn read<'de, A: MapAccess<'de>>(
+        place: usize,
+        table: &mut A,
+    ) -> Result<Option<Box<dyn AnySpec>>, A::Error>;
 
     /// Writes the parameters of the entry at this place of the list, in the order of their declaration; `false` past its end.
-    fn write<M: SerializeMap>(place: usize, name: &str, spec: &dyn Any, map: &mut M) -> Result<bool, M::Error>;
+    fn write<M: SerializeMap>(
+        place: usize,
+        name: &str,
+        spec: &dyn Any,
+        map: &mut M,
+    ) -> Result<bool, M::Error>;
 }
 
 static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());

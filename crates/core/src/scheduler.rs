@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;
 use crate::weight::{NotReweighed, Weight};
+use alloc::boxed::Box;
 
 /// The packet that a scheduler sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,36 @@ pub trait Scheduler: Send {
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
+impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+    fn clock(&mut self, now: Time) {
+        (**self).clock(now);
+    }
+    fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        (**self).inserted(key, flow, buffer);
+    }
+    fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
+        (**self).evicting(key, flow, buffer);
+    }
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
+        (**self).choose(buffer)
+    }
+    fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
+        (**self).charge(packet, flow, buffer);
+    }
+    fn skip(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
+        (**self).skip(packet, flow, buffer);
+    }
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        (**self).reweigh(class, weight)
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        (**self).inspect(probe);
+    }
+}
+
 /// First come, first served: the oldest packet leaves next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fcfs;
@@ -82,5 +113,78 @@ impl Scheduler for Fcfs {
     #[inline]
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         buffer.oldest().map(Chosen::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Limit;
+    use crate::probe::Unit;
+
+    /// Counts its calls, and does nothing.
+    #[derive(Default)]
+    struct Counts(u32);
+
+    impl Scheduler for Counts {
+        fn needs(&self) -> Needs {
+            Needs::ORDER
+        }
+        fn clock(&mut self, _: Time) {
+            self.0 += 1;
+        }
+        fn inserted(&mut self, _: Key, _: FlowKey, _: &Buffer) {
+            self.0 += 1;
+        }
+        fn evicting(&mut self, _: Key, _: FlowKey, _: &Buffer) {
+            self.0 += 1;
+        }
+        fn choose(&mut self, _: &Buffer) -> Option<Chosen> {
+            self.0 += 1;
+            None
+        }
+        fn charge(&mut self, _: &Packet, _: FlowKey, _: &Buffer) {
+            self.0 += 1;
+        }
+        fn skip(&mut self, _: &Packet, _: FlowKey, _: &Buffer) {
+            self.0 += 1;
+        }
+        fn reweigh(&mut self, _: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+            self.0 += 1;
+            Ok(weight)
+        }
+        fn inspect(&self, probe: &mut dyn Probe) {
+            probe.gauge("calls", Unit::Packets, f64::from(self.0));
+        }
+    }
+
+    #[test]
+    fn a_box_hands_on_every_call() {
+        struct Seen(f64);
+        impl Probe for Seen {
+            fn gauge(&mut self, _: &'static str, _: Unit, value: f64) {
+                self.0 = value;
+            }
+        }
+        let mut buffer = Buffer::with(Limit::packets(2), Needs::FLOWS, crate::queues::Queues::PerFlow);
+        let packet = Packet::new(0, 100, 7.into(), Time::ZERO);
+        buffer.arriving(&packet);
+        let key = buffer.push(packet);
+        let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
+        let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
+        assert_eq!(boxed.needs(), Needs::ORDER);
+        // By way of the box's own implementation, as a queue calls it.
+        let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
+        Scheduler::clock(scheduler, Time::ZERO);
+        Scheduler::inserted(scheduler, key, flow, &buffer);
+        Scheduler::evicting(scheduler, key, flow, &buffer);
+        assert_eq!(Scheduler::choose(scheduler, &buffer), None);
+        Scheduler::charge(scheduler, &packet, flow, &buffer);
+        Scheduler::skip(scheduler, &packet, flow, &buffer);
+        let weight = Weight::new(2.0).expect("above 0");
+        assert_eq!(Scheduler::reweigh(scheduler, 1, weight), Ok(weight));
+        let mut seen = Seen(0.0);
+        Scheduler::inspect(scheduler, &mut seen);
+        assert_eq!(seen.0, 7.0);
     }
 }

@@ -1,5 +1,9 @@
 //! The schedulers by name.
 
+use crate::scheduler::terms::Terms;
+use crate::scheduler::{Drr, Fbfq, Fcfs, Scfq, Sfq, Wf2qPlus};
+use alloc::boxed::Box;
+use fairwire_core::Scheduler;
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -53,6 +57,19 @@ impl Kind {
         match self {
             Kind::Sfq => Some("sfq-start"),
             _ => None,
+        }
+    }
+
+    /// A scheduler of this kind. The call by way of a `Box` costs 2 to 7 % fewer instructions per packet than an enum of all kinds did
+    /// (decision 36).
+    pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
+        match self {
+            Kind::Fcfs => Box::new(Fcfs),
+            Kind::Fbfq => Box::new(Fbfq::new(terms)),
+            Kind::Drr => Box::new(Drr::new(terms)),
+            Kind::Scfq => Box::new(Scfq::new(terms)),
+            Kind::Sfq => Box::new(Sfq::new(terms)),
+            Kind::Wf2qPlus => Box::new(Wf2qPlus::new(terms)),
         }
     }
 

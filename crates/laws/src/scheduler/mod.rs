@@ -1,6 +1,5 @@
 //! Schedulers: which waiting packet leaves next. One algorithm per file.
 
-pub mod any;
 pub mod drr;
 pub mod drr_plus_plus;
 pub mod fbfq;
@@ -20,7 +19,6 @@ pub mod terms;
 mod typed;
 pub mod wf2q_plus;
 
-pub use any::AnyScheduler;
 pub use drr::Drr;
 pub use fairwire_core::scheduler::Fcfs;
 pub use fbfq::Fbfq;

@@ -2,7 +2,7 @@
 
 use crate::error::{BadParameter, Parameter};
 use crate::scheduler::Fcfs;
-use crate::scheduler::{any::AnyScheduler, kind::Kind, terms::Terms};
+use crate::scheduler::{kind::Kind, terms::Terms};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, WeightOf, Weights};
 use alloc::boxed::Box;
@@ -169,7 +169,7 @@ impl CheckedService {
         match self.kind {
             Kind::Fcfs => Box::new(Queue::with_queues(limit, queues, Fcfs, dropper).with_ecn(ecn.into())),
             kind => {
-                let scheduler = AnyScheduler::new(kind, &self.terms(limit));
+                let scheduler = kind.scheduler(&self.terms(limit));
                 Box::new(Queue::with_queues(limit, queues, scheduler, dropper).with_ecn(ecn.into()))
             }
         }

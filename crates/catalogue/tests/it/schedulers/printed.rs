@@ -5,7 +5,6 @@ use super::link::{Drops, ENTRIES, LongestFront, entry, terms};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Left, Needs, Packet, Queue, Seed, Time, Verdict, Victim,
 };
-use fairwire_laws::scheduler::AnyScheduler;
 use std::collections::BTreeMap;
 
 /// What is known of a flow.
@@ -231,7 +230,7 @@ impl Pair {
         let service = if name == "sfq-start" { "sfq" } else { name };
         let typed = format!("{{ '{service}' = {{ quantum = '{quantum} B' }} }}");
         let (kind, terms) = terms(&typed, packets);
-        let queue = Queue::new(terms.limit, AnyScheduler::new(kind, &terms), DropsThird);
+        let queue = Queue::new(terms.limit, kind.scheduler(&terms), DropsThird);
         let printed = Printed::new(name, quantum);
         Pair { queue: Box::new(queue), printed, frame: 0, drops_on_departure: true }
     }

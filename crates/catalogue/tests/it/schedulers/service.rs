@@ -5,7 +5,6 @@ use fairwire_catalogue::{BuildError, Parameters, build};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Left, Limit, Packet, Queue, Queues, Seed, Time, Verdict,
 };
-use fairwire_laws::scheduler::AnyScheduler;
 use std::collections::BTreeMap;
 
 /// The schedulers, by their names as services.
@@ -58,7 +57,7 @@ fn in_a_bounded_table_each_queue_keeps_its_order_and_nothing_is_lost() {
         ];
         for (i, table) in tables.into_iter().enumerate() {
             let (kind, terms) = terms(&format!("'{name}'"), 30);
-            let scheduler = AnyScheduler::new(kind, &terms);
+            let scheduler = kind.scheduler(&terms);
             let mut queue = Queue::with_queues(Limit::packets(30), table(), scheduler, LongestFront);
             let mut rng = Seed(7).stream("tables");
             let mut waiting: BTreeMap<u64, Vec<u32>> = BTreeMap::new(); // queue, frames in order
@@ -148,7 +147,7 @@ fn what_is_dropped_on_departure_costs_its_flow_nothing() {
         // Of each flow three packets wait, or many. With one, a drop would leave flow 1 with nothing, and so without a claim.
         for waits in [3, 300] {
             let (kind, terms) = terms(&format!("'{name}'"), 1000);
-            let scheduler = AnyScheduler::new(kind, &terms);
+            let scheduler = kind.scheduler(&terms);
             let mut queue = Queue::new(Limit::packets(1000), scheduler, DropsOnDeparture::default());
             let mut bytes = [0, 0];
             let mut rng = Seed(2).stream("lengths");
