@@ -234,6 +234,9 @@ impl ParameterPage {
         let root = json!({ "$defs": generator.take_definitions(false) });
         let mut choices = Vec::new();
         words(&schema, &root, &mut choices);
+        choices.retain(|(_, text)| !text.is_empty()); // what has no text here has a page of its own
+        let mut fields = fields(&schema, &root);
+        fields.retain(|(_, text)| !text.is_empty());
         let notes = [field.notes, field.source].into_iter().filter(|text| !text.is_empty());
         ParameterPage {
             name: field.name.into(),
@@ -242,7 +245,7 @@ impl ParameterPage {
             allowed: field.text_with_range(),
             notes: without_links(&notes.collect::<Vec<_>>().join(" ")),
             choices,
-            fields: fields(&schema, &root),
+            fields,
         }
     }
 }

@@ -136,6 +136,13 @@ fn place_in_value<'a>(
             }
             place_in_value(item.get_mut(), step, rest, value)
         }
+        // `marker = "sr-tcm"` is short for `marker = { sr-tcm = {} }`.
+        DeValue::String(name) if *name == *path[0].get_ref() => {
+            let mut long = DeTable::new();
+            long.insert(path[0].clone(), Spanned::new(path[0].span(), DeValue::Table(DeTable::new())));
+            *target = DeValue::Table(long);
+            place_in_value(target, above, path, value)
+        }
         plain => Err(SetError {
             problem: Problem::BadOverride {
                 message: format!(

@@ -54,6 +54,8 @@
 extern crate alloc;
 
 mod bounds;
+#[cfg(feature = "serde")]
+mod choice;
 mod field;
 mod quantity;
 #[cfg(feature = "serde")]
@@ -62,6 +64,8 @@ mod table;
 mod written;
 
 pub use bounds::{Bounded, Bounds, OutOfRange, literal};
+#[cfg(feature = "serde")]
+pub use choice::{Choice, choice_schema, deserialize_choice};
 pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 pub use quantity::Quantity;

@@ -9,7 +9,7 @@ use crate::fault::refused;
 use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_catalogue::Site;
-use fairwire_catalogue::marker;
+use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::Seed;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
@@ -21,8 +21,6 @@ use fairwire_sim::AggregatePlan;
 use fairwire_sim::Cadence;
 use fairwire_sim::EstimatorPlan;
 
-/// The marker of an aggregate, unless it names another.
-const MARKER: &str = "token-bucket";
 /// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say anything at 1 Mbit/s.
 const LONGEST_WINDOW: u32 = 65_536;
 
@@ -58,9 +56,9 @@ impl EstimatorSpec {
 }
 
 impl AggregateSpec {
-    /// The marker's name in the catalogue of markers.
-    fn marker(&self) -> &str {
-        self.marker.as_deref().unwrap_or(MARKER)
+    /// Its marker, with its contract.
+    fn marker(&self, spec: &Spec) -> MarkerChoice {
+        self.marker.clone().filled(&spec.marker).with_contract(self.target.0)
     }
 
     /// The groups that belong to it, by their places.
@@ -84,22 +82,16 @@ impl AggregateSpec {
             return Err(refused(format!("{path}.name"), &self.given(), "no group belongs to it", &allowed));
         }
         self.estimator.check(&format!("{path}.estimator"))?;
-        let entry = marker::find(self.marker()).map_err(|unknown| Fault {
-            path: format!("{path}.marker"),
-            problem: Problem::Unknown {
-                what: "marker",
-                given: shortened(&unknown.given),
-                allowed: marker::all().iter().map(|entry| entry.name.into()).collect(),
-            },
-        })?;
         let stream = self.stream();
         let site = self.site(spec, topology, Seed(0), &stream);
-        let contracted = self.markers.with_contract(self.target.0);
-        let mut all = self.markers.typed().chain([entry]);
-        all.try_for_each(|entry| entry.check(&contracted, &site)).map_err(|bad: BadParameter| {
-            let why = format!("`{}` cannot work with that", bad.discipline);
-            refused(format!("{path}.markers.{}", bad.path()), &bad.given, &why, &bad.allowed)
-        })
+        let check = |marker: MarkerChoice, path: &str| {
+            marker.check(&site).map_err(|bad: BadParameter| {
+                let why = format!("`{}` cannot work with that", bad.discipline);
+                refused(format!("{path}.{}", bad.path()), &bad.given, &why, &bad.allowed)
+            })
+        };
+        spec.marker.given().try_for_each(|marker| check(marker.with_contract(self.target.0), "marker"))?;
+        check(self.marker(spec), &format!("{path}.marker"))
     }
 
     fn given(&self) -> String {
@@ -147,13 +139,10 @@ pub(crate) fn plans(
     let plan = |aggregate: &AggregateSpec| {
         let stream = aggregate.stream();
         let site = aggregate.site(spec, topology, seed, &stream);
-        let contracted = aggregate.markers.with_contract(aggregate.target.0);
-        // Its name was checked when the scenario was read.
-        let entry = marker::find(aggregate.marker()).unwrap_or(&marker::all()[0]);
         Ok(AggregatePlan {
             name: aggregate.name.clone(),
             groups: aggregate.groups(spec).collect(),
-            marker: entry.build(&contracted, &site)?,
+            marker: aggregate.marker(spec).build(&site)?,
             estimator: Some(aggregate.estimator.plan()),
         })
     };

@@ -1,6 +1,6 @@
 //! Aggregates, as given.
 
-use fairwire_catalogue::marker::MarkerParameters;
+use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::Rate;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
@@ -14,18 +14,12 @@ pub struct AggregateSpec {
     pub name: String,
     /// The contract: the rate up to which its packets are in profile, and in proportion to which a fair link would be shared.
     pub target: Quantity<Rate>,
-    /// The marker. Default: "token-bucket".
-    pub marker: Option<String>,
-    /// Parameters of markers, under their names. What is left out has its default, and `rate` is `target`.
-    #[serde(default = "no_parameters")]
-    pub markers: MarkerParameters,
+    /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target` unless one is given. Default: "token-bucket".
+    #[serde(default)]
+    pub marker: MarkerChoice,
     /// What is made of the marks of its packets where they leave, for a marker that hears of it.
     #[serde(default)]
     pub estimator: EstimatorSpec,
-}
-
-fn no_parameters() -> MarkerParameters {
-    MarkerParameters::NONE
 }
 
 /// How marks are estimated where an aggregate leaves, and what is asked of its marker then.

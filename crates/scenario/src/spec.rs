@@ -12,6 +12,7 @@ use crate::output::OutputSpec;
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
 use fairwire_catalogue::Parameters;
+use fairwire_catalogue::marker::MarkerParameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
@@ -59,6 +60,9 @@ pub struct Spec {
     /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default of its paper.
     #[serde(default)]
     pub discipline: Parameters,
+    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named. What is not there has its default.
+    #[serde(default)]
+    pub marker: MarkerParameters,
     /// The flows.
     pub flow: Vec<FlowSpec>,
     /// Contracts of groups of flows, held at the edge.

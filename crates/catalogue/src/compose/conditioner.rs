@@ -23,18 +23,18 @@
 //! ```toml
 //! [discipline.conditioner]
 //! class = [
-//!   { id = 1, markers = { token-bucket = { rate = "2 Mbit/s" } } },
-//!   { id = 2, markers = { token-bucket = { rate = "5 Mbit/s" } } },
+//!   { id = 1, marker = { token-bucket = { rate = "2 Mbit/s" } } },
+//!   { id = 2, marker = { token-bucket = { rate = "5 Mbit/s" } } },
 //! ]
 //! discipline = { rio = { coupling = "coupled" } }
 //! ```
 
 use crate::choice::Choice;
 use crate::error::BuildError;
-use crate::marker::{self, MarkerParameters};
+use crate::marker::MarkerChoice;
 use crate::nested::{Nested, check_slots};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Marker, spelling};
+use fairwire_core::{Discipline, Marker};
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
@@ -45,6 +45,7 @@ use fairwire_laws::spec::{EcnChoice, MOST_CLASSES, Quantity};
 use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -64,6 +65,9 @@ const MOST_MARKERS: usize = 1 << 16;
 /// The discipline inside unless another is given.
 static DEFAULT: Choice = Choice::named("rio");
 
+/// The marker unless another is given.
+static DEFAULT_MARKER: LazyLock<MarkerChoice> = LazyLock::new(MarkerChoice::default);
+
 /// Parameters of `conditioner`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,18 +78,14 @@ pub struct Spec {
     /// The ECN policy of the discipline inside, unless its own parameters have one.
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
-    /// The name of the marker.
+    /// The marker: its name, or a table with its name and its parameters.
     ///
-    /// `token-bucket`, `sr-tcm`, `tr-tcm`, `tsw2cm`, `tsw3cm` or `adaptive-token-bucket`, which nobody tells anything here.
-    #[parameter(unset = "`token-bucket`", unit = "name")]
-    pub marker: Option<String>,
-    /// Parameters of markers, under their names.
-    #[parameter(unset = "none", unit = "table")]
-    pub markers: Option<Box<MarkerParameters>>,
+    /// An `adaptive-token-bucket` hears of no marks here: its target stays as it is.
+    #[parameter(unset = "`token-bucket`", unit = "marker")]
+    pub marker: Option<MarkerChoice>,
     /// Classes with a marker of their own.
     ///
-    /// `id`, and `marker` and `markers`, which are the ones above where left out. At most 65536. All other classes share one
-    /// marker.
+    /// `id`, and `marker`, which is the one above where left out. At most 65536. All other classes share one marker.
     #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The discipline inside: its name, or a table with its name and its parameters.
@@ -109,12 +109,9 @@ impl Part for Spec {
 pub struct Class {
     /// The number of the class.
     pub id: u32,
-    /// The name of its marker. Default: the conditioner's.
+    /// Its marker: a name, or a table with the name and its parameters. Default: the conditioner's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marker: Option<String>,
-    /// Parameters of its marker, under its name. Default: the conditioner's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub markers: Option<Box<MarkerParameters>>,
+    pub marker: Option<MarkerChoice>,
 }
 
 impl Spec {
@@ -144,36 +141,23 @@ impl Spec {
         }
     }
 
-    /// Checks all that was typed for markers, whether or not a class has them.
-    fn check_markers(&self, site: &Site<'_>) -> Result<(), BadParameter> {
-        let check = |typed: &MarkerParameters, table: &str| {
-            typed.typed().try_for_each(|marker| marker.check(typed, site)).map_err(|bad| bad.inside(table))
-        };
-        if let Some(typed) = &self.markers {
-            check(typed, "conditioner.markers")?;
-        }
-        for (place, class) in self.class.iter().flatten().enumerate() {
-            if let Some(typed) = &class.markers {
-                check(typed, &format!("conditioner.class.{place}.markers"))?;
-            }
-        }
-        for (place, class) in self.class.iter().flatten().enumerate() {
-            if let Some(name) = &class.marker {
-                entry(name).map_err(|bad| in_class(bad, place))?;
-            }
-        }
-        self.typed_markers().try_for_each(|(name, typed)| entry(name)?.check(typed, site))
+    /// The marker of all classes that are not listed, and then that of each listed class.
+    fn markers(&self) -> impl Iterator<Item = &MarkerChoice> {
+        let own = self.marker.as_ref().unwrap_or(&*DEFAULT_MARKER);
+        let listed = self.class.iter().flatten().map(move |class| class.marker.as_ref().unwrap_or(own));
+        core::iter::once(own).chain(listed)
     }
 
-    /// The marker of all classes that are not listed, and then that of each listed class.
-    fn typed_markers(&self) -> impl Iterator<Item = (&str, &MarkerParameters)> {
-        let name = self.marker.as_deref().unwrap_or("token-bucket");
-        let parameters = self.markers.as_deref().unwrap_or(&DEFAULT_MARKERS);
-        let listed = self.class.iter().flatten().map(move |class| {
-            let own = class.markers.as_deref().unwrap_or(parameters);
-            (class.marker.as_deref().unwrap_or(name), own)
-        });
-        core::iter::once((name, parameters)).chain(listed)
+    fn check_markers(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        let of_class = |(place, class): (usize, &Class)| match &class.marker {
+            Some(marker) => {
+                marker.check(site).map_err(|bad| bad.inside(&format!("conditioner.class.{place}.marker")))
+            }
+            None => Ok(()),
+        };
+        let own = self.marker.as_ref().unwrap_or(&*DEFAULT_MARKER);
+        own.check(site).map_err(|bad| bad.inside("conditioner.marker"))?;
+        self.class.iter().flatten().enumerate().try_for_each(of_class)
     }
 
     /// The discipline inside.
@@ -200,9 +184,9 @@ impl Spec {
         let labels = core::iter::once("marker of the other classes".to_owned())
             .chain(classes.iter().map(|class| format!("marker of class {}", class.id)));
         let mut markers: Vec<(String, Box<dyn Marker>)> = Vec::with_capacity(classes.len() + 1);
-        for ((name, parameters), label) in self.typed_markers().zip(labels) {
+        for (marker, label) in self.markers().zip(labels) {
             let stream = format!("{}/{label}", site.stream);
-            let marker = entry(name)?.build(parameters, &Site { stream: &stream, ..*site })?;
+            let marker = marker.build(&Site { stream: &stream, ..*site })?;
             markers.push((label, marker));
         }
         let highest = classes.iter().map(|class| class.id as usize + 1).max().unwrap_or(0);
@@ -210,20 +194,4 @@ impl Spec {
         classes.iter().zip(1..).for_each(|(class, at)| of_class[class.id as usize] = at);
         Ok(Box::new(Conditioner::new(inner, markers, of_class.into())))
     }
-}
-
-static DEFAULT_MARKERS: MarkerParameters = MarkerParameters::NONE;
-
-fn entry(name: &str) -> Result<&'static marker::Entry, BadParameter> {
-    marker::find(name).map_err(|unknown| {
-        let did_you_mean =
-            spelling::question(&unknown.likely).map_or(String::new(), |question| format!(" ({question})"));
-        let given = format_args!("`{}`{did_you_mean}", unknown.given);
-        Parameter { discipline: NAME, name: "marker" }.refuse(given, marker::Names)
-    })
-}
-
-/// A refusal of the marker that the class at `place` of the list names.
-fn in_class(bad: BadParameter, place: usize) -> BadParameter {
-    BadParameter { parameter: "class".into(), ..bad }.of_item(place, "marker")
 }

@@ -29,8 +29,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "adaptive-token-bucket"
-//! markers = { adaptive-token-bucket = { rate = "4 Mbit/s", burst = "50 kB" } }
+//! marker = { adaptive-token-bucket = { rate = "4 Mbit/s", burst = "50 kB" } }
 //! ```
 
 use super::tokens::{TokenClock, bucket, committed_rate, portion};

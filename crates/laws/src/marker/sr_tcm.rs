@@ -20,8 +20,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "sr-tcm"
-//! markers = { sr-tcm = { rate = "4 Mbit/s", committed_burst = "20 kB", excess_burst = "40 kB" } }
+//! marker = { sr-tcm = { rate = "4 Mbit/s", committed_burst = "20 kB", excess_burst = "40 kB" } }
 //! ```
 
 use super::tokens::{TokenClock, bucket, committed_rate};

@@ -23,8 +23,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "token-bucket"
-//! markers = { token-bucket = { rate = "4 Mbit/s", burst = "50 kB" } }
+//! marker = { token-bucket = { rate = "4 Mbit/s", burst = "50 kB" } }
 //! ```
 
 use super::tokens::{TokenClock, bucket, committed_rate};

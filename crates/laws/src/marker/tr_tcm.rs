@@ -20,8 +20,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "tr-tcm"
-//! markers = { tr-tcm = { rate = "2 Mbit/s", peak_rate = "5 Mbit/s" } }
+//! marker = { tr-tcm = { rate = "2 Mbit/s", peak_rate = "5 Mbit/s" } }
 //! ```
 
 use super::tokens::{TokenClock, bucket, committed_rate};

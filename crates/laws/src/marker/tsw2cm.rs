@@ -20,8 +20,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "tsw2cm"
-//! markers = { tsw2cm = { rate = "4 Mbit/s", window = "500 ms" } }
+//! marker = { tsw2cm = { rate = "4 Mbit/s", window = "500 ms" } }
 //! ```
 
 use super::tokens::committed_rate;

@@ -20,8 +20,7 @@
 //! # Example
 //! ```toml
 //! [discipline.conditioner]
-//! marker = "tsw3cm"
-//! markers = { tsw3cm = { rate = "2 Mbit/s", peak_rate = "4 Mbit/s", window = "500 ms" } }
+//! marker = { tsw3cm = { rate = "2 Mbit/s", peak_rate = "4 Mbit/s", window = "500 ms" } }
 //! ```
 
 use super::tokens::committed_rate;

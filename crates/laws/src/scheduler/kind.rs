@@ -52,10 +52,31 @@ impl Kind {
         }
     }
 
+    /// The names of [`ALL`](Self::ALL) in that order, and then the other names of some.
+    #[cfg(feature = "serde")]
+    pub(super) const NAMES: &[&str] = &{
+        let mut names = [Self::OTHER_NAME; Self::ALL.len() + 1];
+        let mut at = 0;
+        while at < Self::ALL.len() {
+            names[at] = Self::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
+    /// The one at this place of [`NAMES`](Self::NAMES).
+    #[cfg(feature = "serde")]
+    pub(super) fn called(at: usize) -> Self {
+        Self::ALL.get(at).copied().unwrap_or(Kind::Sfq)
+    }
+
+    /// What `sfq` is called as well.
+    const OTHER_NAME: &str = "sfq-start";
+
     /// Another name, as typed.
     pub const fn alias(self) -> Option<&'static str> {
         match self {
-            Kind::Sfq => Some("sfq-start"),
+            Kind::Sfq => Some(Self::OTHER_NAME),
             _ => None,
         }
     }

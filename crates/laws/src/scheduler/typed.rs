@@ -5,10 +5,10 @@ use crate::scheduler::service::{Per, Service, Sharing};
 use crate::spec::{Quantity, Weights};
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use core::fmt;
 use fairwire_core::units::Size;
+use fairwire_parameters::{Choice, deserialize_choice};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, MapAccess, Visitor};
+use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -48,39 +48,22 @@ impl Serialize for Service {
 
 impl<'de> Deserialize<'de> for Service {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserialize_choice(deserializer)
     }
 }
 
-struct Reader;
+impl Choice for Service {
+    const WHAT: &'static str = "scheduler";
+    const EXAMPLE: &'static str = "{ drr = { quantum = \"300 B\" } }";
+    const NAMES: &'static [&'static str] = Kind::NAMES;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Service;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name of a scheduler in quotes, or a table with its name and what goes with it")
+    fn named(at: usize) -> Self {
+        Service { name: Kind::called(at), ..Service::default() }
     }
 
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<Service, E> {
-        let name = Kind::deserialize(de::value::StrDeserializer::new(name))?;
-        Ok(Service { name, ..Service::default() })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Service, A::Error> {
-        use serde::de::Error;
-        let name = map.next_key::<Kind>()?.ok_or_else(|| {
-            A::Error::custom(
-                "no scheduler is named; allowed: `{ drr = { quantum = \"300 B\" } }`, or its name in quotes",
-            )
-        })?;
-        let Table { per, weights, quantum, queues, sharing } = map.next_value()?;
-        if let Some(second) = map.next_key::<Kind>()? {
-            let second = second.name();
-            return Err(A::Error::custom(format_args!(
-                "`{second}` is a second scheduler; allowed: one name, with a table of what goes with it"
-            )));
-        }
-        Ok(Service { name, per, weights, quantum, queues, sharing })
+    fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
+        let Table { per, weights, quantum, queues, sharing } = table.next_value()?;
+        Ok(Service { name: Kind::called(at), per, weights, quantum, queues, sharing })
     }
 }
 
@@ -91,8 +74,7 @@ impl JsonSchema for Service {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (name, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<Table>());
-        let names = Kind::ALL.iter().flat_map(|kind| [Some(kind.name()), kind.alias()]).flatten();
-        let properties: BTreeMap<_, _> = names.map(|name| (name, table.clone())).collect();
+        let properties: BTreeMap<_, _> = Kind::NAMES.iter().map(|&name| (name, table.clone())).collect();
         json_schema!({
             "description": "the name of a scheduler, or a table with its name and what goes with it",
             "anyOf": [name, {

@@ -108,7 +108,7 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let short = ["seeds=1", "duration=40 s", "warm_up=10 s"];
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
-    let compounded = of(&["aggregate.small.markers.adaptive-token-bucket.additive=false"]);
+    let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
     // Marks, without which cadences are alike, come where more is in profile than the link carries.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
@@ -125,7 +125,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         &["flow.small-tcp.aggregate=smal"],
         &["unknown aggregate `smal`", "`small` or `large`", "mean `small`"],
     );
-    refused(&["aggregate.small.marker=tocken-bucket"], &["unknown marker", "did you mean `token-bucket`?"]);
+    refused(
+        &["aggregate.small.marker=tocken-bucket"],
+        &["unknown word `tocken-bucket`", "did you mean `token-bucket`?"],
+    );
     refused(&["aggregate.small.name=large"], &["aggregate", "`large`"]);
     refused(&["aggregate.small.name=idle"], &["unknown aggregate `small`"]);
     refused(
@@ -143,8 +146,8 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     refused(&["aggregate.small.estimator.low=0.5"], &["aggregate.small.estimator.high", "is 0.5"]);
     refused(&["aggregate.small.target=5"], &["target"]);
     refused(
-        &["aggregate.small.markers.adaptive-token-bucket.lowest=2 Mbit/s"],
-        &["aggregate.small.markers.adaptive-token-bucket.lowest", "at most rate, which is 1 Mbit/s"],
+        &["aggregate.small.marker.adaptive-token-bucket.lowest=2 Mbit/s"],
+        &["aggregate.small.marker.adaptive-token-bucket.lowest", "at most rate, which is 1 Mbit/s"],
     );
     refused(&["expect.0.measure=gain.smal"], &["unknown measure `gain.smal`", "did you mean `gain.small`?"]);
 }

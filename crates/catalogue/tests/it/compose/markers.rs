@@ -1,7 +1,7 @@
 //! Markers against straight-line transcriptions of their RFCs.
 
 use super::{rate, site};
-use fairwire_catalogue::marker::{self, MarkerParameters};
+use fairwire_catalogue::marker::{self, MarkerChoice, MarkerParameters};
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
@@ -252,7 +252,8 @@ fn at_twice_the_target_rate_half_of_the_packets_are_out() {
 fn every_marker_is_found_builds_by_default_and_shows_its_rate() {
     for entry in marker::all() {
         assert_eq!(marker::find(entry.name).map(|found| found.name), Ok(entry.name));
-        let marker = entry.build(&MarkerParameters::default(), &site()).expect("the defaults are allowed");
+        let marker =
+            MarkerChoice::find(entry.name).expect("listed").build(&site()).expect("the defaults are allowed");
         let mut contract = None;
         marker.inspect(&mut |name: &str, _, value: f64| {
             if name == "contract_rate" {
@@ -313,8 +314,41 @@ fn what_is_not_allowed_is_told() {
             "`delta` of `adaptive-token-bucket` is 2; allowed: a number above 0, at most 1",
         ),
     ] {
-        let parameters: MarkerParameters = toml::from_str(typed).expect("well-formed");
-        let error = marker::find(name).expect("known").check(&parameters, &site()).unwrap_err();
+        let base: MarkerParameters = toml::from_str(typed).expect("well-formed");
+        let error = MarkerChoice::find(name).expect("known").filled(&base).check(&site()).unwrap_err();
         assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn a_marker_is_a_name_or_a_table_and_what_is_said_elsewhere_comes_after_its_own() {
+    #[derive(Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+    struct Edge {
+        marker: MarkerChoice,
+    }
+    let read = |text: &str| toml::from_str::<Edge>(text).map_err(|error| error.to_string());
+    let edge = |text: &str| read(text).unwrap_or_else(|error| panic!("{text}: {error}")).marker;
+    let base: MarkerParameters =
+        toml::from_str("[sr-tcm]\nrate = '2 Mbit/s'\ncommitted_burst = '9 kB'").unwrap();
+    let own = edge("marker = { sr-tcm = { rate = '1 Mbit/s' } }");
+    let both = edge("marker = { sr-tcm = { rate = '1 Mbit/s', committed_burst = '9 kB' } }");
+    assert_eq!(own.clone().filled(&base), both);
+    assert_eq!(edge("marker = 'sr-tcm'"), edge("marker = { sr-tcm = {} }"));
+    assert_eq!(edge("marker = 'tsw2cm'").filled(&base), edge("marker = 'tsw2cm'"));
+    assert_eq!(own.clone().with_contract(rate("3 Mbit/s")), own, "its own rate stays");
+    for (text, shown) in [
+        ("marker = 'sr-tcm'", "marker = \"sr-tcm\"\n"),
+        ("marker = { sr-tcm = { rate = '1 Mbit/s' } }", "[marker.sr-tcm]\nrate = \"1 Mbit/s\"\n"),
+    ] {
+        assert_eq!(toml::to_string(&read(text).unwrap()).unwrap(), shown);
+    }
+    for (text, message) in [
+        ("marker = 'srtcm'", "unknown variant `srtcm`, expected one of `token-bucket`, `sr-tcm`"),
+        ("marker = { sr-tcm = {}, tsw2cm = {} }", "`tsw2cm` is a second marker"),
+        ("marker = { sr-tcm = { rat = '1 Mbit/s' } }", "unknown field `rat`"),
+        ("marker = {}", "no marker is named; allowed: its name in quotes"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.contains(message), "{text}: {error}");
     }
 }

@@ -1,0 +1,137 @@
+//! A choice in any format: a name, or a table of one name with its parameters.
+
+use crate::table::OneOf;
+use alloc::string::String;
+use core::fmt;
+use core::marker::PhantomData;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserializer;
+use serde::de::{Error, MapAccess, Visitor};
+
+/// What is given as `"cubic"`, or as `{ cubic = { beta = 0.8 } }`.
+pub trait Choice: Sized {
+    /// What is chosen, such as `controller`.
+    const WHAT: &'static str;
+
+    /// How the second form looks.
+    const EXAMPLE: &'static str;
+
+    /// What can be chosen.
+    const NAMES: &'static [&'static str];
+
+    /// The one at this place among the names, with its defaults.
+    fn named(at: usize) -> Self;
+
+    /// The one at this place among the names, whose parameters come next in a table.
+    fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error>;
+}
+
+/// Reads either form.
+pub fn deserialize_choice<'de, C: Choice, D: Deserializer<'de>>(deserializer: D) -> Result<C, D::Error> {
+    deserializer.deserialize_any(Reader(PhantomData))
+}
+
+struct Reader<C>(PhantomData<C>);
+
+impl<'de, C: Choice> Visitor<'de> for Reader<C> {
+    type Value = C;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name of a {} in quotes, or a table such as `{}`", C::WHAT, C::EXAMPLE)
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<C, E> {
+        let at = C::NAMES.iter().position(|other| *other == name);
+        at.map(C::named).ok_or_else(|| E::unknown_variant(name, C::NAMES))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<C, A::Error> {
+        let Some(at) = table.next_key_seed(OneOf(C::NAMES))? else {
+            let what = C::WHAT;
+            return Err(A::Error::custom(format_args!(
+                "no {what} is named; allowed: its name in quotes, or a table such as `{}`",
+                C::EXAMPLE
+            )));
+        };
+        let choice = C::read(at, &mut table)?;
+        match table.next_key::<String>()? {
+            None => Ok(choice),
+            Some(second) => Err(A::Error::custom(format_args!(
+                "`{second}` is a second {}; allowed: one name, with a table of its parameters",
+                C::WHAT
+            ))),
+        }
+    }
+}
+
+/// The schema of either form, where `Table` has that of the second.
+pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "description": alloc::format!("the name of a {}, or a table of one name with its parameters", C::WHAT),
+        "anyOf": [{ "enum": C::NAMES }, generator.subschema_for::<Table>()],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq)]
+    enum Fruit {
+        Apple(u32),
+        Pear(u32),
+    }
+
+    impl Choice for Fruit {
+        const WHAT: &'static str = "fruit";
+        const EXAMPLE: &'static str = "{ apple = 3 }";
+        const NAMES: &'static [&'static str] = &["apple", "pear"];
+
+        fn named(at: usize) -> Self {
+            [Fruit::Apple, Fruit::Pear][at](0)
+        }
+
+        fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
+            Ok([Fruit::Apple, Fruit::Pear][at](table.next_value()?))
+        }
+    }
+
+    #[derive(Debug)]
+    struct Basket(Fruit);
+
+    impl<'de> Deserialize<'de> for Basket {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserialize_choice(deserializer).map(Basket)
+        }
+    }
+
+    fn read(text: &str) -> Result<Fruit, String> {
+        let read = serde_json::from_str::<Basket>(text);
+        read.map(|basket| basket.0).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_name_or_a_table_of_one_name_is_a_choice() {
+        assert_eq!(read("\"pear\""), Ok(Fruit::Pear(0)));
+        assert_eq!(read("{\"apple\": 3}"), Ok(Fruit::Apple(3)));
+    }
+
+    #[test]
+    fn what_is_no_choice_is_refused_with_what_is_allowed() {
+        for (text, message) in [
+            ("\"plum\"", "unknown variant `plum`, expected `apple` or `pear`"),
+            ("{\"plum\": 3}", "unknown field `plum`, expected `apple` or `pear`"),
+            ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
+            (
+                "{\"apple\": 3, \"pear\": 2}",
+                "`pear` is a second fruit; allowed: one name, with a table of its parameters",
+            ),
+            ("3", "expected the name of a fruit in quotes, or a table such as `{ apple = 3 }`"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}
