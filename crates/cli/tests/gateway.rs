@@ -233,7 +233,7 @@ impl Gateway {
     }
 
     fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.pid() as i32).expect("not zero");
+        let pid = Pid::from_raw(self.pid().cast_signed()).expect("not zero");
         kill_process(pid, signal).expect("it is ours");
     }
 

@@ -235,7 +235,8 @@ struct Gateway {
 
 impl Gateway {
     fn end(mut self, signal: Signal) -> (Option<i32>, String) {
-        kill_process(Pid::from_raw(self.child.id() as i32).expect("not zero"), signal).expect("it is ours");
+        kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("not zero"), signal)
+            .expect("it is ours");
         let status = self.child.wait().expect("it is ours");
         thread::sleep(Duration::from_millis(50)); // what it said last is read by another thread
         (status.code(), self.said.lock().expect("nobody panics").join("\n"))

@@ -42,5 +42,6 @@ pub fn sleep_until(time: Time) {
 
 /// `ns` nanoseconds as the kernel takes them.
 pub(crate) fn timespec(ns: u64) -> Timespec {
-    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
+    let tv_nsec = (ns % 1_000_000_000).try_into().expect("below 10^9");
+    Timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec }
 }

@@ -86,7 +86,8 @@ fn check_plausible(contest: &Contest, record: &RunRecord) {
     assert_eq!(names.len(), contest.tcp_flows as usize + 1);
     let drops: u64 = link.drops.values().sum();
     // What waited when the measuring began and when it ended is at most what was ever waiting.
-    let difference = (link.packets_in as i64 - link.packets_out as i64 - drops as i64).unsigned_abs();
+    let difference =
+        (link.packets_in.cast_signed() - link.packets_out.cast_signed() - drops.cast_signed()).unsigned_abs();
     assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
     // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.

@@ -77,7 +77,7 @@ mod tests {
         let mut backlog = TimeWeighted::new(at(0));
         backlog.set([1, 1500], at(10));
         backlog.set([3, 120], at(30));
-        assert_eq!(backlog.means(at(40)), [(20 + 30) as f64 / 40.0, (30_000 + 1200) as f64 / 40.0]);
+        assert_eq!(backlog.means(at(40)), [f64::from(20 + 30) / 40.0, f64::from(30_000 + 1200) / 40.0]);
         assert_eq!(backlog.max(), [3, 1500]);
     }
 

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut timesp
         return 0;
     }
     // SAFETY: passed on as it came.
-    unsafe { libc::syscall(libc::SYS_clock_gettime, clock as c_long, time) as c_int }
+    unsafe { libc::syscall(libc::SYS_clock_gettime, c_long::from(clock), time) as c_int }
 }
 
 /// Sets the guest's timer; by the virtual clock once that has started.
@@ -148,5 +148,5 @@ fn ns_of(time: timespec) -> u64 {
 }
 
 fn time_of(ns: u64) -> timespec {
-    timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+    timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec: (ns % 1_000_000_000).cast_signed() }
 }

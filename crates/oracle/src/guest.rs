@@ -171,8 +171,10 @@ fn receive_until(
     arrivals: &[Arrival],
     outcome: &mut Outcome,
 ) -> Fallible<()> {
-    let rings =
-        Timespec { tv_sec: (until_ns / 1_000_000_000) as i64, tv_nsec: (until_ns % 1_000_000_000) as _ };
+    let rings = Timespec {
+        tv_sec: (until_ns / 1_000_000_000).cast_signed(),
+        tv_nsec: (until_ns % 1_000_000_000).try_into()?,
+    };
     let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: rings };
     timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once)?;
     loop {

@@ -358,7 +358,7 @@ impl Entry {
     fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
             if self.number == other.number {
-                (self.serial.wrapping_sub(other.serial) as i32).cmp(&0)
+                self.serial.wrapping_sub(other.serial).cast_signed().cmp(&0)
             } else if ties.goes_first(self.time, self.number, other.number) {
                 Ordering::Less
             } else {

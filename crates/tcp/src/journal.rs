@@ -117,7 +117,7 @@ impl Journal {
         let rtt = now.since(record.sent);
         let rtt = (!record.is_repeated).then_some(rtt);
         self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
-        if self.limited_until.is_some_and(|until| (self.delivered.wrapping_sub(until) as i32) > 0) {
+        if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
         }
         Measures { rtt, rate: self.rate(&record) }

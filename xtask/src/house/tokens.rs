@@ -54,35 +54,6 @@ pub fn each_level(tokens: &TokenStream, seen: &mut impl FnMut(&[TokenTree])) {
     }
 }
 
-/// A function that has a body.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Function {
-    /// Its name.
-    pub name: String,
-    /// The line of `fn`.
-    pub line: usize,
-    /// Lines from `fn` to the closing brace, both counted.
-    pub lines: usize,
-}
-
-/// Every function with a body, however deep.
-pub fn functions(tokens: &TokenStream) -> Vec<Function> {
-    let mut found = Vec::new();
-    each_level(tokens, &mut |level| {
-        for (at, pair) in level.windows(2).enumerate() {
-            if let [TokenTree::Ident(keyword), TokenTree::Ident(name)] = pair
-                && keyword == "fn"
-                && let Some(TokenTree::Group(body)) = level[at..].iter().find(|t| ends_item(t))
-            {
-                let line = keyword.span().start().line;
-                let lines = body.span_close().end().line - line + 1;
-                found.push(Function { name: name.to_string(), line, lines });
-            }
-        }
-    });
-    found
-}
-
 fn is_cfg_test(group: &Group) -> bool {
     let text = group.stream().to_string().replace(' ', "");
     group.delimiter() == Delimiter::Bracket && (text == "cfg(test)" || text.starts_with("cfg(all(test"))
@@ -119,12 +90,6 @@ mod tests {
     fn what_is_built_without_tests_is_kept() {
         let kept = without_tests(read("#[cfg(not(test))] fn a() {}").expect("Rust")).to_string();
         assert!(kept.contains("fn a"), "{kept}");
-    }
-
-    #[test]
-    fn a_function_is_measured_from_its_name_to_its_brace() {
-        let tokens = read("/// doc\nimpl A {\n  fn a(\n  ) -> u8 {\n    1\n  }\n  fn b();\n}").expect("Rust");
-        assert_eq!(functions(&tokens), [Function { name: "a".into(), line: 3, lines: 4 }]);
     }
 
     #[test]

@@ -97,10 +97,10 @@ impl Column {
         // Counts without a sign are written as the signed ones of the same bits.
         match self {
             Column::Text(of) => all::<ByteArrayType>(out, rows, |row| ByteArray::from(of(row))),
-            Column::Count(of) => all::<Int64Type>(out, rows, |row| of(row) as i64),
+            Column::Count(of) => all::<Int64Type>(out, rows, |row| of(row).cast_signed()),
             Column::Real(of) => all::<DoubleType>(out, rows, of),
             Column::OptionalCount(of) => {
-                known::<Int64Type>(out, rows, |row| of(row).map(|count| count as i64))
+                known::<Int64Type>(out, rows, |row| of(row).map(|count| count.cast_signed()))
             }
             Column::OptionalReal(of) => known::<DoubleType>(out, rows, of),
         }

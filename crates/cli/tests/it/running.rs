@@ -361,7 +361,8 @@ fn at_a_terminal(args: &[&str]) -> (OwnedFd, Child) {
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
     let name = ptsname(&master, Vec::new()).expect("it has one").into_string().expect("ASCII");
     let mut options = File::options();
-    let options = options.read(true).write(true).custom_flags(rustix::fs::OFlags::NOCTTY.bits() as i32);
+    let options =
+        options.read(true).write(true).custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
     let end = options.open(name).expect("it was unlocked");
     let size = rustix::termios::Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&end, size).expect("it is a terminal");

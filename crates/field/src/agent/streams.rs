@@ -27,7 +27,7 @@ const CHUNK: usize = 256 * 1024;
 /// Which of `epoll`'s sockets are ready, by their numbers.
 fn ready(epoll: &OwnedFd, timeout_ns: u64) -> Fallible<Vec<u64>> {
     let mut events = Vec::with_capacity(BATCH);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS) as _ };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS).try_into()? };
     match epoll::wait(epoll, spare_capacity(&mut events), Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(events.iter().map(|event| event.data.u64()).collect()),
         Err(error) => Err(error.into()),

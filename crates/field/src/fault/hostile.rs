@@ -155,7 +155,7 @@ pub(super) fn wall_clock(happened: &mut Happened) -> Fallible<()> {
             }
         }
     }
-    happened.count("source files", files as f64);
+    happened.count("source files", f64::from(files));
     happened.check(files > 20, format!("{files} source files of the gateway were read"));
     happened.check(found.is_empty(), format!("sources that read the wall clock: {found:?}"));
     Ok(())

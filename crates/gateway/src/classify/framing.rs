@@ -27,7 +27,7 @@ impl Framing {
     /// overhead: a packet that takes no time would be served for nothing.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
-        let bytes = frame_bytes as i64 + i64::from(header) + i64::from(self.overhead_bytes);
+        let bytes = (frame_bytes as u64).cast_signed() + i64::from(header) + i64::from(self.overhead_bytes);
         let bytes = bytes.max(i64::from(self.minimum_bytes)).max(1) as u64;
         let bytes = if self.is_atm { bytes.div_ceil(CELL.0) * CELL.1 } else { bytes };
         bytes.min(u64::from(u32::MAX)) as u32

@@ -2,7 +2,7 @@
 
 use super::PortError;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-use std::ffi::{c_char, c_int, c_ulong};
+use std::ffi::{c_char, c_ulong};
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::Ipv4Addr;
@@ -48,7 +48,7 @@ pub(super) fn request(name: &str) -> Option<libc::ifreq> {
     // The last character stays zero.
     let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
     for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *place = octet as c_char;
+        *place = c_char::from_ne_bytes([octet]);
     }
     (!is_long).then_some(request)
 }
@@ -59,7 +59,7 @@ pub(super) fn with_flags(mut request: libc::ifreq, flags: i16) -> libc::ifreq {
 }
 
 pub(super) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
-    request.ifr_ifru.ifru_mtu = mtu as c_int;
+    request.ifr_ifru.ifru_mtu = mtu.cast_signed();
     request
 }
 

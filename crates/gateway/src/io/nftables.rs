@@ -106,7 +106,7 @@ fn errors(mut answer: &[u8]) -> io::Result<()> {
         let kind = answer.get(4..6).map_or(0, |b| u16::from_ne_bytes([b[0], b[1]]));
         let code = u32_at(answer, HEADER_BYTES).filter(|_| i32::from(kind) == libc::NLMSG_ERROR).unwrap_or(0);
         if code != 0 {
-            return Err(io::Error::from_raw_os_error((code as i32).wrapping_neg()));
+            return Err(io::Error::from_raw_os_error(code.cast_signed().wrapping_neg()));
         }
         answer = answer.get(len.next_multiple_of(4)..).unwrap_or_default();
     }

@@ -294,7 +294,7 @@ fn redirecting(from: u32, to: u32, action: i32) -> Request {
                 request.text(ACTION_KIND, "mirred");
                 request.nested(ACTION_OPTIONS, |request| {
                     // struct tc_mirred: index, capabilities, what then, references, bindings; what to do, where.
-                    let words = [0, 0, STOLEN, 0, 0, action, to as i32];
+                    let words = [0, 0, STOLEN, 0, 0, action, to.cast_signed()];
                     let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
                     request.attribute(MIRRED_PARAMETERS, &bytes);
                 });

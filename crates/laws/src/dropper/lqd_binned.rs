@@ -104,12 +104,14 @@ impl Spec {
 /// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins are numbered from there.
 const LOWEST: i32 = -21;
 /// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no queue is in.
-const BINS: usize = 81;
+const BINS: usize = LAST_BIN as usize + 1;
+/// The bin of the longest.
+const LAST_BIN: u8 = 80;
 
 /// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
 #[inline]
 fn bin_of(length: u64) -> NonZeroU8 {
-    numbered(length.ilog2() as i32)
+    numbered(length.ilog2().cast_signed())
 }
 
 /// The same in units of its weight.
@@ -121,7 +123,7 @@ fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
 /// The bin of lengths whose binary logarithm has this whole part.
 #[inline]
 fn numbered(exponent: i32) -> NonZeroU8 {
-    NonZeroU8::new((exponent - LOWEST).clamp(1, BINS as i32 - 1) as u8).expect("1 or more")
+    NonZeroU8::new((exponent - LOWEST).clamp(1, i32::from(LAST_BIN)) as u8).expect("1 or more")
 }
 
 /// A queue's neighbours in the ring of its bin.

@@ -204,7 +204,7 @@ impl Sfed {
     }
 
     fn resize(&mut self) {
-        self.height = (self.config.total / self.buckets.len().max(1) as i64).max(1);
+        self.height = (self.config.total / (self.buckets.len().max(1) as u64).cast_signed()).max(1);
     }
 
     fn next_turn(&self) -> usize {

@@ -261,7 +261,7 @@ impl Alarm {
         }
         self.rings = rings;
         let (s, ns) = (rings.ns() / 1_000_000_000, rings.ns() % 1_000_000_000);
-        let it_value = Timespec { tv_sec: s as i64, tv_nsec: ns as _ };
+        let it_value = Timespec { tv_sec: s.cast_signed(), tv_nsec: ns.try_into()? };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
         Ok(timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).map(drop)?)
     }

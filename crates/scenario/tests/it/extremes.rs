@@ -59,7 +59,7 @@ fn extremes() -> impl Strategy<Value = Extremes> {
 impl Extremes {
     /// As long as it takes to send 2000 packets at the fastest of the rates, and no longer than the longest run.
     fn duration_ns(&self) -> u64 {
-        let fastest = 10f64.powi(self.rate_power.max(self.cbr_power) as i32);
+        let fastest = 10f64.powi(self.rate_power.max(self.cbr_power).cast_signed());
         let smallest = f64::from(self.packet_bytes.min(self.segment_bytes + 40));
         ((2000.0 * 8.0 * smallest / fastest * 1e9) as u64).clamp(1000, 1_000_000_000_000_000)
     }

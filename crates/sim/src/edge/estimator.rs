@@ -86,7 +86,7 @@ mod tests {
         let seen = after_one_mark(Cadence::Tumbling, 100);
         assert_eq!(seen[8], (0.0, Ask::Increase));
         for (block, (estimate, ask)) in seen.iter().skip(9).step_by(10).enumerate() {
-            let expected = 0.01 * 0.9f64.powi(block as i32);
+            let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
             // 0.01 * 0.9^6 = 0.00531 and 0.01 * 0.9^7 = 0.00478.
             assert_eq!(*ask, if block <= 6 { Ask::Keep } else { Ask::Increase }, "{block}");

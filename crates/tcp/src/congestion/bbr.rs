@@ -287,7 +287,7 @@ impl Bbr {
             return false;
         };
         self.delivered = sample.delivered;
-        if (sample.delivered_before.wrapping_sub(self.round_ends) as i32) < 0 {
+        if (sample.delivered_before.wrapping_sub(self.round_ends).cast_signed()) < 0 {
             return false;
         }
         self.round_ends = sample.delivered;

@@ -170,7 +170,7 @@ impl Interface {
             match code {
                 END_OF_OPTIONS => break,
                 TIME_RESOLUTION => interface.resolution = *value.first()?,
-                TIME_OFFSET => interface.offset_s = order.u64(value, 0)? as i64,
+                TIME_OFFSET => interface.offset_s = order.u64(value, 0)?.cast_signed(),
                 _ => {}
             }
             options = options.get(4 + len.next_multiple_of(4)..)?;
@@ -187,7 +187,7 @@ impl Interface {
             10_u128.checked_pow(exponent).map_or(0, |per_second| scaled / per_second)
         };
         // At most 2^94, and the offset at most 2^93: neither overflows.
-        let time = since as i128 + i128::from(self.offset_s) * 1_000_000_000;
+        let time = since.cast_signed() + i128::from(self.offset_s) * 1_000_000_000;
         time.clamp(0, u64::MAX.into()) as u64
     }
 }

@@ -32,7 +32,7 @@ impl PlainCobalt {
     }
 
     fn queue_full(&mut self, now: i64) {
-        if now - self.blue_timer > self.t.target.ns() as i64 {
+        if now - self.blue_timer > self.t.target.ns().cast_signed() {
             self.p_drop = (self.p_drop + (1 << 24)).min(1 << 32);
             self.blue_timer = now;
         }
@@ -44,7 +44,7 @@ impl PlainCobalt {
     }
 
     fn queue_empty(&mut self, now: i64) {
-        if self.p_drop > 0 && now - self.blue_timer > self.t.target.ns() as i64 {
+        if self.p_drop > 0 && now - self.blue_timer > self.t.target.ns().cast_signed() {
             self.p_drop = self.p_drop.saturating_sub(1 << 20);
             self.blue_timer = now;
         }
@@ -57,8 +57,9 @@ impl PlainCobalt {
 
     /// (drop, mark)
     fn should_drop(&mut self, packet: &Plain, now: i64) -> (bool, bool) {
-        let sojourn = now - packet.arrived as i64;
-        let over_target = sojourn > self.t.target.ns() as i64 && sojourn > self.t.four_packets.ns() as i64;
+        let sojourn = now - packet.arrived.cast_signed();
+        let over_target =
+            sojourn > self.t.target.ns().cast_signed() && sojourn > self.t.four_packets.ns().cast_signed();
         let mut next_due = self.count > 0 && now - self.drop_next >= 0;
         let (mut drop, mut mark) = (false, false);
         if over_target {
@@ -88,7 +89,7 @@ impl PlainCobalt {
             drop = true;
         }
         if self.count == 0 {
-            self.drop_next = now + self.t.interval.ns() as i64;
+            self.drop_next = now + self.t.interval.ns().cast_signed();
         } else if now - self.drop_next > 0 && !drop {
             self.drop_next = now;
         }
@@ -99,7 +100,7 @@ impl PlainCobalt {
 impl Model for PlainCobalt {
     fn enqueue(&mut self, packet: Plain, now: u64, events: &mut Vec<Event>) {
         if self.queue.len() == self.limit {
-            self.queue_full(now as i64);
+            self.queue_full(now.cast_signed());
             return events.push(Event::Dropped(packet.frame));
         }
         self.queue.push_back(packet);
@@ -107,7 +108,7 @@ impl Model for PlainCobalt {
 
     fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
         while let Some(packet) = self.queue.pop_front() {
-            let (drop, mark) = self.should_drop(&packet, now as i64);
+            let (drop, mark) = self.should_drop(&packet, now.cast_signed());
             if drop && !self.queue.is_empty() {
                 events.push(Event::Dropped(packet.frame));
                 continue;
@@ -117,7 +118,7 @@ impl Model for PlainCobalt {
             }
             return events.push(Event::Sent(packet.frame));
         }
-        self.queue_empty(now as i64);
+        self.queue_empty(now.cast_signed());
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn dequeue(
         }
         s.dropping = true;
         let delta = s.count - s.lastcount;
-        let recent = (now as i64 - s.drop_next as i64) < 16 * terms.interval.ns() as i64;
+        let recent = (now.cast_signed() - s.drop_next.cast_signed()) < 16 * terms.interval.ns().cast_signed();
         s.count = if delta > 1 && recent { delta } else { 1 };
         s.drop_next = control_law(now, s.count, terms);
         s.lastcount = s.count;

@@ -83,7 +83,7 @@ impl Plain {
     }
 
     fn count_all(&mut self, offer: Offer, sign: i64) {
-        let amount = sign * self.amount(offer.len) as i64;
+        let amount = sign * self.amount(offer.len).cast_signed();
         for set in [Some(&mut self.set), self.next.as_mut()].into_iter().flatten() {
             Plain::count(set, offer.flow, self.config.bins, amount);
         }
@@ -97,7 +97,7 @@ impl Plain {
             if self.next.is_none() && now >= end - warmup {
                 let mut set = (self.rng.next_u64(), Plain::no_bins(&self.config));
                 for offer in &self.line.waiting {
-                    let amount = self.amount(offer.len) as i64;
+                    let amount = self.amount(offer.len).cast_signed();
                     Plain::count(&mut set, offer.flow, self.config.bins, amount);
                 }
                 self.next = Some(set);

@@ -265,7 +265,7 @@ impl Plain {
         if self.is_weighted() {
             ((self.x[j].gamma * (self.config.total as f64 / self.all_gammas())) as i64).max(1)
         } else {
-            self.config.total / self.x.len() as i64
+            self.config.total / (self.x.len() as u64).cast_signed()
         }
     }
 

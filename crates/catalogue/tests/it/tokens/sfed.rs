@@ -103,7 +103,7 @@ struct Plain {
 
 impl Plain {
     fn height(&self) -> i64 {
-        self.config.total / self.x.len() as i64
+        self.config.total / (self.x.len() as u64).cast_signed()
     }
 
     fn next_bucket(&mut self) -> usize {

@@ -43,7 +43,7 @@ fn enlarge_buffer(socket: &OwnedFd) {
 
 fn promiscuous(index: u32) -> libc::packet_mreq {
     libc::packet_mreq {
-        mr_ifindex: index as c_int,
+        mr_ifindex: index.cast_signed(),
         mr_type: libc::PACKET_MR_PROMISC as u16,
         mr_alen: 0,
         mr_address: [0; 8],
@@ -86,7 +86,7 @@ pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
 }
 
 fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
-    let address = link_address(index as c_int);
+    let address = link_address(index.cast_signed());
     // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel only reads it.
     let outcome = unsafe {
         libc::bind(

@@ -157,8 +157,8 @@ impl Powers {
 
     /// The greatest power of two that no weight is below.
     fn least(&self) -> f64 {
-        let lowest = self.0.iter().position(|&count| count > 0).expect("that of 1, at least");
-        libm::ldexp(1.0, lowest as i32 + LOWEST)
+        let lowest = (LOWEST..).zip(&self.0).find(|&(_, &count)| count > 0);
+        libm::ldexp(1.0, lowest.expect("that of 1, at least").0)
     }
 }
 

@@ -45,7 +45,7 @@ impl Accounts {
     fn resize(&mut self) {
         // Not negative, and without a sign it is divided faster.
         let (total, flows) = (self.total as u64, self.buckets.len().max(1) as u64);
-        self.height = ((total / flows) as i64).max(1);
+        self.height = ((total / flows).cast_signed()).max(1);
         self.safe = self.profile.safe(self.height);
     }
 

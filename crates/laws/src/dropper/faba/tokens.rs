@@ -51,7 +51,7 @@ impl Measure {
     pub(crate) fn price_of_all(self, buffer: &Buffer) -> i64 {
         match self {
             Measure::Packets => i64::from(buffer.len()) * TOKEN,
-            Measure::Bytes => buffer.bytes() as i64 * TOKEN,
+            Measure::Bytes => buffer.bytes().cast_signed() * TOKEN,
         }
     }
 }

@@ -154,7 +154,7 @@ impl Classes {
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
         // Below 2^63 as it is, and the sum too: a signed number is converted in one instruction.
-        class.weight as i64 as f64 * self.classes[class.parent as usize].per_weight
+        class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 
     /// The part of the height of its class that a flow has.
@@ -419,14 +419,14 @@ impl Class {
     fn widen(&mut self, weight: u64, bits: u32) {
         self.sum += weight;
         self.line += 1 << bits;
-        self.per_weight = 1.0 / self.sum as i64 as f64;
+        self.per_weight = 1.0 / self.sum.cast_signed() as f64;
     }
 
     #[inline]
     fn narrow(&mut self, weight: u64, bits: u32) {
         self.sum -= weight;
         self.line -= 1 << bits;
-        self.per_weight = 1.0 / self.sum.max(1) as i64 as f64;
+        self.per_weight = 1.0 / self.sum.max(1).cast_signed() as f64;
     }
 }
 

@@ -100,7 +100,7 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
         search(view, key.code);
         return false;
     }
-    let page = view.page.get().max(1) as isize;
+    let page = view.page.get().max(1).cast_signed();
     match key.code {
         KeyCode::Char('q') => return true,
         KeyCode::Esc if view.search.is_empty() => return true,

@@ -147,7 +147,7 @@ fn names_stay_however_narrow_the_terminal_is() {
 fn crowd() -> (Snapshot, Snapshot) {
     let mut all = canned(1);
     all.ways[0].classes = (0..500)
-        .map(|n| class(&format!("sub-{n:03}"), "", 1.0, [1.0, (500 - n) as f64 / 100.0, 1.0]))
+        .map(|n| class(&format!("sub-{n:03}"), "", 1.0, [1.0, f64::from(500 - n) / 100.0, 1.0]))
         .collect();
     all.ways[0].class_count = 500;
     let mut busiest = all.clone();
