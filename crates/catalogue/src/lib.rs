@@ -32,6 +32,7 @@ pub mod marker;
 pub mod nested;
 pub mod page;
 mod parameters;
+mod registered;
 mod registry;
 mod spec;
 
@@ -40,8 +41,8 @@ pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
+pub use registered::{Names, NotRegistered, Registry};
 pub use registry::{
-    Entry, NotRegistered, all, allowed, build, check, combined, find, inherit_ecn, own_buffer, part_mut,
-    register, with_part,
+    Entry, all, allowed, build, check, combined, find, inherit_ecn, own_buffer, part_mut, register, with_part,
 };
 pub use spec::DisciplineSpec;

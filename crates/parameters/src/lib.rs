@@ -42,6 +42,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! With `public` beside it the struct of checked values is as public as a constant of its crate: it can be copied, and its default is that of
+//! every parameter.
+//!
 //! From the declaration follow the reader of any format that serde knows, with the place of each fault; the writer, which leaves
 //! out what was not given; the JSON schema; and the [`Field`]s, of which reference pages are made. The code for tables is generic
 //! over the format alone and not over the struct: forty structs cost little more to compile than one.
@@ -54,6 +57,8 @@
 extern crate alloc;
 
 mod bounds;
+#[cfg(feature = "serde")]
+mod by_name;
 mod field;
 mod quantity;
 #[cfg(feature = "serde")]
@@ -62,6 +67,8 @@ mod table;
 mod written;
 
 pub use bounds::{Bounded, Bounds, OutOfRange, literal};
+#[cfg(feature = "serde")]
+pub use by_name::ByName;
 pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 pub use quantity::Quantity;

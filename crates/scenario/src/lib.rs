@@ -40,7 +40,7 @@ mod app;
 mod build;
 mod check;
 mod compared;
-mod control;
+pub mod control;
 mod delays;
 mod expect;
 mod fault;
@@ -69,10 +69,7 @@ pub use app::{
     VoipSpec, WebSpec,
 };
 pub use compared::Compared;
-pub use control::{
-    BbrSpec, BinomialSpec, CONTROLLERS, ControlSpec, Controller, CubicSpec, DctcpSpec, LedbatSpec,
-    PragueSpec, RenoSpec,
-};
+pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
 pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.

@@ -32,7 +32,8 @@ fn profiles(spec: &Spec) -> Vec<String> {
             continue;
         }
         let taken = tcp.effective_profile().word();
-        let by = tcp.control.as_ref().filter(|control| control.is_of_today()).map(|control| control.word());
+        let by =
+            tcp.control.as_ref().filter(|control| control.about().is_of_today).map(|control| control.name());
         match all.iter_mut().find(|(profile, other, _)| (*profile, *other) == (taken, by)) {
             Some((.., groups)) => groups.push(&flow.group),
             None => all.push((taken, by, vec![&flow.group])),

@@ -19,7 +19,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
-    ("fairwire-tcp", &["fairwire-core"]),
+    ("fairwire-tcp", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-testing", &["fairwire-core"]),
     ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),
     (

@@ -10,7 +10,8 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 use fairwire_parameters::Field;
-use fairwire_scenario::{CONTROLLERS, Controller};
+use fairwire_scenario::Controller;
+use fairwire_scenario::control;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
 
 /// The page of a discipline, of a marker, or of a controller.
 fn page(name: &str) -> Result<Page, Failure> {
-    if let Some(controller) = CONTROLLERS.iter().find(|controller| controller.name == name) {
+    if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
     }
     let page = match (catalogue::find(name), marker::find(name)) {
@@ -53,7 +54,7 @@ fn page(name: &str) -> Result<Page, Failure> {
 
 fn unknown(given: &str) -> Failure {
     let markers = marker::all().iter().map(|entry| entry.name);
-    let controllers = CONTROLLERS.iter().map(|controller| controller.name);
+    let controllers = control::all().iter().map(|controller| controller.name);
     let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers);
     let given = shortened(given);
     let message =
@@ -65,8 +66,8 @@ fn unknown(given: &str) -> Failure {
 }
 
 fn of_controller(controller: &Controller) -> Page {
-    let Controller { name, what, source, fields } = *controller;
-    let mut page = Page::of_fields(name, what, source, fields);
+    let Controller { name, about, fields, .. } = *controller;
+    let mut page = Page::of_fields(name, about.what, about.source, fields);
     page.example = match fields.first() {
         Some(field) => {
             format!("tcp = {{ control = {{ {name} = {{ {} = {} }} }} }}", field.name, typed(field))
@@ -115,9 +116,9 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     }
     index += "\n# The controllers\n\nThey are what `tcp = { control = … }` names in a [scenario](../scenario.md).\n\n\
               | name | what it does | source |\n|---|---|---|\n";
-    for controller in CONTROLLERS {
-        let Controller { name, what, source, .. } = controller;
-        writeln!(index, "| [`{name}`]({name}.md) | {what} | {source} |")
+    for controller in control::all() {
+        let Controller { name, about, .. } = controller;
+        writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", about.what, about.source)
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), of_controller(controller).markdown()));
     }

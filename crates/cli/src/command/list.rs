@@ -6,7 +6,8 @@ use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
-use fairwire_scenario::{CONTROLLERS, Controller};
+use fairwire_scenario::Controller;
+use fairwire_scenario::control;
 use fairwire_study::Study;
 use fairwire_study::record::Verdict;
 use serde_json::{Value, json};
@@ -223,20 +224,22 @@ fn exhibits_as_json(exhibits: &[State]) -> Value {
 }
 
 fn controllers_in_short(columns: usize) -> String {
-    let one = |controller: &Controller| (controller.name.to_owned(), controller.what.to_owned());
-    let names: Vec<_> = CONTROLLERS.iter().map(one).collect();
+    let one = |controller: &Controller| (controller.name.to_owned(), controller.about.what.to_owned());
+    let names: Vec<_> = control::all().iter().map(one).collect();
     group("controllers of TCP (`fairwire describe NAME` has their parameters)", &names, columns)
 }
 
 fn controllers() -> Rows {
-    let rows = CONTROLLERS.iter().map(|controller| [controller.name, controller.what, controller.source]);
+    let rows = control::all()
+        .iter()
+        .map(|controller| [controller.name, controller.about.what, controller.about.source]);
     let all = std::iter::once(["name", "what it does", "source"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn controllers_as_json() -> Value {
-    let one = |controller: &Controller| json!({ "name": controller.name, "summary": controller.what, "source": controller.source });
-    CONTROLLERS.iter().map(one).collect()
+    let one = |controller: &Controller| json!({ "name": controller.name, "summary": controller.about.what, "source": controller.about.source });
+    control::all().iter().map(one).collect()
 }
 
 fn markers() -> Rows {
