@@ -46,6 +46,7 @@ Examples:
   fairwire list disciplines --long
   fairwire list disciplines --format json
   fairwire list controllers
+  fairwire list sources
   fairwire list markers
   fairwire list exhibits";
 
@@ -404,6 +405,13 @@ pub(crate) enum List {
     /// The congestion controllers of TCP.
     #[command(after_help = LIST_EXAMPLES)]
     Controllers {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+    },
+    /// The sources of traffic.
+    #[command(after_help = LIST_EXAMPLES)]
+    Sources {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,

@@ -103,6 +103,11 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "own-discipline",
         &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
     ),
+    ("own-controller", &["fairwire", "fairwire-parameters", "fairwire-scenario", "fairwire-tcp"]),
+    (
+        "own-source",
+        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
+    ),
     ("xtask", &[]),
 ];
 

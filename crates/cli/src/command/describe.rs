@@ -10,8 +10,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 use fairwire_parameters::Field;
-use fairwire_scenario::Controller;
-use fairwire_scenario::control;
+use fairwire_scenario::{Controller, control, source};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -39,10 +38,13 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, of a marker, or of a controller.
+/// The page of a discipline, of a marker, of a controller, or of a source.
 fn page(name: &str) -> Result<Page, Failure> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
+    }
+    if let Some(source) = described_sources().find(|source| source.name == name) {
+        return Ok(of_source(source));
     }
     let page = match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => entry.page(),
@@ -55,7 +57,8 @@ fn page(name: &str) -> Result<Page, Failure> {
 fn unknown(given: &str) -> Failure {
     let markers = marker::all().iter().map(|entry| entry.name);
     let controllers = control::all().iter().map(|controller| controller.name);
-    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers);
+    let sources = described_sources().map(|source| source.name);
+    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
     let given = shortened(given);
     let message =
         format!("there is no discipline, marker or controller `{given}`{}", spelling::hint(&given, known));
@@ -74,6 +77,19 @@ fn of_controller(controller: &Controller) -> Page {
         }
         None => format!("tcp = {{ control = \"{name}\" }}"),
     };
+    page
+}
+
+/// The sources whose parameters are declared; docs/scenario.md has the others.
+fn described_sources() -> impl Iterator<Item = &'static source::Entry> {
+    source::all().iter().filter(|source| !source.fields.is_empty())
+}
+
+fn of_source(source: &source::Entry) -> Page {
+    let source::Entry { name, about, fields, .. } = *source;
+    let mut page = Page::of_fields(name, about.what, "", fields);
+    let set = fields.first().map(|field| format!("\n{name} = {{ {} = {} }}", field.name, typed(field)));
+    page.example = format!("source = \"{name}\"{}", set.unwrap_or_default());
     page
 }
 

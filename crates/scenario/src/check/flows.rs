@@ -2,8 +2,8 @@
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::files::Files;
-use crate::source::{self, Sends};
-use crate::spec::{FlowSpec, SourceKind};
+use crate::source::{self, Sends, SourceKind};
+use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -82,7 +82,7 @@ impl Check<'_> {
         }
         source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
         self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
-        if flow.source == SourceKind::Cbr {
+        if flow.source == SourceKind::CBR {
             self.cbr(path, flow)?;
         }
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))

@@ -1,10 +1,10 @@
 //! The parameters of BBR.
 
-use super::super::control::About;
+use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
 /// What is told of it.
-pub(in super::super) const ABOUT: About = About {
+pub(crate) const ABOUT: About = About {
     // Its model of the network is made of what has arrived, and without knowing that the window collapses at every loss.
     needs_sack: true,
     ..About::new(
