@@ -22,15 +22,24 @@ pub(super) struct Format {
     /// A row per run and flow.
     pub flows: Option<Flows>,
     /// Histograms of delays.
-    pub histogram: Option<fn(&[&Histogram]) -> Result<String, Failure>>,
+    pub histogram: Option<Histograms>,
     /// Percentiles of delays.
-    pub percentiles: Option<fn(&[DelayRecord]) -> Result<String, Failure>>,
-    /// The picture of throughput over time: of these runs, with this title, and where the warm-up ends.
-    pub plot: Option<fn(&[&Curve], &str, Time) -> String>,
+    pub percentiles: Option<Percentiles>,
+    /// The picture of throughput over time.
+    pub plot: Option<Plot>,
 }
 
 /// Writes a row per run and flow to a file.
 pub(super) type Flows = fn(&Path, &Report) -> Result<(), Failure>;
+
+/// The file of histograms.
+pub(super) type Histograms = fn(&[&Histogram]) -> Result<String, Failure>;
+
+/// The file of percentiles.
+pub(super) type Percentiles = fn(&[DelayRecord]) -> Result<String, Failure>;
+
+/// The picture of these runs, with this title; the warm-up ends there.
+pub(super) type Plot = fn(&[&Curve], &str, Time) -> String;
 
 impl Format {
     /// One that writes nothing yet.

@@ -61,8 +61,11 @@ pub trait ControllerSpec: Clone + Debug + Declared + PartialEq {
 #[derive(Clone)]
 pub struct Outside {
     name: &'static str,
-    starting: Arc<dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync>,
+    starting: Arc<Starting>,
 }
+
+/// Makes what works for one flow.
+type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
 
 impl Outside {
     /// The controller that `starting` makes for each flow. Flows are told apart by `name` in results.

@@ -19,8 +19,11 @@ pub trait DatagramSource: Debug + Send {
 pub struct OutsideTraffic {
     name: &'static str,
     typical_bytes: u32,
-    starting: Arc<dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync>,
+    starting: Arc<Starting>,
 }
+
+/// Makes what works for one flow, whose packets have so many bytes of headers.
+type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
     /// What records call `name`. Most of its packets have `typical_bytes` on the wire, or 0 where they differ; for each flow, `starting`
@@ -30,8 +33,11 @@ impl OutsideTraffic {
         typical_bytes: u32,
         starting: impl Fn(u32) -> S + Send + Sync + 'static,
     ) -> Self {
-        let starting = Arc::new(move |header_bytes| Box::new(starting(header_bytes)) as Box<_>);
-        OutsideTraffic { name, typical_bytes, starting }
+        OutsideTraffic {
+            name,
+            typical_bytes,
+            starting: Arc::new(move |header_bytes| Box::new(starting(header_bytes))),
+        }
     }
 
     /// What records call it.

@@ -22,8 +22,11 @@ pub struct OutsideLoad {
     name: &'static str,
     connections: u16,
     demand: Demand,
-    starting: Arc<dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync>,
+    starting: Arc<Starting>,
 }
+
+/// Makes what works for one user.
+type Starting = dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync;
 
 impl OutsideLoad {
     /// What records call `name`, with so many connections at once at the most. `starting` makes each one; it is told how many segments a
@@ -34,8 +37,12 @@ impl OutsideLoad {
         demand: Demand,
         starting: impl Fn(Segments) -> U + Send + Sync + 'static,
     ) -> Self {
-        let starting = Arc::new(move |segments| Box::new(starting(segments)) as Box<_>);
-        OutsideLoad { name, connections, demand, starting }
+        OutsideLoad {
+            name,
+            connections,
+            demand,
+            starting: Arc::new(move |segments| Box::new(starting(segments))),
+        }
     }
 
     /// What records call it.
