@@ -31,7 +31,7 @@ use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
-use at::{At, PACKET, bytes};
+use at::{At, PACKET, bytes_or};
 use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
@@ -93,7 +93,7 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
 
 /// What `flow`, which stands at `path`, sends. Sizes of constant-rate sources and constants of TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
-    let header = bytes(flow.header, flow.source.entry().about.header_bytes);
+    let header = bytes_or(flow.header, flow.source.entry().about.header_bytes);
     let capture = |name: &str| files.capture(name);
     let at = At { path, key: flow.source.word(), header, access: flow.access.rate, capture: &capture };
     if flow.source == SourceKind::BULK {
@@ -102,7 +102,7 @@ pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends,
     }
     if flow.source == SourceKind::CBR {
         let rate = flow.rate.ok_or_else(|| at.missing_beside("rate"))?.0;
-        let (packet_bytes, dither) = (bytes(flow.packet, PACKET), flow.dither.unwrap_or(0.0));
+        let (packet_bytes, dither) = (bytes_or(flow.packet, PACKET), flow.dither.unwrap_or(0.0));
         let source = Source::Cbr { rate, packet_bytes, header_bytes: header, dither };
         return Ok(Sends { source, packet_bytes });
     }

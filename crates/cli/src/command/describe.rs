@@ -60,11 +60,13 @@ fn unknown(given: &str) -> Failure {
     let sources = described_sources().map(|source| source.name);
     let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
     let given = shortened(given);
-    let message =
-        format!("there is no discipline, marker or controller `{given}`{}", spelling::hint(&given, known));
+    let message = format!(
+        "there is no discipline, marker, controller or source `{given}`{}",
+        spelling::hint(&given, known)
+    );
     Failure::user(
         message,
-        "`fairwire list disciplines`, `list markers` and `list controllers` have the names",
+        "`fairwire list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
     )
 }
 
@@ -88,7 +90,13 @@ fn described_sources() -> impl Iterator<Item = &'static source::Entry> {
 fn of_source(source: &source::Entry) -> Page {
     let source::Entry { name, about, fields, .. } = *source;
     let mut page = Page::of_fields(name, about.what, "", fields);
-    let set = fields.first().map(|field| format!("\n{name} = {{ {} = {} }}", field.name, typed(field)));
+    let is_value = |field: &&Field| {
+        matches!(field.default, "true" | "false") || field.default.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let set = fields
+        .iter()
+        .find(is_value)
+        .map(|field| format!("\n{name} = {{ {} = {} }}", field.name, typed(field)));
     page.example = format!("source = \"{name}\"{}", set.unwrap_or_default());
     page
 }
@@ -138,6 +146,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), of_controller(controller).markdown()));
     }
+    index += &of_sources(&mut files);
     files.push(("README.md".into(), index));
     let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");
     fs::create_dir_all(folder).map_err(refuse)?;
@@ -146,6 +155,21 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     }
     tell(format_args!("wrote {} pages into {}", files.len(), folder.display()));
     Ok(())
+}
+
+/// Adds the pages of sources; their part of the index.
+fn of_sources(files: &mut Vec<(String, String)>) -> String {
+    let mut index = String::from(
+        "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md), which has those without a page too.\n\n\
+         | name | what it sends |\n|---|---|\n",
+    );
+    for source in described_sources() {
+        let name = source.name;
+        writeln!(index, "| [`{name}`]({name}.md) | {} |", source.about.what)
+            .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), of_source(source).markdown()));
+    }
+    index
 }
 
 fn text(page: &Page, columns: usize) -> String {

@@ -7,6 +7,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
+use fairwire_parameters::OutOfRange;
 use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use std::sync::Arc;
 
@@ -89,6 +90,12 @@ impl At<'_> {
         Fault { path: self.path.into(), problem }
     }
 
+    /// A parameter of its table is out of its bounds.
+    pub(super) fn out_of_range(self, fault: OutOfRange) -> Fault {
+        let OutOfRange { name, given, allowed } = fault;
+        self.refuse(name, &given, "that makes no sense here", &allowed)
+    }
+
     pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
         let dot = if key.is_empty() { "" } else { "." };
         refused(format!("{}.{}{dot}{key}", self.path, self.key), given, why, allowed)
@@ -109,13 +116,7 @@ impl At<'_> {
         })
     }
 
-    pub(super) fn gap(
-        self,
-        key: &str,
-        given: Option<Quantity<Duration>>,
-        default: Duration,
-    ) -> Result<Duration, Fault> {
-        let gap = given.map_or(default, |gap| gap.0);
+    pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, Fault> {
         let allowed = format!("{SHORTEST_GAP} to {LONGEST_GAP}");
         let why = if gap < SHORTEST_GAP { "a run would take days" } else { "nothing would come" };
         if (SHORTEST_GAP..=LONGEST_GAP).contains(&gap) {
@@ -125,8 +126,7 @@ impl At<'_> {
         }
     }
 
-    pub(super) fn connections(self, given: Option<u16>, default: u16) -> Result<u16, Fault> {
-        let connections = given.unwrap_or(default);
+    pub(super) fn connections(self, connections: u16) -> Result<u16, Fault> {
         if (1..=MOST_CONNECTIONS).contains(&connections) {
             return Ok(connections);
         }
@@ -152,6 +152,11 @@ pub(super) fn whole_bytes(bytes: f64) -> u32 {
 }
 
 /// A size in bytes; what is too large for the field is too large for a packet too, so it may be cut here.
-pub(crate) fn bytes(size: Option<Quantity<Size>>, default: u32) -> u32 {
-    size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
+pub(crate) fn bytes(size: Size) -> u32 {
+    u32::try_from(size.0).unwrap_or(u32::MAX)
+}
+
+/// The same, or the default.
+pub(crate) fn bytes_or(size: Option<Quantity<Size>>, default: u32) -> u32 {
+    size.map_or(default, |size| bytes(size.0))
 }

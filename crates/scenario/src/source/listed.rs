@@ -152,9 +152,7 @@ impl<S: SourceSpec + Send + Sync + 'static> AnySource for S {
     }
 
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        SourceSpec::offers(self).map_err(|OutOfRange { name, given, allowed }| {
-            at.refuse(name, &given, "that makes no sense here", &allowed)
-        })
+        SourceSpec::offers(self).map_err(|fault| at.out_of_range(fault))
     }
 }
 
@@ -179,7 +177,8 @@ impl<S: Source> AnySource for Own<S> {
 /// How many sources have no table. They stand first.
 const PLAIN: usize = 2;
 
-/// Lists each source of this crate with a table of its own once: its name, its file, its parameters, and `needed` where they must be given.
+/// Lists each source of this crate with a table of its own once: its name, its file, its parameters, and `needed` where some must be
+/// given, which `#[parameters]` does not know.
 macro_rules! sources {
     ($($name:literal => $module:ident::$spec:ident $($needed:ident)?;)+) => {
         const BUILT_IN: &[Entry] = &[
@@ -188,7 +187,7 @@ macro_rules! sources {
             $(Entry {
                 name: $name,
                 about: $module::ABOUT,
-                fields: &[],
+                fields: sources!(@fields $spec $($needed)?),
                 table: Some(Table {
                     default: sources!(@default $spec $($needed)?),
                     outside: None,
@@ -209,6 +208,8 @@ macro_rules! sources {
             Ok(None)
         }
     };
+    (@fields $spec:ident needed) => { &[] };
+    (@fields $spec:ident) => { $spec::FIELDS };
     (@default $spec:ident needed) => { None };
     (@default $spec:ident) => { Some(|| Box::new(Own($spec::default()))) };
 }
@@ -327,5 +328,29 @@ pub(crate) fn add_tables(group: &mut Schema, generator: &mut SchemaGenerator) {
         if let Some(Value::Object(properties)) = group.get_mut("properties") {
             properties.insert(source.name.into(), schema.to_value());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_sim::app::{Bursts, Load, Sequence, Telnet, Traffic, Video, Voip, Web};
+
+    #[test]
+    fn a_source_whose_table_is_left_out_is_that_of_the_simulator() {
+        let offered = |name: &'static str| {
+            let source = SourceKind(SOURCES.place(name).expect("it is listed"));
+            let access = "10 Mbit/s".parse().map(fairwire_parameters::Quantity).expect("a rate");
+            let header = source.entry().about.header_bytes;
+            let at = At { path: "flow.0", key: name, header, access, capture: &|_| [].into() };
+            source.default_table().expect("nothing must be given").offers(at).expect("the defaults are right")
+        };
+        let datagrams = |traffic, packet_bytes| Offer::Datagrams { traffic, packet_bytes };
+        assert_eq!(offered("voip"), datagrams(Traffic::Voip(Voip::default()), 200));
+        assert_eq!(offered("video"), datagrams(Traffic::Video(Video::default()), 1200));
+        assert_eq!(offered("bursts"), Offer::Tcp(Load::Bursts(Bursts::default())));
+        assert_eq!(offered("telnet"), Offer::Tcp(Load::Telnet(Telnet::default())));
+        assert_eq!(offered("sequence"), Offer::Tcp(Load::Sequence(Sequence::default())));
+        assert_eq!(offered("web"), Offer::Tcp(Load::Web(Box::new(Web::default()))));
     }
 }

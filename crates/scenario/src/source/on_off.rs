@@ -1,6 +1,6 @@
 //! Bursts at a constant rate, with pauses between.
 
-use super::at::{About, At, Offer, PACKET, Source, bytes};
+use super::at::{About, At, Offer, PACKET, Source, bytes_or};
 use crate::fault::Fault;
 use crate::law::{LawSpec, Packets};
 use fairwire_core::units::Size;
@@ -32,7 +32,7 @@ impl Source for OnOffSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
         let rate = self.rate.0;
         at.carried("rate", rate.bps() as f64)?;
-        let packet_bytes = bytes(self.packet, PACKET);
+        let packet_bytes = bytes_or(self.packet, PACKET);
         let burst = at.law("burst", Some(&self.burst), Law::Fixed(1.0))?;
         let idle = at.law("idle", Some(&self.idle), Law::Fixed(0.0))?;
         Ok(Offer::Datagrams {

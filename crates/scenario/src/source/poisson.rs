@@ -1,6 +1,6 @@
 //! A Poisson process of packets.
 
-use super::at::{About, At, Offer, PACKET, SHORTEST_GAP, Source, whole_bytes};
+use super::at::{About, At, Offer, PACKET, Source, whole_bytes};
 use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
@@ -25,7 +25,7 @@ pub struct PoissonSpec {
 
 impl Source for PoissonSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let mean_gap = at.gap("mean_gap", Some(self.mean_gap), SHORTEST_GAP)?;
+        let mean_gap = at.gap("mean_gap", self.mean_gap.0)?;
         let size = at.law("size", self.size.as_ref(), Law::Fixed(PACKET.into()))?;
         let about = self.size.as_ref().map_or(f64::from(PACKET), LawSpec::about);
         at.carried("mean_gap", about * 8.0 / mean_gap.secs())?;

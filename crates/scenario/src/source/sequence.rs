@@ -3,26 +3,24 @@
 use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
 use fairwire_core::Duration;
-use fairwire_laws::spec::Quantity;
+use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What is told of it.
 pub(super) const ABOUT: About = About::tcp("One endless TCP transfer after the other.");
 
 /// One endless transfer after the other.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "sequence", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SequenceSpec {
-    /// How long each lasts. Default: "5 s".
+    /// How long each lasts.
+    #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
     pub lasts: Option<Quantity<Duration>>,
 }
 
 impl Source for SequenceSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        Ok(Offer::Tcp(Load::Sequence(Sequence {
-            lasts: at.gap("lasts", self.lasts, Sequence::default().lasts)?,
-        })))
+        let Checked { lasts } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        Ok(Offer::Tcp(Load::Sequence(Sequence { lasts: at.gap("lasts", lasts)? })))
     }
 }

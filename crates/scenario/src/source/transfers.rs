@@ -1,6 +1,6 @@
 //! Files, each over a connection of its own.
 
-use super::at::{About, At, Offer, SHORTEST_GAP, Source};
+use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
@@ -38,9 +38,9 @@ impl Source for TransfersSpec {
                 return Err(at.refuse("connections", "given", why, "leave it out, or `mean_gap`"));
             }
             (Some(think), None) => Arrivals::Think(at.law("think", Some(think), Law::Fixed(0.0))?),
-            (None, Some(_)) => Arrivals::Poisson {
-                mean_gap: at.gap("mean_gap", self.mean_gap, SHORTEST_GAP)?,
-                connections: at.connections(self.connections, 32)?,
+            (None, Some(mean_gap)) => Arrivals::Poisson {
+                mean_gap: at.gap("mean_gap", mean_gap.0)?,
+                connections: at.connections(self.connections.unwrap_or(32))?,
             },
             (Some(_), Some(_)) => {
                 let why = "`think` says already when transfers begin";

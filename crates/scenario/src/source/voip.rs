@@ -5,10 +5,8 @@ use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_laws::spec::Quantity;
+use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Talk, Traffic, Voip};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What is told of it.
 pub(super) const ABOUT: About =
@@ -18,30 +16,35 @@ pub(super) const ABOUT: About =
 const HEADER_OF_RTP: u32 = 40;
 
 /// One direction of a telephone call.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "voip", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct VoipSpec {
-    /// Time between packets of a talk spurt. Default: "20 ms".
+    /// Time between packets of a talk spurt.
+    #[parameter(default = "20 ms")]
     pub frame: Option<Quantity<Duration>>,
-    /// Bytes of speech per packet. Default: "160 B", G.711.
+    /// Bytes of speech per packet.
+    #[parameter(default = "160 B", source = "G.711: RFC 3551, section 4.5.14.")]
     pub payload: Option<Quantity<Size>>,
-    /// Is there a packet per period all the time, as without silence suppression? Default: no.
-    #[serde(default)]
-    pub continuous: bool,
-    /// How long a talk spurt lasts. Default: exponential, 1.004 s (ITU-T P.59).
+    /// Whether there is a packet per period all the time, as without silence suppression.
+    #[parameter(default = false)]
+    pub continuous: Option<bool>,
+    /// How long a talk spurt lasts.
+    #[parameter(unset = "exponential, 1.004 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
     pub spurt: Option<LawSpec<Duration>>,
-    /// How long a silence lasts. Default: exponential, 1.587 s (ITU-T P.59).
+    /// How long a silence lasts.
+    #[parameter(unset = "exponential, 1.587 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
     pub silence: Option<LawSpec<Duration>>,
 }
 
 impl Source for VoipSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let default = Voip::default();
-        let frame = at.gap("frame", self.frame, default.frame)?;
-        let payload_bytes = bytes(self.payload, default.payload_bytes);
+        let Checked { frame, payload, continuous } =
+            self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let frame = at.gap("frame", frame)?;
+        let payload_bytes = bytes(payload);
         let usual = Talk::default();
         for (key, is_given) in [("spurt", self.spurt.is_some()), ("silence", self.silence.is_some())] {
-            if self.continuous && is_given {
+            if continuous && is_given {
                 let why = "somebody talks all the time, with `continuous`";
                 return Err(at.refuse(key, "given", why, "one of the two"));
             }
@@ -62,7 +65,7 @@ impl Source for VoipSpec {
         }
         let packet_bytes = payload_bytes.saturating_add(at.header);
         at.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs())?;
-        let plan = Voip { frame, payload_bytes, talk: (!self.continuous).then_some(talk) };
+        let plan = Voip { frame, payload_bytes, talk: (!continuous).then_some(talk) };
         Ok(Offer::Datagrams { traffic: Traffic::Voip(plan), packet_bytes })
     }
 }
