@@ -334,7 +334,7 @@ pub(crate) fn add_tables(group: &mut Schema, generator: &mut SchemaGenerator) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_sim::app::{Bursts, Load, Sequence, Telnet, Traffic, Video, Voip, Web};
+    use fairwire_sim::app::{Bursts, Load, Sequence, Telnet, Traffic, Video, Voip};
 
     #[test]
     fn a_source_whose_table_is_left_out_is_that_of_the_simulator() {
@@ -351,6 +351,6 @@ mod tests {
         assert_eq!(offered("bursts"), Offer::Tcp(Load::Bursts(Bursts::default())));
         assert_eq!(offered("telnet"), Offer::Tcp(Load::Telnet(Telnet::default())));
         assert_eq!(offered("sequence"), Offer::Tcp(Load::Sequence(Sequence::default())));
-        assert_eq!(offered("web"), Offer::Tcp(Load::Web(Box::new(Web::default()))));
+        assert_eq!(offered("web"), Offer::Tcp(Load::Web(Box::default())));
     }
 }
