@@ -33,6 +33,7 @@ pub mod marker;
 pub mod nested;
 pub mod page;
 mod parameters;
+mod registered;
 mod registry;
 mod spec;
 
@@ -42,5 +43,6 @@ pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
-pub use registry::{Entry, NotRegistered, all, allowed, combined, find, register};
+pub use registered::{Names, NotRegistered, Registry};
+pub use registry::{Entry, all, allowed, combined, find, register};
 pub use spec::{DisciplineSpec, Inside};

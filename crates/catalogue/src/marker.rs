@@ -46,7 +46,10 @@ macro_rules! markers {
         impl Choice for MarkerChoice {
             const WHAT: &'static str = "marker";
             const EXAMPLE: &'static str = "{ sr-tcm = { rate = \"1 Mbit/s\" } }";
-            const NAMES: &'static [&'static str] = &[$($name),+];
+
+            fn names() -> &'static [&'static str] {
+                &[$($name),+]
+            }
 
             fn named(at: usize) -> Self {
                 [$(MarkerChoice::$variant(Default::default())),+].into_iter().nth(at).expect("one for each name")

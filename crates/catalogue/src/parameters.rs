@@ -145,8 +145,7 @@ fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn A
         return Ok(spec);
     }
     let entry = &registry::all()[place];
-    let bad = |error| A::Error::custom(format_args!("`{}`: {error}", entry.name));
-    (entry.spec.read)(table.next_value()?).map_err(bad)
+    (entry.spec.read)(table.next_value_seed(entry.spec.table)?).map_err(A::Error::custom)
 }
 
 /// Writes the parameters of the entry at this place under `name`.

@@ -2,6 +2,7 @@
 
 use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
+use crate::registered::{NotRegistered, Registry};
 use crate::spec::{AnySpec, DisciplineSpec, SpecType};
 use core::any::Any;
 use fairwire_core::spelling;
@@ -99,16 +100,8 @@ pub(crate) trait Listed {
     ) -> Result<bool, M::Error>;
 }
 
-static REGISTERED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-
-/// All entries. Made at the first call of whatever looks for one.
-static ALL: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
-    let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    House::ENTRIES.iter().chain(&*registered).copied().collect()
-});
-
-static NAMES: LazyLock<Box<[&'static str]>> =
-    LazyLock::new(|| all().iter().map(|entry| entry.name).collect());
+static ENTRIES: Registry<Entry> =
+    Registry::new("discipline", House::ENTRIES, |entry| (entry.name, entry.aliases));
 
 /// Adds a discipline of another crate: from here on it has its name in scenarios, gateway files and on the command line, its table of
 /// parameters, its schema, and, where it takes any scheduler, its combinations. Call it before anything else, since what was looked for in
@@ -118,51 +111,7 @@ static NAMES: LazyLock<Box<[&'static str]>> =
 ///
 /// Where the name is taken, or the catalogue was used already.
 pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
-    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    if LazyLock::get(&ALL).is_some() {
-        return Err(NotRegistered::TooLate { name: S::NAME });
-    }
-    let names = || [S::NAME].into_iter().chain(S::ALIASES.iter().copied());
-    let mut others = House::ENTRIES.iter().chain(&*registered);
-    if let Some(taken) = names().find(|name| others.clone().any(|entry| entry.is_called(name))) {
-        let by = others.find(|entry| entry.is_called(taken)).map_or("", |entry| entry.name);
-        return Err(NotRegistered::Taken { name: taken, by });
-    }
-    if let Some(name) = names().find(|name| !is_name(name)) {
-        return Err(NotRegistered::NoName { name });
-    }
-    registered.push(Entry::of::<S>());
-    Ok(())
-}
-
-/// Can it be typed as a name, and told from a combination?
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-}
-
-/// A discipline that was not added to the catalogue.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotRegistered {
-    /// Another has the name.
-    #[error("the name `{name}` is taken by the discipline `{by}`; allowed: a name that nobody has")]
-    Taken {
-        /// The name or alias.
-        name: &'static str,
-        /// Who has it.
-        by: &'static str,
-    },
-    /// The catalogue was used before.
-    #[error("the discipline `{name}` is registered after the catalogue was used; register it first of all")]
-    TooLate {
-        /// Its name.
-        name: &'static str,
-    },
-    /// It cannot be typed.
-    #[error("`{name}` is not the name of a discipline; allowed: a to z, 0 to 9 and -")]
-    NoName {
-        /// What was given.
-        name: &'static str,
-    },
+    ENTRIES.register(Entry::of::<S>())
 }
 
 /// Every scheduler with every dropper that can be served by any: `drr+faba`.
@@ -204,12 +153,12 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
 
 /// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
-    &ALL
+    ENTRIES.all()
 }
 
 /// The names of [`all`], in the same order.
 pub(crate) fn names() -> &'static [&'static str] {
-    &NAMES
+    ENTRIES.names()
 }
 
 /// The names of [`all`] after these others. Kept, since what is wrong in a file is told with all that is allowed there.
@@ -227,7 +176,7 @@ pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static s
 
 /// The place in [`all`] of the entry with this name.
 pub(crate) fn place(name: &str) -> Option<usize> {
-    names().iter().position(|&other| other == name)
+    ENTRIES.place(name)
 }
 
 /// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+` between them.

@@ -9,7 +9,7 @@ use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::Declared;
+use fairwire_parameters::{ByName, Declared};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -122,6 +122,7 @@ impl<S: DisciplineSpec> AnySpec for S {
 pub(crate) struct SpecType {
     pub default: fn() -> Box<dyn AnySpec>,
     pub read: fn(serde_json::Value) -> serde_json::Result<Box<dyn AnySpec>>,
+    pub table: ByName,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub page: fn() -> Result<Page, BadDocumentation>,
 }
@@ -131,6 +132,7 @@ impl SpecType {
         SpecType {
             default: || Box::new(S::default()),
             read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
+            table: ByName::of::<S>(),
             schema: SchemaGenerator::subschema_for::<S>,
             page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
         }

@@ -1,10 +1,12 @@
 //! What can be asked on the command line.
 
+mod keys;
 mod studies;
 
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_scenario::ENGINE;
@@ -46,6 +48,7 @@ Examples:
   fairwire list disciplines --long
   fairwire list disciplines --format json
   fairwire list controllers
+  fairwire list sources
   fairwire list markers
   fairwire list exhibits";
 
@@ -105,7 +108,9 @@ const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   fairwire completions bash > ~/.local/share/bash-completion/completions/fairwire
   fairwire completions zsh > ~/.zfunc/_fairwire
-  fairwire completions fish > ~/.config/fish/completions/fairwire.fish";
+  fairwire completions fish > ~/.config/fish/completions/fairwire.fish
+Where the shell asks the command itself, the keys of --set are completed too (bash, elvish, fish, powershell, zsh):
+  source <(FAIRWIRE_COMPLETE=bash fairwire)";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -312,7 +317,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
-    #[arg(long, value_name = "PATH=VALUE")]
+    #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
@@ -404,6 +409,13 @@ pub(crate) enum List {
     /// The congestion controllers of TCP.
     #[command(after_help = LIST_EXAMPLES)]
     Controllers {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+    },
+    /// The sources of traffic.
+    #[command(after_help = LIST_EXAMPLES)]
+    Sources {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,

@@ -21,7 +21,8 @@ mod terminal;
 mod typed;
 
 use args::{Cli, Command, LabCommand, TraceCommand};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 use failure::{Ending, Failure};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
+    CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here where a shell asks
     failure::install_style();
     match Cli::try_parse().map_or_else(|told| not_run(&told), dispatch) {
         Ok(ending) => ExitCode::from(ending.code()),

@@ -19,6 +19,8 @@ pub(crate) struct Declaration {
     pub name: Expr,
     /// Is it a part of other structs only, which flatten it?
     pub is_group: bool,
+    /// Are its checked values public, with the defaults as their default?
+    pub is_public: bool,
     /// Is what needs serde there only under the feature `serde` of the crate that declares them?
     pub is_gated: bool,
     /// What the file says of itself in the `//!` lines that it begins with.
@@ -84,15 +86,17 @@ impl Declaration {
         mut item: ItemStruct,
         documentation: String,
     ) -> Result<Declaration> {
-        let (mut checked, mut is_group, mut is_gated, mut name) = (None, false, false, parse_quote!(NAME));
+        let (mut checked, mut name) = (None, parse_quote!(NAME));
+        let (mut is_group, mut is_gated, mut is_public) = (false, false, false);
         for argument in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(arguments)? {
             match &argument {
                 Meta::NameValue(pair) if pair.path.is_ident("checked") => checked = Some(ident(&pair.value)?),
                 Meta::NameValue(pair) if pair.path.is_ident("name") => name = pair.value.clone(),
                 Meta::Path(path) if path.is_ident("group") => is_group = true,
                 Meta::Path(path) if path.is_ident("gated") => is_gated = true,
+                Meta::Path(path) if path.is_ident("public") => is_public = true,
                 other => {
-                    let allowed = "allowed: `name = \"name\"`, `checked = Name`, `group`, `gated`";
+                    let allowed = "allowed: `name = \"name\"`, `checked = Name`, `group`, `gated`, `public`";
                     return Err(Error::new_spanned(other, allowed));
                 }
             }
@@ -101,7 +105,7 @@ impl Declaration {
             return Err(Error::new_spanned(&item.ident, "parameters are a struct with named fields"));
         };
         let members = fields.named.iter_mut().map(Member::read).collect::<Result<_>>()?;
-        Ok(Declaration { item, checked, name, is_group, is_gated, documentation, members })
+        Ok(Declaration { item, checked, name, is_group, is_gated, is_public, documentation, members })
     }
 
     /// What stands before whatever needs serde.

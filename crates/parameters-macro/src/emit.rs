@@ -180,16 +180,34 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
     let values = bound.iter().map(|parameter| parameter.check());
     let doc =
         format!("The values of a [`{ident}`] that were given or are the defaults, all within their bounds.");
+    let (vis, copy) = match declaration.is_public {
+        true => (quote!(pub), quote!(#[derive(Copy)])),
+        false => (quote!(pub(crate)), quote!()),
+    };
+    let default = declaration.is_public.then(|| {
+        quote! {
+            impl ::core::default::Default for #checked {
+                fn default() -> Self {
+                    <#ident as ::core::default::Default>::default()
+                        .checked()
+                        .expect("the defaults are within their bounds")
+                }
+            }
+        }
+    });
     Some(quote! {
         #[doc = #doc]
+        #copy
         #[derive(Clone, Debug, PartialEq)]
-        pub(crate) struct #checked {
+        #vis struct #checked {
             #(#[doc = #docs] pub #idents: #types,)*
         }
 
+        #default
+
         impl #ident {
             /// Checks every value against its bounds, and gives the default for each that was not given.
-            pub(crate) fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
+            #vis fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
                 Ok(#checked { #(#idents: #values,)* })
             }
         }

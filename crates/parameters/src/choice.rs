@@ -17,7 +17,7 @@ pub trait Choice: Sized {
     const EXAMPLE: &'static str;
 
     /// What can be chosen.
-    const NAMES: &'static [&'static str];
+    fn names() -> &'static [&'static str];
 
     /// The one at this place among the names, with its defaults.
     fn named(at: usize) -> Self;
@@ -41,12 +41,12 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<C, E> {
-        let at = C::NAMES.iter().position(|other| *other == name);
-        at.map(C::named).ok_or_else(|| E::unknown_variant(name, C::NAMES))
+        let at = C::names().iter().position(|other| *other == name);
+        at.map(C::named).ok_or_else(|| E::unknown_variant(name, C::names()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<C, A::Error> {
-        let Some(at) = table.next_key_seed(OneOf(C::NAMES))? else {
+        let Some(at) = table.next_key_seed(OneOf(C::names()))? else {
             let what = C::WHAT;
             return Err(A::Error::custom(format_args!(
                 "no {what} is named; allowed: its name in quotes, or a table such as `{}`",
@@ -68,7 +68,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
 pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "description": alloc::format!("the name of a {}, or a table of one name with its parameters", C::WHAT),
-        "anyOf": [{ "enum": C::NAMES }, generator.subschema_for::<Table>()],
+        "anyOf": [{ "enum": C::names() }, generator.subschema_for::<Table>()],
     })
 }
 
@@ -87,7 +87,10 @@ mod tests {
     impl Choice for Fruit {
         const WHAT: &'static str = "fruit";
         const EXAMPLE: &'static str = "{ apple = 3 }";
-        const NAMES: &'static [&'static str] = &["apple", "pear"];
+
+        fn names() -> &'static [&'static str] {
+            &["apple", "pear"]
+        }
 
         fn named(at: usize) -> Self {
             [Fruit::Apple, Fruit::Pear][at](0)

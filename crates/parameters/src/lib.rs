@@ -42,6 +42,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! With `public` beside it the struct of checked values is as public as a constant of its crate: it can be copied, and its default is that of
+//! every parameter.
+//!
 //! From the declaration follow the reader of any format that serde knows, with the place of each fault; the writer, which leaves
 //! out what was not given; the JSON schema; and the [`Field`]s, of which reference pages are made. The code for tables is generic
 //! over the format alone and not over the struct: forty structs cost little more to compile than one.
@@ -55,6 +58,8 @@ extern crate alloc;
 
 mod bounds;
 #[cfg(feature = "serde")]
+mod by_name;
+#[cfg(feature = "serde")]
 mod choice;
 mod field;
 mod quantity;
@@ -64,6 +69,8 @@ mod table;
 mod written;
 
 pub use bounds::{Bounded, Bounds, OutOfRange, literal};
+#[cfg(feature = "serde")]
+pub use by_name::ByName;
 #[cfg(feature = "serde")]
 pub use choice::{Choice, choice_schema, deserialize_choice};
 pub use fairwire_parameters_macro::parameters;

@@ -1,7 +1,8 @@
 //! The files that a scenario names: captures, and traces of links.
 
 use crate::links::Links;
-use crate::spec::{SourceKind, Spec};
+use crate::source::ReplaySpec;
+use crate::spec::Spec;
 use fairwire_core::Trace;
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{Places, Problem, bounded};
@@ -135,7 +136,7 @@ fn traces(spec: &Spec) -> Vec<(String, &str)> {
 
 /// The captures named, each with its place.
 fn captures(spec: &Spec) -> Vec<(String, &str)> {
-    let flows = spec.flow.iter().enumerate().filter(|(_, flow)| flow.source == SourceKind::Replay);
-    let named = flows.filter_map(|(at, flow)| Some((at, flow.replay.as_ref()?)));
+    let flows = spec.flow.iter().enumerate().filter(|(_, flow)| flow.source.word() == "replay");
+    let named = flows.filter_map(|(at, flow)| Some((at, flow.given::<ReplaySpec>()?)));
     named.map(|(at, replay)| (format!("flow.{at}.replay.file"), replay.file.as_str())).collect()
 }

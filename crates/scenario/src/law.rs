@@ -5,13 +5,13 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, Written};
 use fairwire_sim::app::{Law, Moments};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what bounds it.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LawSpec<Q> {
     /// Always this.
@@ -33,8 +33,8 @@ pub struct LawSpec<Q> {
 }
 
 /// A Pareto law.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct ParetoSpec<Q> {
     /// Its mean, before bounds.
@@ -44,8 +44,8 @@ pub struct ParetoSpec<Q> {
 }
 
 /// A lognormal law.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, bound(deserialize = "Q: Written"))]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LogNormalSpec<Q> {
     /// Its mean, before bounds.

@@ -36,11 +36,10 @@
 
 mod aggregate;
 mod aggregate_spec;
-mod app;
 mod build;
 mod check;
 mod compared;
-mod control;
+pub mod control;
 mod delays;
 mod expect;
 mod fault;
@@ -56,7 +55,7 @@ mod rates;
 mod run;
 mod samples;
 mod schema;
-mod source;
+pub mod source;
 mod spec;
 mod tcp;
 mod topology;
@@ -64,15 +63,8 @@ mod values;
 mod varying;
 
 pub use aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
-pub use app::{
-    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
-    VoipSpec, WebSpec,
-};
 pub use compared::Compared;
-pub use control::{
-    BbrSpec, BinomialSpec, CONTROLLERS, ControlSpec, Controller, CubicSpec, DctcpSpec, LedbatSpec,
-    PragueSpec, RenoSpec,
-};
+pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
 pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
@@ -90,7 +82,11 @@ pub use output::OutputSpec;
 pub use run::{ENGINE, Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
 pub use samples::{Row, rows};
 pub use schema::schema;
-pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, SourceKind, Spec, TieRuleSpec};
+pub use source::{
+    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, SourceKind, TelnetSpec, TransfersSpec,
+    VideoSpec, VoipSpec, WebSpec,
+};
+pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};
 pub use varying::ChangeSpec;

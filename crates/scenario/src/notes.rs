@@ -1,7 +1,7 @@
 //! What was taken where the scenario does not say it and results hang on it, and what looks like a slip.
 
 use crate::source::Sends;
-use crate::spec::{FlowSpec, SourceKind, Spec};
+use crate::spec::{FlowSpec, Spec};
 use crate::topology::{QueuePlan, Topology, Way};
 use fairwire_core::{Rate, RateLaw};
 use fairwire_sim::Source;
@@ -26,13 +26,14 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
 /// Which profiles of TCP were taken: the simulated TCPs of an era differ by more than most disciplines do.
 fn profiles(spec: &Spec) -> Vec<String> {
     let mut all: Vec<(&'static str, Option<&'static str>, Vec<&str>)> = Vec::new();
-    for flow in spec.flow.iter().filter(|flow| SourceKind::TCP.contains(&flow.source)) {
+    for flow in spec.flow.iter().filter(|flow| flow.source.is_tcp()) {
         let tcp = flow.tcp.clone().unwrap_or_default();
         if tcp.profile.is_some() {
             continue;
         }
         let taken = tcp.effective_profile().word();
-        let by = tcp.control.as_ref().filter(|control| control.is_of_today()).map(|control| control.word());
+        let by =
+            tcp.control.as_ref().filter(|control| control.about().is_of_today).map(|control| control.name());
         match all.iter_mut().find(|(profile, other, _)| (*profile, *other) == (taken, by)) {
             Some((.., groups)) => groups.push(&flow.group),
             None => all.push((taken, by, vec![&flow.group])),

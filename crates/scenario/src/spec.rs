@@ -1,14 +1,12 @@
 //! What stands in a scenario file, as typed.
 
 use crate::aggregate_spec::AggregateSpec;
-use crate::app::{
-    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, TelnetSpec, TransfersSpec, VideoSpec,
-    VoipSpec, WebSpec,
-};
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::links::{Links, ReturnSpec};
 use crate::output::OutputSpec;
+use crate::source::given::{Given, Sifted};
+use crate::source::listed::{SourceKind, add_tables};
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
 use fairwire_catalogue::Parameters;
@@ -16,8 +14,11 @@ use fairwire_catalogue::marker::MarkerParameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use std::fmt;
 
 /// The version of the scenario format.
 pub(crate) const FORMAT: u32 = 2;
@@ -64,6 +65,7 @@ pub struct Spec {
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
+    #[schemars(schema_with = "flows_schema")]
     pub flow: Vec<FlowSpec>,
     /// Contracts of groups of flows, held at the edge.
     #[serde(default)]
@@ -89,7 +91,7 @@ pub enum TieRuleSpec {
 
 /// A group of like flows.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct FlowSpec {
     /// The group's name: letters, digits, `-` and `_`.
     pub group: String,
@@ -129,106 +131,48 @@ pub struct FlowSpec {
     /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither]; only for `source = "cbr"`.
     /// Default: 0.
     pub dither: Option<f64>,
-    /// Only for `source = "on-off"`, and required there.
-    #[serde(rename = "on-off")]
-    pub on_off: Option<OnOffSpec>,
-    /// Only for `source = "poisson"`, and required there.
-    pub poisson: Option<PoissonSpec>,
-    /// Only for `source = "voip"`.
-    pub voip: Option<VoipSpec>,
-    /// Only for `source = "video"`.
-    pub video: Option<VideoSpec>,
-    /// Only for `source = "replay"`, and required there.
-    pub replay: Option<ReplaySpec>,
-    /// Only for `source = "transfers"`, and required there.
-    pub transfers: Option<TransfersSpec>,
-    /// Only for `source = "bursts"`.
-    pub bursts: Option<BurstsSpec>,
-    /// Only for `source = "telnet"`.
-    pub telnet: Option<TelnetSpec>,
-    /// Only for `source = "sequence"`.
-    pub sequence: Option<SequenceSpec>,
-    /// Only for `source = "web"`.
-    pub web: Option<WebSpec>,
+    /// The tables of sources, such as `web`; each only for the source of its name.
+    #[serde(skip)]
+    pub(crate) given: Given,
 }
 
-/// What sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SourceKind {
-    /// A TCP with endless data.
-    Bulk,
-    /// Constant bit rate over UDP.
-    Cbr,
-    /// Bursts of datagrams at a constant rate, with pauses between.
-    OnOff,
-    /// Datagrams at random times.
-    Poisson,
-    /// One direction of a telephone call.
-    Voip,
-    /// A stream of video frames.
-    Video,
-    /// Captured packets.
-    Replay,
-    /// Files, each over a TCP connection of its own.
-    Transfers,
-    /// Bursts over TCP, with pauses between.
-    Bursts,
-    /// Keystrokes over TCP.
-    Telnet,
-    /// One endless TCP transfer after the other.
-    Sequence,
-    /// A web client.
-    Web,
+impl FlowSpec {
+    /// What is given for its source, where the table of that has this type.
+    pub fn given<S: 'static>(&self) -> Option<&S> {
+        self.given.find()
+    }
 }
 
-impl SourceKind {
-    /// Those that send datagrams by their own law.
-    pub(crate) const DATAGRAMS: &[SourceKind] = &[
-        SourceKind::Cbr,
-        SourceKind::OnOff,
-        SourceKind::Poisson,
-        SourceKind::Voip,
-        SourceKind::Video,
-        SourceKind::Replay,
-    ];
+impl<'de> Deserialize<'de> for FlowSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Group)
+    }
+}
 
-    /// Those that use TCP.
-    pub(crate) const TCP: &[SourceKind] = &[
-        SourceKind::Bulk,
-        SourceKind::Transfers,
-        SourceKind::Bursts,
-        SourceKind::Telnet,
-        SourceKind::Sequence,
-        SourceKind::Web,
-    ];
+/// Reads a group of flows: the tables of sources by name, and what is left as it is declared.
+struct Group;
 
-    /// As it stands in a scenario.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            SourceKind::Bulk => "bulk",
-            SourceKind::Cbr => "cbr",
-            SourceKind::OnOff => "on-off",
-            SourceKind::Poisson => "poisson",
-            SourceKind::Voip => "voip",
-            SourceKind::Video => "video",
-            SourceKind::Replay => "replay",
-            SourceKind::Transfers => "transfers",
-            SourceKind::Bursts => "bursts",
-            SourceKind::Telnet => "telnet",
-            SourceKind::Sequence => "sequence",
-            SourceKind::Web => "web",
-        }
+impl<'de> Visitor<'de> for Group {
+    type Value = FlowSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("struct FlowSpec")
     }
 
-    /// The kinds of transfers that it times, as measures call them.
-    pub(crate) fn timed(self) -> &'static [&'static str] {
-        match self {
-            SourceKind::Transfers | SourceKind::Bursts => &["transfer"],
-            SourceKind::Web => &["transfer", "page"],
-            _ => &[],
-        }
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<FlowSpec, A::Error> {
+        let mut given = Given::default();
+        let rest = Sifted { table, given: &mut given };
+        let flow = FlowSpec::deserialize(MapAccessDeserializer::new(rest))?;
+        Ok(FlowSpec { given, ..flow })
     }
+}
+
+/// The schema of groups of flows, the tables of sources included.
+fn flows_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut group = FlowSpec::json_schema(generator);
+    add_tables(&mut group, generator);
+    generator.definitions_mut().insert(FlowSpec::schema_name().into(), group.to_value());
+    json_schema!({ "type": "array", "items": { "$ref": "#/$defs/FlowSpec" } })
 }
 
 /// Which way over the shared link.
@@ -299,4 +243,21 @@ fn one() -> u32 {
 
 fn no_time() -> Quantity<Duration> {
     Quantity(Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::listed::KEYS;
+
+    #[test]
+    fn the_keys_of_a_group_are_those_that_are_declared() {
+        let schema = FlowSpec::json_schema(&mut SchemaGenerator::default());
+        let properties = schema.get("properties").and_then(|properties| properties.as_object());
+        let mut declared: Vec<&String> = properties.expect("a table").keys().collect();
+        let mut known = KEYS.to_vec();
+        declared.sort();
+        known.sort_unstable();
+        assert_eq!(declared, known);
+    }
 }

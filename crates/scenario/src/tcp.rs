@@ -1,10 +1,9 @@
 //! The constants of a TCP as typed.
 
 use crate::control::ControlSpec;
-use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn};
 use fairwire_laws::spec::Quantity;
-use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -149,7 +148,7 @@ pub struct QuirksSpec {
 impl TcpSpec {
     /// The profile: as typed, or else the one that goes with `control`. Controllers of today were made for a TCP of today.
     pub fn effective_profile(&self) -> ProfileSpec {
-        let is_of_today = self.control.as_ref().is_some_and(ControlSpec::is_of_today);
+        let is_of_today = self.control.as_ref().is_some_and(|control| control.about().is_of_today);
         self.profile.unwrap_or(if is_of_today { ProfileSpec::Modern } else { ProfileSpec::default() })
     }
 
@@ -181,7 +180,7 @@ impl TcpSpec {
             whole_segments: self.whole_segments.unwrap_or(base.whole_segments),
             spreads_cuts: self.spreads_cuts.unwrap_or(base.spreads_cuts),
             makes_up_for_late: self.makes_up_for_late.unwrap_or(base.makes_up_for_late),
-            ecn: self.ecn.map_or_else(|| usual_ecn(&control, base.ecn), EcnSpec::mode),
+            ecn: self.ecn.map_or_else(|| self.usual_ecn(base.ecn), EcnSpec::mode),
             exact_rtt: self.exact_rtt.unwrap_or(base.exact_rtt),
             restart_window: match self.restart_window {
                 None => base.restart_window,
@@ -193,14 +192,14 @@ impl TcpSpec {
             ..base
         }
     }
-}
 
-/// DCTCP and Prague learn nothing without marks (RFC 8257, section 3; RFC 9331, section 4.1).
-fn usual_ecn(control: &ControlConfig, base: EcnMode) -> EcnMode {
-    match control {
-        ControlConfig::Dctcp(_) => EcnMode::Ect0,
-        ControlConfig::Prague(_) => EcnMode::Ect1,
-        _ => base,
+    /// The codepoint that goes with the controller, or else the profile's.
+    fn usual_ecn(&self, base: EcnMode) -> EcnMode {
+        match self.control.as_ref().map(|control| control.about().ecn) {
+            Some(Ecn::Ect0) => EcnMode::Ect0,
+            Some(Ecn::Ect1) => EcnMode::Ect1,
+            _ => base,
+        }
     }
 }
 

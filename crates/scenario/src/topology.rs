@@ -14,7 +14,6 @@ use crate::links::ReturnSpec;
 use crate::source::Sends;
 use crate::spec::DirectionSpec;
 use crate::spec::FlowSpec;
-use crate::spec::SourceKind;
 use crate::spec::Spec;
 use crate::varying::Varying;
 use fairwire_catalogue::Choice;
@@ -315,7 +314,7 @@ impl Layout<'_> {
         stops.push(to?);
         let forward = self.hops(&stops, at, flow)?;
         stops.reverse();
-        let is_answered = SourceKind::TCP.contains(&flow.source);
+        let is_answered = flow.source.is_tcp();
         Ok(Way { forward, back: if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() } })
     }
 

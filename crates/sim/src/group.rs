@@ -1,6 +1,5 @@
 //! A group of flows: what they have in common.
 
-use crate::app::datagram;
 use crate::frames::Frame;
 use crate::line::Pace;
 use crate::plan::{GroupPlan, Source};
@@ -49,9 +48,7 @@ impl Group {
                 );
                 (*packet_bytes, 0)
             }
-            Source::Datagrams { traffic, header_bytes } => {
-                (datagram::typical_bytes(traffic, *header_bytes), 0)
-            }
+            Source::Datagrams { traffic, header_bytes } => (traffic.typical_bytes(*header_bytes), 0),
         };
         let vary = matches!(plan.source, Source::Datagrams { .. });
         let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };

@@ -139,12 +139,7 @@ impl Config {
             (ControlConfig::Reno, Recovery::Reno) => "reno",
             (ControlConfig::Reno, Recovery::NewReno) => "newreno",
             (ControlConfig::Reno, Recovery::Sack) => "sack",
-            (ControlConfig::Binomial(_), _) => "binomial",
-            (ControlConfig::Cubic(_), _) => "cubic",
-            (ControlConfig::Dctcp(_), _) => "dctcp",
-            (ControlConfig::Prague(_), _) => "prague",
-            (ControlConfig::Ledbat(_), _) => "ledbat",
-            (ControlConfig::Bbr(_), _) => "bbr",
+            (other, _) => other.name(),
         }
     }
 

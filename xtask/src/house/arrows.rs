@@ -19,7 +19,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
-    ("fairwire-tcp", &["fairwire-core"]),
+    ("fairwire-tcp", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-testing", &["fairwire-core"]),
     ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),
     (
@@ -102,6 +102,11 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     (
         "own-discipline",
         &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
+    ),
+    ("own-controller", &["fairwire", "fairwire-parameters", "fairwire-scenario", "fairwire-tcp"]),
+    (
+        "own-source",
+        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),
     ("xtask", &[]),
 ];

@@ -10,7 +10,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 use fairwire_parameters::Field;
-use fairwire_scenario::{CONTROLLERS, Controller};
+use fairwire_scenario::{Controller, control, source};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -38,10 +38,13 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, of a marker, or of a controller.
+/// The page of a discipline, of a marker, of a controller, or of a source.
 fn page(name: &str) -> Result<Page, Failure> {
-    if let Some(controller) = CONTROLLERS.iter().find(|controller| controller.name == name) {
+    if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
+    }
+    if let Some(source) = described_sources().find(|source| source.name == name) {
+        return Ok(of_source(source));
     }
     let page = match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => entry.page(),
@@ -53,26 +56,48 @@ fn page(name: &str) -> Result<Page, Failure> {
 
 fn unknown(given: &str) -> Failure {
     let markers = marker::all().iter().map(|entry| entry.name);
-    let controllers = CONTROLLERS.iter().map(|controller| controller.name);
-    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers);
+    let controllers = control::all().iter().map(|controller| controller.name);
+    let sources = described_sources().map(|source| source.name);
+    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
     let given = shortened(given);
-    let message =
-        format!("there is no discipline, marker or controller `{given}`{}", spelling::hint(&given, known));
+    let message = format!(
+        "there is no discipline, marker, controller or source `{given}`{}",
+        spelling::hint(&given, known)
+    );
     Failure::user(
         message,
-        "`fairwire list disciplines`, `list markers` and `list controllers` have the names",
+        "`fairwire list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
     )
 }
 
 fn of_controller(controller: &Controller) -> Page {
-    let Controller { name, what, source, fields } = *controller;
-    let mut page = Page::of_fields(name, what, source, fields);
+    let Controller { name, about, fields, .. } = *controller;
+    let mut page = Page::of_fields(name, about.what, about.source, fields);
     page.example = match fields.first() {
         Some(field) => {
             format!("tcp = {{ control = {{ {name} = {{ {} = {} }} }} }}", field.name, typed(field))
         }
         None => format!("tcp = {{ control = \"{name}\" }}"),
     };
+    page
+}
+
+/// The sources whose parameters are declared; docs/scenario.md has the others.
+fn described_sources() -> impl Iterator<Item = &'static source::Entry> {
+    source::all().iter().filter(|source| !source.fields.is_empty())
+}
+
+fn of_source(source: &source::Entry) -> Page {
+    let source::Entry { name, about, fields, .. } = *source;
+    let mut page = Page::of_fields(name, about.what, "", fields);
+    let is_value = |field: &&Field| {
+        matches!(field.default, "true" | "false") || field.default.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let set = fields
+        .iter()
+        .find(is_value)
+        .map(|field| format!("\n{name} = {{ {} = {} }}", field.name, typed(field)));
+    page.example = format!("source = \"{name}\"{}", set.unwrap_or_default());
     page
 }
 
@@ -115,12 +140,13 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     }
     index += "\n# The controllers\n\nThey are what `tcp = { control = … }` names in a [scenario](../scenario.md).\n\n\
               | name | what it does | source |\n|---|---|---|\n";
-    for controller in CONTROLLERS {
-        let Controller { name, what, source, .. } = controller;
-        writeln!(index, "| [`{name}`]({name}.md) | {what} | {source} |")
+    for controller in control::all() {
+        let Controller { name, about, .. } = controller;
+        writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", about.what, about.source)
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), of_controller(controller).markdown()));
     }
+    index += &of_sources(&mut files);
     files.push(("README.md".into(), index));
     let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");
     fs::create_dir_all(folder).map_err(refuse)?;
@@ -129,6 +155,21 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     }
     tell(format_args!("wrote {} pages into {}", files.len(), folder.display()));
     Ok(())
+}
+
+/// Adds the pages of sources; their part of the index.
+fn of_sources(files: &mut Vec<(String, String)>) -> String {
+    let mut index = String::from(
+        "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md), which has those without a page too.\n\n\
+         | name | what it sends |\n|---|---|\n",
+    );
+    for source in described_sources() {
+        let name = source.name;
+        writeln!(index, "| [`{name}`]({name}.md) | {} |", source.about.what)
+            .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), of_source(source).markdown()));
+    }
+    index
 }
 
 fn text(page: &Page, columns: usize) -> String {

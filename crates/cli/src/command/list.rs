@@ -6,7 +6,7 @@ use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
-use fairwire_scenario::{CONTROLLERS, Controller};
+use fairwire_scenario::{Controller, control, source};
 use fairwire_study::Study;
 use fairwire_study::record::Verdict;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
         List::Controllers { format } => {
             (controllers_in_short(columns), controllers(), controllers_as_json(), format)
         }
+        List::Sources { format } => (sources_in_short(columns), sources(), sources_as_json(), format),
         List::Markers { format } => (markers_in_short(columns), markers(), markers_as_json(), format),
     };
     let text = match format {
@@ -223,20 +224,47 @@ fn exhibits_as_json(exhibits: &[State]) -> Value {
 }
 
 fn controllers_in_short(columns: usize) -> String {
-    let one = |controller: &Controller| (controller.name.to_owned(), controller.what.to_owned());
-    let names: Vec<_> = CONTROLLERS.iter().map(one).collect();
+    let one = |controller: &Controller| (controller.name.to_owned(), controller.about.what.to_owned());
+    let names: Vec<_> = control::all().iter().map(one).collect();
     group("controllers of TCP (`fairwire describe NAME` has their parameters)", &names, columns)
 }
 
 fn controllers() -> Rows {
-    let rows = CONTROLLERS.iter().map(|controller| [controller.name, controller.what, controller.source]);
+    let rows = control::all()
+        .iter()
+        .map(|controller| [controller.name, controller.about.what, controller.about.source]);
     let all = std::iter::once(["name", "what it does", "source"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn controllers_as_json() -> Value {
-    let one = |controller: &Controller| json!({ "name": controller.name, "summary": controller.what, "source": controller.source });
-    CONTROLLERS.iter().map(one).collect()
+    let one = |controller: &Controller| json!({ "name": controller.name, "summary": controller.about.what, "source": controller.about.source });
+    control::all().iter().map(one).collect()
+}
+
+fn sources_in_short(columns: usize) -> String {
+    let of = |heading: &str, is_tcp: bool| {
+        let those = source::all().iter().filter(|source| source.about.is_tcp == is_tcp);
+        let names: Vec<_> =
+            those.map(|source| (source.name.to_owned(), source.about.what.to_owned())).collect();
+        group(heading, &names, columns)
+    };
+    of("over TCP", true) + &of("datagrams", false)
+}
+
+fn sources() -> Rows {
+    let rows = source::all().iter().map(|source| [source.name, carried(source), source.about.what]);
+    let all = std::iter::once(["name", "over", "what it sends"]).chain(rows);
+    all.map(|cells| cells.map(String::from).to_vec()).collect()
+}
+
+fn sources_as_json() -> Value {
+    let one = |source: &source::Entry| json!({ "name": source.name, "over": carried(source), "summary": source.about.what });
+    source::all().iter().map(one).collect()
+}
+
+fn carried(source: &source::Entry) -> &'static str {
+    if source.about.is_tcp { "TCP" } else { "UDP" }
 }
 
 fn markers() -> Rows {

@@ -1,9 +1,7 @@
-//! Delays as histograms and as tables of percentiles.
+//! Delays, counted: as histograms and as tables of percentiles.
 
-use crate::failure::Failure;
-use crate::report::csv;
 use fairwire_core::Time;
-use fairwire_metrics::record::{DelayRecord, Percentile};
+use fairwire_metrics::record::DelayRecord;
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
 use fairwire_scenario::{Content, PacketEvent, View, What, Which};
 
@@ -99,38 +97,6 @@ impl Delays {
 #[derive(Debug)]
 pub(super) struct Histogram {
     /// Discipline, seed, kind, and of what.
-    run: [String; 4],
-    bins: Vec<Bin>,
-}
-
-/// Histograms as CSV: a row for each bin that is not empty.
-pub(super) fn histograms<'a>(all: impl Iterator<Item = &'a Histogram>) -> Result<String, Failure> {
-    let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
-    let row = |run: &[String; 4], bin: &Bin| {
-        let own = [bin.from.secs().to_string(), bin.to.secs().to_string(), bin.packets.to_string()];
-        run.iter().cloned().chain(own).collect()
-    };
-    let rows = all.flat_map(|histogram| histogram.bins.iter().map(move |bin| row(&histogram.run, bin)));
-    csv::text(std::iter::once(head).chain(rows))
-}
-
-/// The tables as CSV: a row for each percentile.
-pub(super) fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
-    let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
-        .map(String::from)
-        .to_vec();
-    let row = |record: &DelayRecord, at: &Percentile| {
-        vec![
-            record.discipline.clone(),
-            record.seed.to_string(),
-            record.kind.clone(),
-            record.of.clone(),
-            record.packets.to_string(),
-            record.mean_s.to_string(),
-            at.percent.to_string(),
-            at.delay_s.to_string(),
-        ]
-    };
-    let rows = records.iter().flat_map(|record| record.percentiles.iter().map(move |at| row(record, at)));
-    csv::text(std::iter::once(head).chain(rows))
+    pub run: [String; 4],
+    pub bins: Vec<Bin>,
 }

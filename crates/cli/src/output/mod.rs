@@ -5,9 +5,8 @@
 
 mod delays;
 pub(crate) mod file;
-mod flows;
-#[cfg(feature = "parquet")]
-mod parquet;
+mod format;
+mod formats;
 mod plot;
 mod series;
 mod trace;
@@ -21,8 +20,9 @@ use delays::{Delays, Histogram};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, Observers, OutputSpec, PacketEvent, Scenario, View, Which};
+use fairwire_scenario::{Observer, Observers, PacketEvent, Scenario, View, Which};
 use file::{Part, Scratch};
+use format::Format;
 use plot::Curve;
 use series::Series;
 use std::collections::BTreeMap;
@@ -42,9 +42,8 @@ const MOST_TOLD: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Outputs<'a> {
     wishes: Wishes<'a>,
-    series: Option<series::Form>,
-    trace: Option<trace::Form>,
-    flows: Option<flows::Form>,
+    /// What writes each.
+    by: Format,
     baseline: Option<String>,
     warm_up: Time,
     runs: usize,
@@ -68,13 +67,19 @@ impl<'a> Outputs<'a> {
     pub(crate) fn prepare(args: &'a OutputArgs, scenario: &'a Scenario) -> Result<Self, Failure> {
         let spec = scenario.spec();
         let wishes = Wishes::of(args, &spec.output);
-        let series = wishes.series.as_ref().map(|place| place.prove(OutputSpec::SERIES)).transpose()?;
-        let trace = wishes.trace.as_ref().map(|place| place.prove(OutputSpec::TRACE)).transpose()?;
-        let records = wishes.flows.as_ref().map(flows::Form::of).transpose()?;
-        for place in [&wishes.histogram, &wishes.percentiles].into_iter().flatten() {
-            place.prove(OutputSpec::DELAYS)?;
-        }
-        wishes.plot.as_ref().map(|place| place.prove(OutputSpec::PLOT)).transpose()?;
+        let by = Format {
+            series: wishes.series.as_ref().map(|place| place.prove(|by| by.series)).transpose()?,
+            trace: wishes.trace.as_ref().map(|place| place.prove(|by| by.trace)).transpose()?,
+            flows: wishes.flows.as_ref().map(|place| place.prove(|by| by.flows)).transpose()?,
+            histogram: wishes.histogram.as_ref().map(|place| place.prove(|by| by.histogram)).transpose()?,
+            percentiles: wishes
+                .percentiles
+                .as_ref()
+                .map(|place| place.prove(|by| by.percentiles))
+                .transpose()?,
+            plot: wishes.plot.as_ref().map(|place| place.prove(|by| by.plot)).transpose()?,
+            ..Format::new("")
+        };
         let flows: u32 = spec.flow.iter().map(|flow| flow.count).fold(0, u32::saturating_add);
         if wishes.one_way && flows > MOST_ONE_WAY {
             let help = format!("allowed: at most {MOST_ONE_WAY} flows, since each takes 60 kB");
@@ -86,11 +91,7 @@ impl<'a> Outputs<'a> {
             return Err(Failure::user(format!("--every {every}: no sample would be taken"), help));
         }
         Ok(Outputs {
-            series: series
-                .map(|ending| if ending == "csv" { series::Form::Csv } else { series::Form::Ndjson }),
-            trace: trace
-                .map(|ending| if ending == "pcapng" { trace::Form::Pcapng } else { trace::Form::Ndjson }),
-            flows: records,
+            by,
             baseline: baseline(args, scenario)?,
             warm_up: Time::ZERO + spec.warm_up.0,
             runs: spec.disciplines.len() * spec.seeds.as_slice().len(),
@@ -101,14 +102,14 @@ impl<'a> Outputs<'a> {
 
     fn watcher(&self, which: Which<'_>) -> Result<Watcher<'_>, Failure> {
         let begin = |path: &Path| Scratch::begin(path).map_err(|error| file::fault(path, &error));
-        let series = match (self.series, self.wishes.series()) {
+        let series = match (self.by.series, self.wishes.series()) {
             (Some(form), Some(path)) => {
                 let out = begin(path)?;
                 Some(Series::new(out, form, self.wishes.series_flows, which, self.wishes.every.secs()))
             }
             _ => None,
         };
-        let trace = match (self.trace, self.wishes.trace()) {
+        let trace = match (self.by.trace, self.wishes.trace()) {
             (Some(form), Some(path)) => {
                 let part = format!("{}.{}", which.discipline, which.seed);
                 let path = if self.runs > 1 { file::with_part(path, &part) } else { path.into() };
@@ -152,18 +153,24 @@ impl<'a> Outputs<'a> {
                 Err(failure) => failures.push(failure),
             }
         };
-        write(&wishes.flows, &|path| self.flows.map_or(Ok(()), |form| flows::write(path, form, report)));
-        write(&wishes.percentiles, &|path| {
-            file::write(path, delays::percentiles(&report.delays)?.as_bytes())
-        });
-        let histograms = || finished.iter().flat_map(|run| &run.histograms);
-        write(&wishes.histogram, &|path| file::write(path, delays::histograms(histograms())?.as_bytes()));
-        let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
-        write(&wishes.plot, &|path| {
-            file::write(path, plot::svg(&curves, &report.manifest.scenario, self.warm_up).as_bytes())
-        });
+        let by = &self.by;
+        if let Some(all) = by.flows {
+            write(&wishes.flows, &|path| all(path, report));
+        }
+        if let Some(all) = by.percentiles {
+            write(&wishes.percentiles, &|path| file::write(path, all(&report.delays)?.as_bytes()));
+        }
+        if let Some(all) = by.histogram {
+            let histograms: Vec<&Histogram> = finished.iter().flat_map(|run| &run.histograms).collect();
+            write(&wishes.histogram, &|path| file::write(path, all(&histograms)?.as_bytes()));
+        }
+        if let Some(svg) = by.plot {
+            let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
+            let title = &report.manifest.scenario;
+            write(&wishes.plot, &|path| file::write(path, svg(&curves, title, self.warm_up).as_bytes()));
+        }
         if let Some(path) = wishes.series() {
-            let head = if self.series == Some(series::Form::Csv) { series::HEAD } else { "" };
+            let head = by.series.map_or("", |form| form.head);
             match joined(path, head, finished) {
                 Ok(()) => places.push(path.display().to_string()),
                 Err(error) => failures.push(file::fault(path, &error)),
@@ -207,7 +214,7 @@ fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Fa
 
 impl Observers for Outputs<'_> {
     fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        if !self.wishes.has_samples() && !self.wishes.has_delays() && self.trace.is_none() {
+        if !self.wishes.has_samples() && !self.wishes.has_delays() && self.by.trace.is_none() {
             go(None);
             return;
         }

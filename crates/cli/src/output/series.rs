@@ -2,18 +2,26 @@
 
 use super::file::Scratch;
 use fairwire_core::Time;
-use fairwire_scenario::{Row, View, Which, rows};
+use fairwire_scenario::{View, Which, rows};
 use std::io::{self, Write};
 
+pub(super) use fairwire_scenario::Row;
+
 /// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Csv,
-    Ndjson,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// What stands before the rows of all runs.
+    pub head: &'static str,
+    /// Writes a row of a run, at a time in seconds.
+    pub row: fn(&mut dyn Write, Run<'_>, &str, Row<'_>) -> io::Result<()>,
 }
 
-/// The columns.
-pub(super) const HEAD: &str = "discipline,seed,time_s,kind,name,measure,unit,value\n";
+/// The run that a row is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    pub discipline: &'a str,
+    pub seed: u64,
+}
 
 /// Writes the rows of one run.
 #[derive(Debug)]
@@ -45,32 +53,15 @@ impl Series {
         rows(view, self.interval_s, self.has_flows, &mut |row| self.row(at, row));
     }
 
-    fn row(&mut self, at: Time, Row { kind, name, measure, unit, value }: Row<'_>) {
-        if self.failed.is_some() {
-            return;
+    fn row(&mut self, at: Time, row: Row<'_>) {
+        if self.failed.is_none() {
+            let run = Run { discipline: &self.discipline, seed: self.seed };
+            self.failed = (self.form.row)(&mut self.out, run, &seconds(at), row).err();
         }
-        let Series { out, discipline, seed, .. } = self;
-        let time = seconds(at);
-        let written = match self.form {
-            Form::Csv => writeln!(out, "{discipline},{seed},{time},{kind},{name},{measure},{unit},{value}"),
-            Form::Ndjson => writeln!(
-                out,
-                "{{\"discipline\":{},\"seed\":{seed},\"time_s\":{time},\"kind\":\"{kind}\",\"name\":{},\"measure\":{},\"unit\":\"{unit}\",\"value\":{value}}}",
-                quoted(discipline),
-                quoted(name),
-                quoted(measure)
-            ),
-        };
-        self.failed = written.err();
     }
 }
 
-/// A string in JSON.
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
 /// Seconds in decimal, exact to the nanosecond.
-pub(super) fn seconds(at: Time) -> String {
+fn seconds(at: Time) -> String {
     format!("{}.{:09}", at.ns() / 1_000_000_000, at.ns() % 1_000_000_000)
 }

@@ -1,6 +1,7 @@
 //! What is to be written: what was asked for on the command line, or else in the scenario's `[output]`.
 
-use super::file;
+use super::format::Format;
+use super::{file, formats};
 use crate::args::OutputArgs;
 use crate::failure::Failure;
 use fairwire_core::Duration;
@@ -79,14 +80,19 @@ impl Place<'_> {
         self.path
     }
 
-    /// Proves that it ends in one of `endings` and can be written. Tells its ending.
-    pub(super) fn prove(&self, endings: &[&'static str]) -> Result<&'static str, Failure> {
-        file::prove(&self.asked, self.path, endings)
-    }
-
-    /// Why this cannot be had, and what can.
-    #[cfg(not(feature = "parquet"))]
-    pub(super) fn refused(&self, problem: &str, help: &str) -> Failure {
-        Failure::user(format!("{} `{}`: {problem}", self.asked, self.path.display()), help)
+    /// What writes it: of the format with its ending, what `of` tells. Proves that there is such a one, and that the file can be written.
+    pub(super) fn prove<T>(&self, of: impl Fn(&Format) -> Option<T>) -> Result<T, Failure> {
+        let able: Vec<(&Format, T)> =
+            formats::ALL.iter().filter_map(|format| Some((format, of(format)?))).collect();
+        let endings: Vec<&str> = able.iter().map(|(format, _)| format.ending).collect();
+        let ending = file::prove(&self.asked, self.path, &endings)?;
+        let found = able.into_iter().find(|(format, _)| format.ending == ending);
+        let (format, writes) = found.expect("it is one of these endings");
+        match format.missing {
+            None => Ok(writes),
+            Some([problem, help]) => {
+                Err(Failure::user(format!("{} `{}`: {problem}", self.asked, self.path.display()), help))
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{code, fairwire, run, stderr, stdout};
+use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,6 +41,17 @@ fn completions_know_the_options() {
         assert!(stdout(&output).contains("discipline"), "{shell}");
     }
     assert_eq!(code(&run(&["completions", "tcsh"])), 2);
+}
+
+#[test]
+fn a_shell_that_asks_is_told_the_keys_of_set() {
+    let contest = Contest::of(SCENARIO);
+    let scenario = contest.file();
+    let words = ["--", "fairwire", "run", &scenario, "--set", "link.bu"];
+    let mut command = fairwire();
+    let output =
+        command.args(words).env("FAIRWIRE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "4").output();
+    assert_eq!(stdout(&output.expect("the command was built")).trim(), "link.buffer=");
 }
 
 #[test]

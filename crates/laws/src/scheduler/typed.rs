@@ -55,7 +55,10 @@ impl<'de> Deserialize<'de> for Service {
 impl Choice for Service {
     const WHAT: &'static str = "scheduler";
     const EXAMPLE: &'static str = "{ drr = { quantum = \"300 B\" } }";
-    const NAMES: &'static [&'static str] = Kind::NAMES;
+
+    fn names() -> &'static [&'static str] {
+        Kind::NAMES
+    }
 
     fn named(at: usize) -> Self {
         Service { name: Kind::called(at), ..Service::default() }

@@ -2,8 +2,8 @@
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::files::Files;
-use crate::source::{self, Sends};
-use crate::spec::{FlowSpec, SourceKind};
+use crate::source::{self, Sends, SourceKind};
+use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -11,7 +11,6 @@ use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Problem;
 use fairwire_laws::spec::{MOST_CLASSES, Quantity};
 use fairwire_parameters::OutOfRange;
-use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, Recovery};
 use std::ops::RangeInclusive;
 
@@ -83,7 +82,7 @@ impl Check<'_> {
         }
         source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
         self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
-        if flow.source == SourceKind::Cbr {
+        if flow.source == SourceKind::CBR {
             self.cbr(path, flow)?;
         }
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
@@ -91,7 +90,7 @@ impl Check<'_> {
 
     fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
         let config = tcp.config();
-        self.bbr_has_sack(path, tcp, &config)?;
+        self.has_sack_where_needed(path, tcp, &config)?;
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
         self.size(&format!("{path}.ack"), tcp.ack, 1..=LARGEST_PACKET - 1)?;
@@ -113,16 +112,15 @@ impl Check<'_> {
         }
         let Some(control) = &tcp.control else { return Ok(()) };
         control.config().map(drop).or_else(|OutOfRange { name, given, allowed }| {
-            let path = &format!("{path}.control.{}.{name}", control.word());
+            let path = &format!("{path}.control.{}.{name}", control.name());
             self.refuse(Refusal { path, given, why: "that makes no sense here".into(), allowed })
         })
     }
 
-    /// BBR needs to know what has arrived: its model of the network is made of that, and without it the window collapses at every loss.
-    fn bbr_has_sack(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
-        if !matches!(config.control, ControlConfig::Bbr(_)) || config.recovery == Recovery::Sack {
-            return Ok(());
-        }
+    /// Some controllers need to know what has arrived, such as BBR, whose model of the network is made of that.
+    fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
+        let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
+        let Some(control) = needing.filter(|_| config.recovery != Recovery::Sack) else { return Ok(()) };
         let why = match tcp.recovery {
             Some(_) => {
                 "`recovery` is not \"sack\", and it measures the path by selective acknowledgements".into()
@@ -134,12 +132,14 @@ impl Check<'_> {
                 )
             }
         };
+        let name = control.name();
         self.refuse(Refusal {
             path: &format!("{path}.control"),
-            given: "`bbr`".into(),
+            given: format!("`{name}`"),
             why,
-            allowed: "`bbr` with `profile = \"modern\"`, or with `recovery = \"sack\"`; another `control`"
-                .into(),
+            allowed: format!(
+                "`{name}` with `profile = \"modern\"`, or with `recovery = \"sack\"`; another `control`"
+            ),
         })
     }
 

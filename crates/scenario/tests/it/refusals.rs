@@ -370,7 +370,10 @@ fn a_value_of_another_type_is_told_in_the_words_of_toml() {
         &["string \"red\" was given; allowed: an array, such as [\"red\", \"faba\"]"],
     );
     says(&set("name=1"), &["`name`: integer `1` was given; allowed: text in quotes"]);
-    says(&set("flow.tcp.source=1"), &["`flow.tcp.source`: no string was given"]);
+    says(
+        &set("flow.tcp.source=1"),
+        &["`flow.tcp.source`: integer `1` was given; allowed: the name of a source in quotes"],
+    );
     let huge = "99999999999999999999";
     says(
         &set(&format!("flow.tcp.count={huge}")),

@@ -90,25 +90,27 @@ impl Law {
         }
     }
 
+    /// The same, made ready to draw from.
+    ///
     /// # Panics
     /// When it has a [`problem`](Law::problem).
-    pub(crate) fn sampler(&self) -> Sampler {
+    pub fn sampler(&self) -> Sampler {
         if let Some(problem) = self.problem() {
             panic!("{self:?}: {problem}");
         }
-        match *self {
-            Law::Fixed(value) => Sampler::Fixed(value),
-            Law::Exponential { mean } => Sampler::Exponential { mean },
+        Sampler(match *self {
+            Law::Fixed(value) => Shape::Fixed(value),
+            Law::Exponential { mean } => Shape::Exponential { mean },
             Law::Pareto { mean, shape } => {
-                Sampler::Pareto { least: mean * (shape - 1.0) / shape, power: -1.0 / shape }
+                Shape::Pareto { least: mean * (shape - 1.0) / shape, power: -1.0 / shape }
             }
-            Law::LogNormal { mu, sigma } => Sampler::LogNormal { mu, sigma },
+            Law::LogNormal { mu, sigma } => Shape::LogNormal { mu, sigma },
             Law::Between { ref law, min, max } => {
-                Sampler::Between { sampler: Box::new(law.sampler()), min, max }
+                Shape::Between { sampler: Box::new(law.sampler()), min, max }
             }
-            Law::AtMost { ref law, max } => Sampler::AtMost { sampler: Box::new(law.sampler()), max },
-            Law::Less { ref law, by } => Sampler::Less { sampler: Box::new(law.sampler()), by },
-        }
+            Law::AtMost { ref law, max } => Shape::AtMost { sampler: Box::new(law.sampler()), max },
+            Law::Less { ref law, by } => Shape::Less { sampler: Box::new(law.sampler()), by },
+        })
     }
 }
 
@@ -123,7 +125,10 @@ pub struct Moments {
 
 /// A law made ready to draw from.
 #[derive(Clone, Debug)]
-pub(crate) enum Sampler {
+pub struct Sampler(Shape);
+
+#[derive(Clone, Debug)]
+enum Shape {
     Fixed(f64),
     Exponential { mean: f64 },
     Pareto { least: f64, power: f64 },
@@ -134,13 +139,14 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn draw(&self, rng: &mut Rng) -> f64 {
-        match *self {
-            Sampler::Fixed(value) => value,
-            Sampler::Exponential { mean } => -mean * libm::log(above_zero(rng)),
-            Sampler::Pareto { least, power } => least * libm::pow(above_zero(rng), power),
-            Sampler::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(rng)),
-            Sampler::Between { ref sampler, min, max } => {
+    /// A draw.
+    pub fn draw(&self, rng: &mut Rng) -> f64 {
+        match self.0 {
+            Shape::Fixed(value) => value,
+            Shape::Exponential { mean } => -mean * libm::log(above_zero(rng)),
+            Shape::Pareto { least, power } => least * libm::pow(above_zero(rng), power),
+            Shape::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(rng)),
+            Shape::Between { ref sampler, min, max } => {
                 let mut value = sampler.draw(rng);
                 for _ in 1..MOST_DRAWS {
                     if (min..=max).contains(&value) {
@@ -150,18 +156,18 @@ impl Sampler {
                 }
                 value.clamp(min, max)
             }
-            Sampler::AtMost { ref sampler, max } => sampler.draw(rng).min(max),
-            Sampler::Less { ref sampler, by } => (sampler.draw(rng) - by).max(0.0),
+            Shape::AtMost { ref sampler, max } => sampler.draw(rng).min(max),
+            Shape::Less { ref sampler, by } => (sampler.draw(rng) - by).max(0.0),
         }
     }
 
     /// A draw in seconds.
-    pub(crate) fn duration(&self, rng: &mut Rng) -> Duration {
+    pub fn duration(&self, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(self.draw(rng))
     }
 
     /// A draw rounded to a whole number.
-    pub(crate) fn count(&self, rng: &mut Rng) -> u64 {
+    pub fn count(&self, rng: &mut Rng) -> u64 {
         (self.draw(rng) + 0.5) as u64
     }
 }

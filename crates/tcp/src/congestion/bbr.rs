@@ -33,7 +33,7 @@
 //!   phase under way differs.
 //! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
 
-use super::control::{Acked, Congested, Control, Feedback};
+use super::control::{Acked, Congested, Control, Feedback, Start};
 use super::growth::kept;
 use super::max_filter::MaxFilter;
 use super::round_trip::Flight;
@@ -41,44 +41,10 @@ use fairwire_core::rng::mix;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Time};
 
-/// What [`Bbr`] may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BbrParameters {
-    /// Where the gain cycle begins.
-    pub first_phase: FirstPhase,
-    /// By how much the pace stays below what the model says, from 0 to below 1.
-    pub pacing_margin: f64,
-    /// Does the window leave room for acknowledgements that come in clumps?
-    pub allows_for_clumps: bool,
-    /// Is the window rounded up to an even number of segments, and two more while it probes?
-    pub rounds_up: bool,
-}
+mod parameters;
 
-impl Default for BbrParameters {
-    fn default() -> Self {
-        BbrParameters {
-            first_phase: FirstPhase::default(),
-            pacing_margin: 0.01,
-            allows_for_clumps: true,
-            rounds_up: false,
-        }
-    }
-}
-
-/// In which of its eight phases (0 probes, 1 drains, 2 to 7 cruise) the gain cycle begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FirstPhase {
-    /// Always in this one, modulo 8.
-    Fixed(u8),
-    /// In any but 1, drawn anew each time from this seed and the number of the round.
-    Seeded(u64),
-}
-
-impl Default for FirstPhase {
-    fn default() -> Self {
-        FirstPhase::Fixed(2)
-    }
-}
+pub(super) use parameters::ABOUT;
+pub use parameters::{BbrParameters, BbrSpec, FirstPhase};
 
 /// What BBR is doing: section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +162,11 @@ impl Clumps {
 }
 
 impl Bbr {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: BbrParameters, start: &Start) -> Self {
+        Bbr::new(parameters, start.initial_window, start.segment)
+    }
+
     /// A window of `initial_window` segments of `segment` payload, in `Startup`.
     pub fn new(parameters: BbrParameters, initial_window: u32, segment: Size) -> Self {
         Bbr {

@@ -21,26 +21,32 @@
 //! and `l` say. The window never falls below 1, where ns-2 lets it and then waits for the timer; the threshold never below 2; and
 //! neither rises by a decrease.
 
-use super::control::{Acked, Congested, Control};
+use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
+use fairwire_parameters::parameters;
 
-/// Constants of [`Binomial`]. The default is Reno.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BinomialParameters {
-    /// Segments gained per acknowledgement, divided by `window^k`.
-    pub c1: f64,
+/// What is told of it.
+pub(super) const ABOUT: About = About::before(
+    "generalised window control: gains c1 / w^k segments per ACK, loses c2 w^l per loss",
+    "Bansal and Balakrishnan, INFOCOM 2001; Pan et al., IEEE Micro 2003, Table 2",
+);
+
+/// Parameters of generalised window control; the defaults are Reno.
+#[parameters(gated, name = "binomial", checked = BinomialParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BinomialSpec {
+    /// Segments gained per ACK, divided by `window^k`.
+    #[parameter(default = 1.0, above = 0.0, max = 1e6, unit = "segments")]
+    pub c1: Option<f64>,
     /// Segments lost per loss, times `window^l`.
-    pub c2: f64,
-    /// Exponent of the increase, per acknowledgement.
-    pub k: f64,
+    #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
+    pub c2: Option<f64>,
+    /// Exponent of the increase, per ACK.
+    #[parameter(default = 1.0, min = -1.0, max = 10.0, unit = "1")]
+    pub k: Option<f64>,
     /// Exponent of the decrease.
-    pub l: f64,
-}
-
-impl Default for BinomialParameters {
-    fn default() -> Self {
-        BinomialParameters { c1: 1.0, c2: 0.5, k: 1.0, l: 1.0 }
-    }
+    #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "1")]
+    pub l: Option<f64>,
 }
 
 /// The window of generalised control.
@@ -53,6 +59,11 @@ pub struct Binomial {
 }
 
 impl Binomial {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: BinomialParameters, start: &Start) -> Self {
+        Binomial::new(parameters, start.initial_window)
+    }
+
     /// A window of `initial_window` segments, in slow start.
     pub fn new(parameters: BinomialParameters, initial_window: u32) -> Self {
         let window = f64::from(initial_window);

@@ -1,6 +1,50 @@
 //! What a congestion controller is, what it is told, and what it asks for.
 
-use fairwire_core::{Duration, Time};
+use core::fmt::Debug;
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn, Time};
+
+/// What is told of a controller, and what goes with it where nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it does, in one line.
+    pub what: &'static str,
+    /// The paper or RFC.
+    pub source: &'static str,
+    /// Was it made for a TCP of today, rather than for the simulators of the papers?
+    pub is_of_today: bool,
+    /// Does it work with selective acknowledgements alone?
+    pub needs_sack: bool,
+    /// The codepoint that its packets have; [`Ecn::NotEct`] leaves that to others.
+    pub ecn: Ecn,
+}
+
+impl About {
+    /// Of a controller for a TCP of today, and nothing more.
+    pub const fn new(what: &'static str, source: &'static str) -> Self {
+        About { what, source, is_of_today: true, needs_sack: false, ecn: Ecn::NotEct }
+    }
+
+    /// Of one that the simulators of the papers had.
+    pub const fn before(what: &'static str, source: &'static str) -> Self {
+        About { is_of_today: false, ..About::new(what, source) }
+    }
+}
+
+/// What a flow begins with, as far as its controller may need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Initial window, segments.
+    pub initial_window: u32,
+    /// Payload of a full segment.
+    pub segment: Size,
+    /// Are windows that are reduced counted in whole segments, as in Linux?
+    pub whole_segments: bool,
+    /// Does Reno's window grow by the segments acknowledged, rather than by acknowledgements?
+    pub counts_segments: bool,
+    /// Is a window that Reno halves rounded to whole segments?
+    pub halves_to_whole: bool,
+}
 
 /// What an acknowledgement of new data told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +110,7 @@ pub struct Feedback {
 }
 
 /// A congestion controller: a window in segments, and where it paces, a rate.
-pub trait Control {
+pub trait Control: Debug {
     /// The congestion window, segments.
     fn window(&self) -> f64;
 

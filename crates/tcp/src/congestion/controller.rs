@@ -1,116 +1,188 @@
 //! One of the controllers, chosen at run time and called without a table of functions.
 //!
 //! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
-//! for the room of a BBR.
+//! for the room of a BBR. Those of other crates are called by a table of functions, which the others do not pay for either.
 
-use super::bbr::{Bbr, BbrParameters};
-use super::binomial::{Binomial, BinomialParameters};
-use super::control::{Acked, Congested, Control, Feedback};
-use super::cubic::{Cubic, CubicParameters};
-use super::dctcp::{Dctcp, DctcpParameters};
-use super::ledbat::{self, Ledbat, LedbatParameters};
-use super::prague::{Prague, PragueParameters};
-use super::reno::Reno;
+use super::bbr::{self, Bbr, BbrParameters, BbrSpec};
+use super::binomial::{self, Binomial, BinomialParameters, BinomialSpec};
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
+use super::cubic::{self, Cubic, CubicParameters, CubicSpec};
+use super::dctcp::{self, Dctcp, DctcpParameters, DctcpSpec};
+use super::ledbat::{self, Ledbat, LedbatParameters, LedbatSpec};
+use super::prague::{self, Prague, PragueParameters, PragueSpec};
+use super::reno::{self, Reno, RenoSpec};
 use crate::config::Config;
+use core::fmt::{self, Debug};
 use fairwire_core::Time;
 use fairwire_core::units::Size;
+use fairwire_parameters::{Declared, OutOfRange};
+use std::sync::Arc;
 
-/// Which controller, with its constants.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum ControlConfig {
-    /// Reno and NewReno (RFC 5681).
-    #[default]
-    Reno,
-    /// Generalised window control.
-    Binomial(BinomialParameters),
-    /// CUBIC (RFC 9438).
-    Cubic(CubicParameters),
-    /// DCTCP (RFC 8257).
-    Dctcp(DctcpParameters),
-    /// TCP Prague, for a low-latency queue that marks early.
-    Prague(PragueParameters),
-    /// LEDBAT (RFC 6817), a background flow.
-    Ledbat(LedbatParameters),
-    /// BBR, version 1. It wants SACK: without it the losses of its start-up take the timer, again and again.
-    Bbr(BbrParameters),
+/// The controllers of this crate but for Reno, each once: its file, what it is, its parameters as typed and as they are, and its name. Hands
+/// the list to the macro `$then`, before whatever else is given.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! controllers {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [
+                /// Generalised window control.
+                binomial::Binomial(BinomialSpec, BinomialParameters) = "binomial";
+                /// CUBIC (RFC 9438).
+                cubic::Cubic(CubicSpec, CubicParameters) = "cubic";
+                /// DCTCP (RFC 8257).
+                dctcp::Dctcp(DctcpSpec, DctcpParameters) = "dctcp";
+                /// TCP Prague, for a low-latency queue that marks early.
+                prague::Prague(PragueSpec, PragueParameters) = "prague";
+                /// LEDBAT (RFC 6817), a background flow.
+                ledbat::Ledbat(LedbatSpec, LedbatParameters) = "ledbat";
+                /// BBR, version 1. It wants SACK: without it the losses of its start-up take the timer, again and again.
+                bbr::Bbr(BbrSpec, BbrParameters) = "bbr";
+            ]
+            $($with)*
+        }
+    };
 }
 
-/// A controller of some kind.
-#[derive(Debug)]
-pub enum Controller {
-    /// Reno and NewReno.
-    Reno(Reno),
-    /// Generalised window control.
-    Binomial(Box<Binomial>),
-    /// CUBIC (RFC 9438).
-    Cubic(Box<Cubic>),
-    /// DCTCP (RFC 8257).
-    Dctcp(Box<Dctcp>),
-    /// TCP Prague, for a low-latency queue that marks early.
-    Prague(Box<Prague>),
-    /// LEDBAT (RFC 6817), a background flow.
-    Ledbat(Box<Ledbat>),
-    /// BBR, version 1.
-    Bbr(Box<Bbr>),
+/// The parameters of a controller as typed, under `#[parameters]`, and what is told of it.
+///
+/// Those of this crate are listed here; one of another crate is registered (`fairwire_scenario::control::register`).
+pub trait ControllerSpec: Clone + Debug + Declared + PartialEq {
+    /// Its name, as typed in scenario files.
+    const NAME: &'static str;
+    /// What is told of it.
+    const ABOUT: About;
+
+    /// The controller with its constants, if all are within their bounds.
+    fn config(&self) -> Result<ControlConfig, OutOfRange>;
 }
 
-impl Controller {
-    /// The controller that `config` asks for.
-    pub fn new(config: &Config) -> Self {
-        let initial = config.initial_window;
-        match &config.control {
-            ControlConfig::Reno => Controller::Reno(reno(config)),
-            ControlConfig::Binomial(p) => Controller::Binomial(Box::new(Binomial::new(*p, initial))),
-            ControlConfig::Cubic(p) => {
-                let cubic = Cubic::new(*p, initial);
-                Controller::Cubic(Box::new(if config.whole_segments {
-                    cubic.in_whole_segments()
-                } else {
-                    cubic
-                }))
-            }
-            ControlConfig::Dctcp(p) => {
-                let dctcp = Dctcp::new(*p, initial);
-                Controller::Dctcp(Box::new(if config.whole_segments {
-                    dctcp.in_whole_segments()
-                } else {
-                    dctcp
-                }))
-            }
-            ControlConfig::Prague(p) => Controller::Prague(Box::new(Prague::new(*p, initial))),
-            ControlConfig::Ledbat(p) => {
-                Controller::Ledbat(Box::new(Ledbat::new(*p, initial.min(ledbat::INITIAL_WINDOW))))
-            }
-            ControlConfig::Bbr(p) => {
-                let segment = Size(config.segment_bytes.into());
-                Controller::Bbr(Box::new(Bbr::new(*p, initial, segment)))
+/// A controller of another crate, with its constants.
+#[derive(Clone)]
+pub struct Outside {
+    name: &'static str,
+    starting: Arc<Starting>,
+}
+
+/// Makes what works for one flow.
+type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
+
+impl Outside {
+    /// The controller that `starting` makes for each flow. Flows are told apart by `name` in results.
+    pub fn new<C: Control + Send + 'static>(
+        name: &'static str,
+        starting: impl Fn(&Start) -> C + Send + Sync + 'static,
+    ) -> Self {
+        Outside { name, starting: Arc::new(move |start| Box::new(starting(start))) }
+    }
+}
+
+impl Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Constants of other crates cannot be compared: one is equal to itself alone.
+impl PartialEq for Outside {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.starting, &other.starting)
+    }
+}
+
+impl ControllerSpec for RenoSpec {
+    const NAME: &'static str = "reno";
+    const ABOUT: About = reno::ABOUT;
+
+    fn config(&self) -> Result<ControlConfig, OutOfRange> {
+        Ok(ControlConfig::Reno)
+    }
+}
+
+/// Makes of the list what is chosen, and what works.
+macro_rules! choices {
+    ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
+        /// Which controller, with its constants.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub enum ControlConfig {
+            /// Reno and NewReno (RFC 5681).
+            #[default]
+            Reno,
+            $($(#[$doc])* $kind($parameters),)+
+            /// One of another crate.
+            Outside(Outside),
+        }
+
+        impl ControlConfig {
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    ControlConfig::Reno => "reno",
+                    $(ControlConfig::$kind(_) => $name,)+
+                    ControlConfig::Outside(outside) => outside.name,
+                }
             }
         }
+
+        /// A controller of some kind.
+        #[derive(Debug)]
+        pub enum Controller {
+            /// Reno and NewReno.
+            Reno(Reno),
+            $($(#[$doc])* $kind(Box<$kind>),)+
+            /// One of another crate.
+            Outside(Box<dyn Control + Send>),
+        }
+
+        impl Controller {
+            /// The controller that `config` asks for.
+            pub fn new(config: &Config) -> Self {
+                let start = &start(config);
+                match &config.control {
+                    ControlConfig::Reno => Controller::Reno(Reno::starting(start)),
+                    $(ControlConfig::$kind(p) => Controller::$kind(Box::new($kind::starting(*p, start))),)+
+                    ControlConfig::Outside(outside) => Controller::Outside((outside.starting)(start)),
+                }
+            }
+        }
+
+        $(impl ControllerSpec for $spec {
+            const NAME: &'static str = $name;
+            const ABOUT: About = $module::ABOUT;
+
+            fn config(&self) -> Result<ControlConfig, OutOfRange> {
+                self.checked().map(|checked| ControlConfig::$kind(checked.into()))
+            }
+        })+
+    };
+}
+
+controllers!(choices);
+
+fn start(config: &Config) -> Start {
+    Start {
+        initial_window: config.initial_window,
+        segment: Size(config.segment_bytes.into()),
+        whole_segments: config.whole_segments,
+        counts_segments: config.counts_segments,
+        halves_to_whole: config.quirks.halves_to_whole,
     }
 }
 
-fn reno(config: &Config) -> Reno {
-    let mut reno = Reno::new(config.initial_window);
-    if config.quirks.halves_to_whole || config.whole_segments {
-        reno = reno.halving_to_whole();
-    }
-    if config.counts_segments {
-        reno = reno.counting_segments();
-    }
-    reno
-}
-
-/// `$do` with `$control`, whatever its kind. Another controller is another arm.
+/// `$do` with `$control`, whatever its kind.
 macro_rules! each {
     ($controller:expr, $control:ident => $do:expr) => {
+        controllers!(arms $controller, $control => $do)
+    };
+}
+
+macro_rules! arms {
+    ([$($(#[$doc:meta])* $module:ident::$kind:ident($($of:ident),+) = $name:literal;)+]
+        $controller:expr, $control:ident => $do:expr) => {
         match $controller {
             Controller::Reno($control) => $do,
-            Controller::Binomial($control) => $do,
-            Controller::Cubic($control) => $do,
-            Controller::Dctcp($control) => $do,
-            Controller::Prague($control) => $do,
-            Controller::Ledbat($control) => $do,
-            Controller::Bbr($control) => $do,
+            $(Controller::$kind($control) => $do,)+
+            Controller::Outside($control) => $do,
         }
     };
 }

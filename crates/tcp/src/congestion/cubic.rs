@@ -29,40 +29,45 @@
 //! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used, and
 //!   while it is below the threshold again (after an idle time), the instant is put off, which keeps that time out of t.
 
-use super::control::{Acked, Congested, Control, Feedback};
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
 use super::hystart::HyStart;
 use super::round_trip::SmoothedRtt;
 use fairwire_core::Time;
+use fairwire_parameters::parameters;
 
-/// What [`Cubic`] may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicParameters {
-    /// C, segments per second cubed, above zero.
-    pub scale: f64,
-    /// What a sign of congestion leaves of the window, between 0 and 1.
-    pub beta: f64,
-    /// Does a flow that lost its last peak aim lower still?
-    pub fast_convergence: bool,
-    /// Does HyStart++ end the first slow start?
-    pub hystart: bool,
-    /// Does the estimate of Reno's window grow as fast as Reno's once it has reached the last peak?
-    pub reno_beyond_peak: bool,
-    /// Marks take the window no lower, segments.
-    pub lowest_window: u32,
-}
+/// What is told of it.
+pub(super) const ABOUT: About =
+    About::new("a window that is a cubic function of the time since it was last reduced", "RFC 9438");
 
-impl Default for CubicParameters {
-    fn default() -> Self {
-        CubicParameters {
-            scale: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-            hystart: true,
-            reno_beyond_peak: false,
-            lowest_window: 2,
-        }
-    }
+/// Parameters of CUBIC.
+#[parameters(gated, name = "cubic", checked = CubicParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CubicSpec {
+    /// C.
+    #[parameter(
+        default = 0.4,
+        above = 0.0,
+        max = 1e6,
+        unit = "segments per second cubed",
+        source = "RFC 9438, section 5.1."
+    )]
+    pub scale: Option<f64>,
+    /// What a sign of congestion leaves of the window.
+    #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
+    pub beta: Option<f64>,
+    /// Whether a flow that lost its last peak aims lower still.
+    #[parameter(default = true, source = "RFC 9438, section 4.7.")]
+    pub fast_convergence: Option<bool>,
+    /// Whether HyStart++ ends the first slow start.
+    #[parameter(default = true, source = "RFC 9406.")]
+    pub hystart: Option<bool>,
+    /// Whether the estimate of Reno's window grows as fast as Reno's once it is back at the last peak.
+    #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
+    pub reno_beyond_peak: Option<bool>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
 }
 
 /// The window of CUBIC.
@@ -121,6 +126,12 @@ const LOWEST_AFTER_LOSS: f64 = 2.0;
 const MOST_PER_ROUND: f64 = 1.5;
 
 impl Cubic {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: CubicParameters, start: &Start) -> Self {
+        let cubic = Cubic::new(parameters, start.initial_window);
+        if start.whole_segments { cubic.in_whole_segments() } else { cubic }
+    }
+
     /// A window of `initial_window` segments, in slow start.
     pub fn new(parameters: CubicParameters, initial_window: u32) -> Self {
         Cubic {

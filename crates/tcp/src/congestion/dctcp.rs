@@ -24,29 +24,44 @@
 //!   segments, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
 //! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
 
-use super::control::{Acked, Congested, Control, Feedback};
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::Flight;
-use fairwire_core::Time;
+use fairwire_core::{Ecn, Time};
+use fairwire_parameters::parameters;
 
-/// What [`Dctcp`] may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DctcpParameters {
-    /// How much a round moves alpha, from 0 to 1: g of RFC 8257, section 3.3.
-    pub gain: f64,
-    /// Alpha before the first round, from 0 to 1: RFC 8257, section 3.3.
-    pub initial_alpha: f64,
-    /// Marks take the window no lower, segments.
-    pub lowest_window: u32,
-    /// Does the window stay as it is until what was in flight at a reduction is acknowledged?
-    pub pauses_after_mark: bool,
-}
+/// What is told of it.
+pub(super) const ABOUT: About = About {
+    ecn: Ecn::Ect0, // it learns nothing without marks (RFC 8257, section 3)
+    ..About::new("a window that shrinks by as much as the queue is marked", "RFC 8257")
+};
 
-impl Default for DctcpParameters {
-    fn default() -> Self {
-        DctcpParameters { gain: 1.0 / 16.0, initial_alpha: 1.0, lowest_window: 2, pauses_after_mark: true }
-    }
+/// Parameters of DCTCP.
+#[parameters(gated, name = "dctcp", checked = DctcpParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DctcpSpec {
+    /// How much a round moves alpha.
+    #[parameter(
+        default = 1.0 / 16.0,
+        above = 0.0,
+        max = 1.0,
+        unit = "1",
+        source = "g of RFC 8257, section 3.3, and the value of its authors (SIGCOMM 2010)."
+    )]
+    pub gain: Option<f64>,
+    /// Alpha before the first round.
+    #[parameter(default = 1.0, min = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
+    pub initial_alpha: Option<f64>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
+    /// Whether the window stays as it is until what was in flight at a reduction is acknowledged.
+    #[parameter(
+        default = true,
+        source = "Linux; RFC 8257 keeps it from growing on acknowledgements that report a mark only."
+    )]
+    pub pauses_after_mark: Option<bool>,
 }
 
 /// The window of DCTCP.
@@ -62,6 +77,12 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: DctcpParameters, start: &Start) -> Self {
+        let dctcp = Dctcp::new(parameters, start.initial_window);
+        if start.whole_segments { dctcp.in_whole_segments() } else { dctcp }
+    }
+
     /// A window of `initial_window` segments, in slow start.
     pub fn new(parameters: DctcpParameters, initial_window: u32) -> Self {
         Dctcp {

@@ -25,27 +25,37 @@
 //!   nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.
 
-use super::control::{Acked, Congested, Control, Feedback};
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::kept;
 use fairwire_core::{Duration, Time};
+use fairwire_parameters::{Quantity, parameters};
 
-/// What [`Ledbat`] may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LedbatParameters {
-    /// The queueing delay to hold; at least a microsecond, which is what delays are kept to.
-    pub target: Duration,
-    /// Growth at no queueing delay, segments per round trip.
-    pub gain: f64,
-    /// How far the window may be above what is in flight, segments.
-    pub allowed_increase: u32,
-    /// The window falls no lower but for a timeout, segments.
-    pub lowest_window: u32,
-}
+/// What is told of it.
+pub(super) const ABOUT: About =
+    About::new("a background transport that holds its own queueing delay at a target", "RFC 6817");
 
-impl Default for LedbatParameters {
-    fn default() -> Self {
-        LedbatParameters { target: Duration::from_ms(100), gain: 1.0, allowed_increase: 1, lowest_window: 2 }
-    }
+/// Parameters of LEDBAT.
+#[parameters(gated, name = "ledbat", checked = LedbatParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LedbatSpec {
+    /// The queueing delay to hold.
+    #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 6817, section 2.5.")]
+    pub target: Option<Quantity<Duration>>,
+    /// Growth at no queueing delay.
+    #[parameter(
+        default = 1.0,
+        above = 0.0,
+        max = 1e6,
+        unit = "segments per round trip",
+        source = "RFC 6817, section 2.5."
+    )]
+    pub gain: Option<f64>,
+    /// How far the window may be above what is in flight.
+    #[parameter(default = 1, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
+    pub allowed_increase: Option<u32>,
+    /// The window falls no lower but for a timeout.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
+    pub lowest_window: Option<u32>,
 }
 
 /// The window of LEDBAT.
@@ -65,13 +75,18 @@ pub struct Ledbat {
 }
 
 /// INIT_CWND, segments. RFC 6817, section 2.5: 2, and no more than a TCP may begin with.
-pub(super) const INITIAL_WINDOW: u32 = 2;
+const INITIAL_WINDOW: u32 = 2;
 const BASE_HISTORY: usize = 10;
 const CURRENT_FILTER: usize = 4;
 const NONE: u32 = u32::MAX;
 const NS_PER_MINUTE: u64 = 60_000_000_000;
 
 impl Ledbat {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: LedbatParameters, start: &Start) -> Self {
+        Ledbat::new(parameters, start.initial_window.min(INITIAL_WINDOW))
+    }
+
     /// A window of `initial_window` segments.
     pub fn new(parameters: LedbatParameters, initial_window: u32) -> Self {
         Ledbat {

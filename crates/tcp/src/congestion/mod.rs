@@ -17,15 +17,15 @@ mod prague;
 mod reno;
 mod round_trip;
 
-pub use bbr::{Bbr, BbrParameters, BbrState, FirstPhase};
-pub use binomial::{Binomial, BinomialParameters};
-pub use control::{Acked, Congested, Control, Feedback, RateSample};
-pub use controller::{ControlConfig, Controller};
-pub use cubic::{Cubic, CubicParameters};
-pub use dctcp::{Dctcp, DctcpParameters};
-pub use ledbat::{Ledbat, LedbatParameters};
-pub use prague::{Prague, PragueParameters};
-pub use reno::Reno;
+pub use bbr::{Bbr, BbrParameters, BbrSpec, BbrState, FirstPhase};
+pub use binomial::{Binomial, BinomialParameters, BinomialSpec};
+pub use control::{About, Acked, Congested, Control, Feedback, RateSample, Start};
+pub use controller::{ControlConfig, Controller, ControllerSpec, Outside};
+pub use cubic::{Cubic, CubicParameters, CubicSpec};
+pub use dctcp::{Dctcp, DctcpParameters, DctcpSpec};
+pub use ledbat::{Ledbat, LedbatParameters, LedbatSpec};
+pub use prague::{Prague, PragueParameters, PragueSpec};
+pub use reno::{Reno, RenoSpec};
 
 #[cfg(test)]
 mod tests {

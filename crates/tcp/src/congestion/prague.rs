@@ -27,30 +27,38 @@
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
 
-use super::control::{Acked, Congested, Control, Feedback};
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{half, kept, slow_start};
 use super::marks::MarkedFraction;
 use super::round_trip::{Flight, SmoothedRtt};
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Ecn, Time};
+use fairwire_parameters::{Quantity, parameters};
 
-/// What [`Prague`] may be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PragueParameters {
-    /// How much a round moves alpha, from 0 to 1.
-    pub gain: f64,
-    /// The round-trip time that shorter ones behave as; zero: each as its own.
-    pub virtual_rtt: Duration,
-    /// For how many rounds a flow keeps its own round-trip time first.
-    pub independent_after: u32,
-    /// Marks take the window no lower, segments.
-    pub lowest_window: u32,
-}
+/// What is told of it.
+pub(super) const ABOUT: About = About {
+    ecn: Ecn::Ect1, // RFC 9331, section 4.1
+    ..About::new(
+        "DCTCP's response made fit for the Internet",
+        "draft-briscoe-iccrg-prague-congestion-control-04",
+    )
+};
 
-impl Default for PragueParameters {
-    fn default() -> Self {
-        let virtual_rtt = Duration::from_ms(25);
-        PragueParameters { gain: 1.0 / 16.0, virtual_rtt, independent_after: 500, lowest_window: 2 }
-    }
+/// Parameters of Prague.
+#[parameters(gated, name = "prague", checked = PragueParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PragueSpec {
+    /// How much a round moves alpha.
+    #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
+    pub gain: Option<f64>,
+    /// The round-trip time that shorter ones behave as; "0 s": each as its own.
+    #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
+    pub virtual_rtt: Option<Quantity<Duration>>,
+    /// For how many rounds a flow keeps its own round-trip time first, so that short ones stay quick.
+    #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
+    pub independent_after: Option<u32>,
+    /// Marks take the window no lower.
+    #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
+    pub lowest_window: Option<u32>,
 }
 
 /// The window and the pace of Prague.
@@ -70,6 +78,11 @@ pub struct Prague {
 }
 
 impl Prague {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: PragueParameters, start: &Start) -> Self {
+        Prague::new(parameters, start.initial_window)
+    }
+
     /// A window of `initial_window` segments, in slow start.
     pub fn new(parameters: PragueParameters, initial_window: u32) -> Self {
         Prague {

@@ -19,8 +19,20 @@
 //! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they acknowledge (RFC 3465, without its limit L on
 //! an acknowledgement of many: as Linux).
 
-use super::control::{Acked, Congested, Control};
+use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{LOWEST_THRESHOLD, slow_start};
+use fairwire_parameters::parameters;
+
+/// What is told of it.
+pub(super) const ABOUT: About = About::before(
+    "Reno and NewReno: a segment more per round trip, half as many after a loss",
+    "RFC 5681, RFC 6582",
+);
+
+/// Reno has no parameters.
+#[parameters(gated, name = "reno")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RenoSpec {}
 
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Debug)]
@@ -32,6 +44,18 @@ pub struct Reno {
 }
 
 impl Reno {
+    /// At the start of a flow.
+    pub(super) fn starting(start: &Start) -> Self {
+        let mut reno = Reno::new(start.initial_window);
+        if start.halves_to_whole || start.whole_segments {
+            reno = reno.halving_to_whole();
+        }
+        if start.counts_segments {
+            reno = reno.counting_segments();
+        }
+        reno
+    }
+
     /// A window of `initial` segments, in slow start.
     pub fn new(initial: u32) -> Self {
         Reno {

@@ -226,7 +226,7 @@ fn the_answer_to_a_syn_is_timed_once_and_never_a_duplicate() {
         sender.on_ack(answer, ms(310), &mut sent);
     }
     assert!(!sender.is_recovering());
-    assert_eq!(sent.taken(), []);
+    assert!(sent.taken().is_empty());
 }
 
 #[test]

@@ -22,6 +22,11 @@ pub struct OnOff {
 }
 
 impl OnOff {
+    /// The packet that most of its are, bytes on the wire.
+    pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
+        self.packet_bytes
+    }
+
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let laws = self.burst.problem().or(self.idle.problem());
         packet_problem(self.packet_bytes, header_bytes).or(laws.map(str::to_owned))
@@ -39,7 +44,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    pub(crate) fn new(plan: &OnOff) -> Self {
+    pub(crate) fn new(plan: &OnOff, _header_bytes: u32) -> Self {
         Generator {
             pace: Transmitter::new(plan.rate),
             bytes: plan.packet_bytes,
@@ -78,7 +83,7 @@ mod tests {
     }
 
     fn times(plan: &OnOff, count: usize) -> Vec<Time> {
-        let (mut source, mut rng) = (Generator::new(plan), Seed(1).stream("test"));
+        let (mut source, mut rng) = (Generator::new(plan, 0), Seed(1).stream("test"));
         let mut now = Time::ZERO;
         let mut next = || {
             now = source.next(now, &mut rng).at;

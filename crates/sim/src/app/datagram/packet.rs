@@ -7,17 +7,18 @@ pub(super) const LARGEST_BYTES: u64 = 65_535;
 
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Emission {
+pub struct Emission {
     /// When; never before the call that told of it.
-    pub(crate) at: Time,
+    pub at: Time,
     /// Bytes on the wire.
-    pub(crate) bytes: u32,
+    pub bytes: u32,
     /// Which of the source's conversations it belongs to, counted from 0.
-    pub(crate) conversation: u16,
+    pub conversation: u16,
 }
 
 impl Emission {
-    pub(super) fn of(bytes: u32, at: Time) -> Self {
+    /// Of a source with one conversation.
+    pub fn of(bytes: u32, at: Time) -> Self {
         Emission { at, bytes, conversation: 0 }
     }
 }

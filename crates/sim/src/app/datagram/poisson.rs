@@ -15,6 +15,14 @@ pub struct Poisson {
 }
 
 impl Poisson {
+    /// The packet that most of its are, bytes on the wire; 0 where there is no such.
+    pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
+        match self.size {
+            Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
+            _ => 0,
+        }
+    }
+
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let size = self.size.problem().map(str::to_owned);
         let headers = || {

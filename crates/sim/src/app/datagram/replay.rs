@@ -1,7 +1,7 @@
 //! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
 
 use super::packet::Emission;
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Rng, Time};
 use std::sync::Arc;
 
 /// Libpcap's bound on a packet.
@@ -33,6 +33,11 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// Captured packets have a size each.
+    pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
+        0
+    }
+
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         if !(self.speed > 0.0 && self.speed.is_finite()) {
             return Some(format!("a speed of {} is not above 0", self.speed));
@@ -60,7 +65,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    pub(crate) fn new(plan: &Replay) -> Self {
+    pub(crate) fn new(plan: &Replay, _header_bytes: u32) -> Self {
         Generator {
             packets: Arc::clone(&plan.packets),
             speed: plan.speed,
@@ -70,7 +75,7 @@ impl Generator {
         }
     }
 
-    pub(crate) fn next(&mut self, now: Time) -> Option<Emission> {
+    pub(crate) fn next(&mut self, now: Time, _rng: &mut Rng) -> Option<Emission> {
         let mut began = *self.began.get_or_insert(now);
         if self.next == self.packets.len() && self.repeats {
             began += self.scaled(self.period());
@@ -98,6 +103,7 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::Seed;
 
     fn packets() -> Arc<[Offered]> {
         let of = |ms, bytes, flow| Offered { at: Duration::from_ms(ms), bytes, flow };
@@ -105,11 +111,12 @@ mod tests {
     }
 
     fn told(speed: f64, repeats: bool, count: usize) -> Vec<(u64, u32, u16)> {
-        let mut source = Generator::new(&Replay { packets: packets(), speed, repeats });
+        let mut source = Generator::new(&Replay { packets: packets(), speed, repeats }, 0);
+        let mut rng = Seed(1).stream("replay");
         let mut now = Time::ZERO + Duration::from_ms(1000);
         let mut told = Vec::new();
         while told.len() < count {
-            let Some(Emission { at, bytes, conversation }) = source.next(now) else { break };
+            let Some(Emission { at, bytes, conversation }) = source.next(now, &mut rng) else { break };
             now = at;
             told.push((at.ns() / 1_000_000, bytes, conversation));
         }

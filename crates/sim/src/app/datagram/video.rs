@@ -43,6 +43,11 @@ impl Default for Video {
 }
 
 impl Video {
+    /// The packet that most of its are, bytes on the wire.
+    pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
+        self.packet_bytes
+    }
+
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let laws = self.i_bytes.problem().or(self.p_bytes.problem());
         let group = (self.group == 0).then(|| "a group has no frames; it needs one at least".to_owned());

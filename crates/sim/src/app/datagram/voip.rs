@@ -41,13 +41,14 @@ impl Default for Talk {
 }
 
 impl Voip {
-    pub(super) fn packet_bytes(&self, header_bytes: u32) -> u32 {
+    /// Each of its packets, bytes on the wire.
+    pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
         self.payload_bytes.saturating_add(header_bytes)
     }
 
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let laws = self.talk.as_ref().and_then(|talk| talk.spurt.problem().or(talk.silence.problem()));
-        let packet = packet_problem(self.packet_bytes(header_bytes), header_bytes);
+        let packet = packet_problem(self.typical_bytes(header_bytes), header_bytes);
         gap_problem(self.frame).or(packet).or(laws.map(str::to_owned))
     }
 }
@@ -63,7 +64,7 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(plan: &Voip, header_bytes: u32) -> Self {
-        let bytes = plan.packet_bytes(header_bytes);
+        let bytes = plan.typical_bytes(header_bytes);
         let talk = plan.talk.as_ref().map(|talk| (talk.spurt.sampler(), talk.silence.sampler()));
         Generator { frame: plan.frame, bytes, talk, until: None }
     }

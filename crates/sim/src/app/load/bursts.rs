@@ -1,6 +1,6 @@
 //! Bursts of packets with pauses between (B. Suter et al., INFOCOM 1998, section 4).
 
-use super::step::{Cause, Step};
+use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rng, Time};
 
@@ -28,6 +28,22 @@ impl Default for Bursts {
     }
 }
 
+impl Bursts {
+    pub(super) fn problem(&self) -> Option<String> {
+        self.burst.problem().or(self.idle.problem()).map(str::to_owned)
+    }
+
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        1
+    }
+
+    /// How it asks for rate.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::Asked
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Machine {
     burst: Sampler,
@@ -37,7 +53,12 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(plan: &Bursts) -> Self {
+    /// Nothing waits for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn new(plan: &Bursts, _segments: Segments) -> Self {
         let (burst, idle) = (plan.burst.sampler(), plan.idle.sampler());
         Machine { burst, idle, renews: plan.renews, has_started: false }
     }

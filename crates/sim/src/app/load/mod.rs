@@ -4,132 +4,113 @@
 //! with [`Step`]s. It knows nothing of packets.
 
 pub(crate) mod bursts;
+pub(crate) mod outside;
 pub(crate) mod sequence;
 mod step;
 pub(crate) mod telnet;
 pub(crate) mod transfers;
 pub(crate) mod web;
 
-pub(crate) use step::{Cause, ENDLESS, Step};
+pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 
-use super::datagram::gap_problem;
 use fairwire_core::{Rng, Time};
-use step::Segments;
 
-/// What one user of TCP does. A user may have several connections.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Load {
+/// Lists each load once: what it is, how its plan and its machine stand here, its file, and what records call it.
+macro_rules! loads {
+    ($($(#[$doc:meta])* $kind:ident($plan:ty, $machine:ty) = $module:ident: $name:literal;)+) => {
+        /// What one user of TCP does. A user may have several connections.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Load {
+            $($(#[$doc])* $kind($plan),)+
+            /// A load of another crate.
+            Outside(outside::OutsideLoad),
+        }
+
+        impl Load {
+            /// What is wrong with it, if anything. [`run`](crate::run) refuses it then.
+            pub fn problem(&self) -> Option<String> {
+                match self {
+                    $(Load::$kind(plan) => plan.problem(),)+
+                    Load::Outside(plan) => plan.problem(),
+                }
+            }
+
+            /// How many connections it may have at once.
+            pub fn connections(&self) -> u16 {
+                match self {
+                    $(Load::$kind(plan) => plan.connections(),)+
+                    Load::Outside(plan) => plan.connections(),
+                }
+            }
+
+            /// How it asks for rate.
+            pub(crate) fn demand(&self) -> Demand {
+                match self {
+                    $(Load::$kind(plan) => plan.demand(),)+
+                    Load::Outside(plan) => plan.demand(),
+                }
+            }
+
+            /// What a record calls it.
+            pub(crate) fn kind(&self) -> &'static str {
+                match self {
+                    $(Load::$kind(_) => $name,)+
+                    Load::Outside(plan) => plan.name(),
+                }
+            }
+        }
+
+        /// A load at work.
+        #[derive(Debug)]
+        pub(crate) enum Machine {
+            $($kind($machine),)+
+            Outside(outside::Machine),
+        }
+
+        impl Machine {
+            /// # Panics
+            /// When `load` has a [`problem`](Load::problem).
+            pub(crate) fn new(load: &Load, segment_bytes: u32) -> Self {
+                if let Some(problem) = load.problem() {
+                    panic!("{problem}");
+                }
+                let segments = Segments { payload_bytes: segment_bytes };
+                match load {
+                    $(Load::$kind(plan) => Machine::$kind($module::Machine::new(plan, segments).into()),)+
+                    Load::Outside(plan) => Machine::Outside(outside::Machine::new(plan, segments)),
+                }
+            }
+
+            /// Segments of transfers that wait for a connection.
+            pub(crate) fn waiting(&self) -> u64 {
+                match self {
+                    $(Machine::$kind(machine) => machine.waiting(),)+
+                    Machine::Outside(machine) => machine.waiting(),
+                }
+            }
+
+            /// What is to be done at `now`, in this order.
+            pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+                match self {
+                    $(Machine::$kind(machine) => machine.react(cause, now, rng, steps),)+
+                    Machine::Outside(machine) => machine.react(cause, now, rng, steps),
+                }
+            }
+        }
+    };
+}
+
+loads! {
     /// Files, each over a connection of its own.
-    Transfers(transfers::Transfers),
+    Transfers(transfers::Transfers, transfers::Machine) = transfers: "transfers";
     /// Bursts with pauses between.
-    Bursts(bursts::Bursts),
+    Bursts(bursts::Bursts, bursts::Machine) = bursts: "bursts";
     /// Keystrokes.
-    Telnet(telnet::Telnet),
+    Telnet(telnet::Telnet, telnet::Machine) = telnet: "telnet";
     /// One endless transfer after the other, each for a while.
-    Sequence(sequence::Sequence),
+    Sequence(sequence::Sequence, sequence::Machine) = sequence: "sequence";
     /// Pages of objects.
-    Web(Box<web::Web>),
-}
-
-/// How a load asks for rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Demand {
-    /// It offers what it offers whatever becomes of it.
-    Offered,
-    /// It asks for so much, and for more only once it has that.
-    Asked,
-    /// It takes what it gets.
-    Endless,
-}
-
-/// A load at work.
-#[derive(Debug)]
-pub(crate) enum Machine {
-    Transfers(transfers::Machine),
-    Bursts(bursts::Machine),
-    Telnet(telnet::Machine),
-    Sequence(sequence::Machine),
-    Web(Box<web::Machine>),
-}
-
-impl Load {
-    /// What is wrong with it, if anything. [`run`](crate::run) refuses it then.
-    pub fn problem(&self) -> Option<String> {
-        match self {
-            Load::Transfers(plan) => plan.problem(),
-            Load::Bursts(plan) => plan.burst.problem().or(plan.idle.problem()).map(str::to_owned),
-            Load::Telnet(plan) => gap_problem(plan.mean_gap),
-            Load::Sequence(plan) => gap_problem(plan.lasts),
-            Load::Web(plan) => plan.problem(),
-        }
-    }
-
-    /// How many connections it may have at once.
-    pub fn connections(&self) -> u16 {
-        match self {
-            Load::Transfers(transfers) => transfers.arrivals.connections(),
-            Load::Web(web) => web.connections,
-            Load::Bursts(_) | Load::Telnet(_) | Load::Sequence(_) => 1,
-        }
-    }
-
-    /// What a record calls it.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Load::Transfers(_) => "transfers",
-            Load::Bursts(_) => "bursts",
-            Load::Telnet(_) => "telnet",
-            Load::Sequence(_) => "sequence",
-            Load::Web(_) => "web",
-        }
-    }
-
-    /// How it asks for rate.
-    pub(crate) fn demand(&self) -> Demand {
-        match self {
-            Load::Transfers(transfers) if transfers.arrivals.is_open_loop() => Demand::Offered,
-            Load::Telnet(_) => Demand::Offered,
-            Load::Transfers(_) | Load::Bursts(_) | Load::Web(_) => Demand::Asked,
-            Load::Sequence(_) => Demand::Endless,
-        }
-    }
-}
-
-impl Machine {
-    /// # Panics
-    /// When `load` has a [`problem`](Load::problem).
-    pub(crate) fn new(load: &Load, segment_bytes: u32) -> Self {
-        if let Some(problem) = load.problem() {
-            panic!("{problem}");
-        }
-        let segments = Segments { payload_bytes: segment_bytes };
-        match load {
-            Load::Transfers(plan) => Machine::Transfers(transfers::Machine::new(plan, segments)),
-            Load::Bursts(plan) => Machine::Bursts(bursts::Machine::new(plan)),
-            Load::Telnet(plan) => Machine::Telnet(telnet::Machine::new(plan)),
-            Load::Sequence(plan) => Machine::Sequence(sequence::Machine::new(plan)),
-            Load::Web(plan) => Machine::Web(Box::new(web::Machine::new(plan, segments))),
-        }
-    }
-
-    /// Segments of transfers that wait for a connection.
-    pub(crate) fn waiting(&self) -> u64 {
-        match self {
-            Machine::Transfers(machine) => machine.waiting(),
-            Machine::Bursts(_) | Machine::Telnet(_) | Machine::Sequence(_) | Machine::Web(_) => 0,
-        }
-    }
-
-    /// What is to be done at `now`, in this order.
-    pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
-        match self {
-            Machine::Transfers(machine) => machine.react(cause, now, rng, steps),
-            Machine::Bursts(machine) => machine.react(cause, now, rng, steps),
-            Machine::Telnet(machine) => machine.react(cause, now, rng, steps),
-            Machine::Sequence(machine) => machine.react(now, steps),
-            Machine::Web(machine) => machine.react(cause, now, rng, steps),
-        }
-    }
+    Web(Box<web::Web>, Box<web::Machine>) = web: "web";
 }
 
 #[cfg(test)]

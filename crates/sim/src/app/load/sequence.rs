@@ -1,7 +1,8 @@
 //! One endless transfer after the other, each for a while: the HTTP client of FABA.
 
-use super::step::{ENDLESS, Step};
-use fairwire_core::{Duration, Time};
+use super::step::{Cause, Demand, ENDLESS, Segments, Step};
+use crate::app::datagram::gap_problem;
+use fairwire_core::{Duration, Rng, Time};
 
 /// One endless transfer after the other, each for a while and over a new connection with a flow hash of its own.
 ///
@@ -19,17 +20,38 @@ impl Default for Sequence {
     }
 }
 
+impl Sequence {
+    pub(super) fn problem(&self) -> Option<String> {
+        gap_problem(self.lasts)
+    }
+
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        1
+    }
+
+    /// How it asks for rate.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::Endless
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Machine {
     lasts: Duration,
 }
 
 impl Machine {
-    pub(crate) fn new(plan: &Sequence) -> Self {
+    /// Nothing waits for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn new(plan: &Sequence, _segments: Segments) -> Self {
         Machine { lasts: plan.lasts }
     }
 
-    pub(crate) fn react(&mut self, now: Time, steps: &mut Vec<Step>) {
+    pub(crate) fn react(&mut self, _cause: Cause, now: Time, _rng: &mut Rng, steps: &mut Vec<Step>) {
         steps.push(Step::Open { place: 0, segments: ENDLESS, timed_from: None });
         steps.push(Step::WakeAt(now + self.lasts));
     }

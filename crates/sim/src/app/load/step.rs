@@ -4,7 +4,7 @@ use fairwire_core::Time;
 
 /// Why a load is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// It starts, or the time has come for which it asked.
     Due,
     /// This connection has delivered all that it was given, and the sender knows.
@@ -13,28 +13,54 @@ pub(crate) enum Cause {
 
 /// What a load wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// Leave the connection in this place, if there is one, and open another with so many segments to send.
-    Open { place: u16, segments: u64, timed_from: Option<Time> },
+    Open {
+        /// The place of the connection, from 0.
+        place: u16,
+        /// Segments, at least 1; or [`ENDLESS`].
+        segments: u64,
+        /// Since when what is given by then is timed as a transfer, if it is.
+        timed_from: Option<Time>,
+    },
     /// Send so many segments more over the connection in this place.
-    Write { place: u16, segments: u64, timed_from: Option<Time> },
+    Write {
+        /// The place of the connection, from 0.
+        place: u16,
+        /// Segments, at least 1.
+        segments: u64,
+        /// Since when what is given by then is timed as a transfer, if it is.
+        timed_from: Option<Time>,
+    },
     /// Ask again at this time. Replaces what was asked for before.
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),
 }
 
+/// How a load asks for rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// It offers what it offers whatever becomes of it.
+    Offered,
+    /// It asks for so much, and for more only once it has that.
+    Asked,
+    /// It takes what it gets.
+    Endless,
+}
+
 /// More data than a connection can send.
-pub(crate) const ENDLESS: u64 = u64::MAX;
+pub const ENDLESS: u64 = u64::MAX;
 
 /// How many segments a number of bytes takes: whole ones, and at least one. TCP here knows no others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Segments {
+pub struct Segments {
     pub(super) payload_bytes: u32,
 }
 
 impl Segments {
-    pub(super) fn of(self, bytes: f64) -> u64 {
+    /// So many segments are `bytes`.
+    pub fn of(self, bytes: f64) -> u64 {
         ((bytes + 0.5) as u64).div_ceil(u64::from(self.payload_bytes).max(1)).max(1)
     }
 }

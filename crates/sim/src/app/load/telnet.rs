@@ -1,6 +1,7 @@
 //! Keystrokes: one full segment per exponential gap, as ns-2's Telnet sends.
 
-use super::step::{Cause, Step};
+use super::step::{Cause, Demand, Segments, Step};
+use crate::app::datagram::gap_problem;
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -20,6 +21,22 @@ impl Default for Telnet {
     }
 }
 
+impl Telnet {
+    pub(super) fn problem(&self) -> Option<String> {
+        gap_problem(self.mean_gap)
+    }
+
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        1
+    }
+
+    /// How it asks for rate.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::Offered
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Machine {
     gap: Sampler,
@@ -34,7 +51,12 @@ enum State {
 }
 
 impl Machine {
-    pub(crate) fn new(plan: &Telnet) -> Self {
+    /// Nothing waits for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn new(plan: &Telnet, _segments: Segments) -> Self {
         Machine { gap: Law::Exponential { mean: plan.mean_gap.secs() }.sampler(), state: State::Fresh }
     }
 

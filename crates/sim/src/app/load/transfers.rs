@@ -1,6 +1,6 @@
 //! Files of random size, each over a new connection.
 
-use super::step::{Cause, Segments, Step};
+use super::step::{Cause, Demand, Segments, Step};
 use crate::app::datagram::gap_problem;
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
@@ -30,6 +30,16 @@ pub enum Arrivals {
 }
 
 impl Transfers {
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        self.arrivals.connections()
+    }
+
+    /// How it asks for rate.
+    pub(super) fn demand(&self) -> Demand {
+        if self.arrivals.is_open_loop() { Demand::Offered } else { Demand::Asked }
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
         let size = self.size.problem().map(str::to_owned);
         let arrivals = || match &self.arrivals {

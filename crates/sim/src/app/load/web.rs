@@ -1,6 +1,6 @@
 //! A web client: pages of objects over parallel connections, and time to read.
 
-use super::step::{Cause, Segments, Step};
+use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Moments, Sampler};
 use fairwire_core::{Rng, Time};
 
@@ -54,6 +54,16 @@ impl Default for Web {
 }
 
 impl Web {
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        self.connections
+    }
+
+    /// How it asks for rate.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::Asked
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
         let Web { first_bytes, parsing, objects, object_bytes, reading, connections, .. } = self;
         if *connections == 0 {
@@ -92,6 +102,11 @@ enum State {
 }
 
 impl Machine {
+    /// Nothing waits for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        0
+    }
+
     pub(crate) fn new(plan: &Web, segments: Segments) -> Self {
         Machine {
             first_bytes: plan.first_bytes.sampler(),

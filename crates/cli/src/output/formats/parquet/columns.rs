@@ -1,6 +1,6 @@
-//! Records of flows in Apache Parquet: the columns of the CSV, each with its type.
+//! The columns of the CSV in Parquet, each with its type.
 
-use super::file::Scratch;
+use crate::output::file::Scratch;
 use crate::report::csv;
 use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};

@@ -1,0 +1,59 @@
+//! Tables as CSV.
+
+use crate::failure::Failure;
+use crate::output::delays::Histogram;
+use crate::output::file;
+use crate::output::format::Format;
+use crate::output::series::{self, Row, Run};
+use crate::report::csv;
+use fairwire_metrics::Bin;
+use fairwire_metrics::record::{DelayRecord, Percentile};
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    series: Some(series::Form { head: "discipline,seed,time_s,kind,name,measure,unit,value\n", row }),
+    flows: Some(|path, report| file::write(path, csv::flows(report)?.as_bytes())),
+    histogram: Some(histograms),
+    percentiles: Some(percentiles),
+    ..Format::new("csv")
+};
+
+/// A row of a time series.
+fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
+    let Run { discipline, seed } = run;
+    let Row { kind, name, measure, unit, value } = row;
+    writeln!(out, "{discipline},{seed},{time},{kind},{name},{measure},{unit},{value}")
+}
+
+/// Histograms as CSV: a row for each bin that is not empty.
+fn histograms(all: &[&Histogram]) -> Result<String, Failure> {
+    let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
+    let row = |run: &[String; 4], bin: &Bin| {
+        let own = [bin.from.secs().to_string(), bin.to.secs().to_string(), bin.packets.to_string()];
+        run.iter().cloned().chain(own).collect()
+    };
+    let rows =
+        all.iter().flat_map(|histogram| histogram.bins.iter().map(move |bin| row(&histogram.run, bin)));
+    csv::text(std::iter::once(head).chain(rows))
+}
+
+/// The tables as CSV: a row for each percentile.
+fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
+    let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
+        .map(String::from)
+        .to_vec();
+    let row = |record: &DelayRecord, at: &Percentile| {
+        vec![
+            record.discipline.clone(),
+            record.seed.to_string(),
+            record.kind.clone(),
+            record.of.clone(),
+            record.packets.to_string(),
+            record.mean_s.to_string(),
+            at.percent.to_string(),
+            at.delay_s.to_string(),
+        ]
+    };
+    let rows = records.iter().flat_map(|record| record.percentiles.iter().map(move |at| row(record, at)));
+    csv::text(std::iter::once(head).chain(rows))
+}

@@ -1,0 +1,93 @@
+//! Rows and packets as lines of JSON.
+
+use crate::output::format::Format;
+use crate::output::series::{self, Row, Run};
+use crate::output::trace::{Names, Packets};
+use fairwire_core::Ecn;
+use fairwire_scenario::{Block, Content, PacketEvent, What};
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    series: Some(series::Form { head: "", row }),
+    trace: Some(|| Box::new(Lines)),
+    ..Format::new("ndjson")
+};
+
+/// A row of a time series.
+fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
+    let Row { kind, name, measure, unit, value } = row;
+    writeln!(
+        out,
+        "{{\"discipline\":{},\"seed\":{},\"time_s\":{time},\"kind\":\"{kind}\",\"name\":{},\"measure\":{},\"unit\":\"{unit}\",\"value\":{value}}}",
+        quoted(run.discipline),
+        run.seed,
+        quoted(name),
+        quoted(measure)
+    )
+}
+
+/// A line for each packet.
+#[derive(Debug)]
+struct Lines;
+
+impl Packets for Lines {
+    fn packet(&mut self, event: &PacketEvent, names: &Names, out: &mut Vec<u8>) {
+        let (what, cause) = named(event.what);
+        let mut line = format!("{{\"time_ns\":{},\"event\":\"{what}\"", event.at.ns());
+        if let Some(cause) = cause {
+            line += &format!(",\"cause\":\"{cause}\"");
+        }
+        if let Some(link) = event.link.and_then(|link| names.links.get(link as usize)) {
+            line += &format!(",\"link\":{}", quoted(link));
+        }
+        let flow = &names.flows[event.flow as usize];
+        line += &format!(",\"flow\":{}", quoted(&flow.name));
+        if let Some(connection) = flow.connection {
+            line += &format!(",\"connection\":{connection}");
+        }
+        line += &match event.content {
+            Content::Syn => String::from(",\"packet\":\"syn\""),
+            Content::Datagram => String::from(",\"packet\":\"datagram\""),
+            Content::Data { seq, is_retransmission, cwr } => {
+                format!(
+                    ",\"packet\":\"data\",\"number\":{seq},\"retransmission\":{is_retransmission},\"cwr\":{cwr}"
+                )
+            }
+            Content::Ack { next, is_for_syn: _, ece, sack } => {
+                let block = |block: Block| {
+                    let first = next + u64::from(block.offset);
+                    format!("[{first},{}]", first + u64::from(block.len))
+                };
+                let blocks: Vec<String> = sack.iter().map(block).collect();
+                let blocks = blocks.join(",");
+                format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece},\"sack\":[{blocks}]")
+            }
+        };
+        line += &format!(",\"bytes\":{},\"ecn\":\"{}\"}}\n", event.wire_bytes, ecn(event.ecn));
+        out.extend(line.as_bytes());
+    }
+}
+
+/// A string in JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn named(what: What) -> (&'static str, Option<&'static str>) {
+    match what {
+        What::Arrive => ("arrive", None),
+        What::Drop(cause) => ("drop", Some(cause.name())),
+        What::Mark(cause) => ("mark", Some(cause.name())),
+        What::Depart => ("depart", None),
+        What::Deliver => ("deliver", None),
+    }
+}
+
+fn ecn(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "not-ect",
+        Ecn::Ect0 => "ect0",
+        Ecn::Ect1 => "ect1",
+        Ecn::Ce => "ce",
+    }
+}

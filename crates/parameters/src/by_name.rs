@@ -1,0 +1,66 @@
+//! Tables of parameters of which only the names are known where they are read: those of other crates.
+
+use crate::{Declared, OneOf};
+use core::fmt;
+use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// Reads a table of parameters as JSON. A name that is not allowed is refused at its own place, and so is a value that is wrong by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct ByName {
+    names: &'static [&'static str],
+    check: fn(Value) -> serde_json::Result<()>,
+}
+
+impl ByName {
+    /// Of the parameters of this type.
+    pub const fn of<S: Declared + DeserializeOwned>() -> Self {
+        ByName { names: S::NAMES, check: |one| serde_json::from_value::<S>(one).map(drop) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ByName {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ByName {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("struct of parameters")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Value, A::Error> {
+        let mut given = Map::new();
+        while let Some(at) = table.next_key_seed(OneOf(self.names))? {
+            let name = self.names[at];
+            if given.contains_key(name) {
+                return Err(A::Error::duplicate_field(name));
+            }
+            given.insert(name.into(), table.next_value_seed(Alone { name, check: self.check })?);
+        }
+        Ok(Value::Object(given))
+    }
+}
+
+/// The value of one parameter, read as if no other were given.
+struct Alone {
+    name: &'static str,
+    check: fn(Value) -> serde_json::Result<()>,
+}
+
+impl<'de> DeserializeSeed<'de> for Alone {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let table = Map::from_iter([(self.name.into(), value.clone())]);
+        (self.check)(Value::Object(table)).map_err(D::Error::custom)?;
+        Ok(value)
+    }
+}

@@ -1,0 +1,162 @@
+//! What a source is: what it is told, what it offers, and where it stands.
+
+use crate::fault::{Fault, refused};
+use crate::law::{LawSpec, Random};
+use core::fmt::Debug;
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Rate};
+use fairwire_document::Problem;
+use fairwire_laws::spec::Quantity;
+use fairwire_parameters::OutOfRange;
+use fairwire_sim::app::{Law, Load, Offered, Traffic};
+use std::sync::Arc;
+
+/// The default packet of a source of datagrams.
+pub(crate) const PACKET: u32 = 512;
+/// IPv4 and UDP headers (RFC 791, RFC 768).
+const HEADER: u32 = 28;
+/// A shorter time between packets is a slip of the unit: a million of them a second.
+pub(super) const SHORTEST_GAP: Duration = Duration::from_us(1);
+/// Nothing would come in a run.
+const LONGEST_GAP: Duration = Duration::from_secs(1_000_000);
+/// A browser has six, and each takes the memory of a flow.
+const MOST_CONNECTIONS: u16 = 1024;
+
+/// What is told of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it is, in one line.
+    pub what: &'static str,
+    /// Does it send over TCP?
+    pub is_tcp: bool,
+    /// Header bytes of its datagrams, where nothing else is said.
+    pub header_bytes: u32,
+    /// The kinds of transfers that it times, as measures call them.
+    pub timed: &'static [&'static str],
+}
+
+impl About {
+    /// Of a source of datagrams over UDP, and nothing more.
+    pub const fn datagrams(what: &'static str) -> Self {
+        About { what, is_tcp: false, header_bytes: HEADER, timed: &[] }
+    }
+
+    /// Of a user of TCP, and nothing more.
+    pub const fn tcp(what: &'static str) -> Self {
+        About { is_tcp: true, ..About::datagrams(what) }
+    }
+}
+
+/// What a source offers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offer {
+    /// Datagrams.
+    Datagrams {
+        /// How they come.
+        traffic: Traffic,
+        /// A typical packet on the wire, bytes.
+        packet_bytes: u32,
+    },
+    /// Data for TCP.
+    Tcp(Load),
+}
+
+/// The table of a source of this crate.
+pub(crate) trait Source: Clone + Debug + Send + Sync + 'static {
+    /// What it offers there.
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault>;
+}
+
+/// Where a source stands, and what it may need to know of its group of flows.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    /// The group.
+    pub(super) path: &'a str,
+    /// The table in it.
+    pub(super) key: &'static str,
+    /// Header bytes of each packet.
+    pub(super) header: u32,
+    /// The rate of each flow's own link.
+    pub(super) access: Quantity<Rate>,
+    /// The packets of the capture of this name.
+    pub(super) capture: &'a dyn Fn(&str) -> Arc<[Offered]>,
+}
+
+impl At<'_> {
+    /// A key of the group itself is missing.
+    pub(super) fn missing_beside(self, key: &str) -> Fault {
+        let note = format!("source = \"{}\"", self.key);
+        let problem = Problem::Missing { key: key.into(), table: self.path.into(), note };
+        Fault { path: self.path.into(), problem }
+    }
+
+    /// A parameter of its table is out of its bounds.
+    pub(super) fn out_of_range(self, fault: OutOfRange) -> Fault {
+        let OutOfRange { name, given, allowed } = fault;
+        self.refuse(name, &given, "that makes no sense here", &allowed)
+    }
+
+    pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
+        let dot = if key.is_empty() { "" } else { "." };
+        refused(format!("{}.{}{dot}{key}", self.path, self.key), given, why, allowed)
+    }
+
+    pub(super) fn law<Q: Random>(
+        self,
+        key: &str,
+        given: Option<&LawSpec<Q>>,
+        default: Law,
+    ) -> Result<Law, Fault> {
+        let allowed = format!(
+            "one law, such as {{ exponential = \"{}\" }}, with bounds from 0 on in their order",
+            Q::EXAMPLES[0]
+        );
+        given.map_or(Ok(default), |spec| {
+            spec.law().map_err(|why| self.refuse(key, "no law that can be drawn from", why, &allowed))
+        })
+    }
+
+    pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, Fault> {
+        let allowed = format!("{SHORTEST_GAP} to {LONGEST_GAP}");
+        let why = if gap < SHORTEST_GAP { "a run would take days" } else { "nothing would come" };
+        if (SHORTEST_GAP..=LONGEST_GAP).contains(&gap) {
+            Ok(gap)
+        } else {
+            Err(self.refuse(key, &gap.to_string(), why, &allowed))
+        }
+    }
+
+    pub(super) fn connections(self, connections: u16) -> Result<u16, Fault> {
+        if (1..=MOST_CONNECTIONS).contains(&connections) {
+            return Ok(connections);
+        }
+        let why =
+            if connections == 0 { "nothing could be fetched" } else { "each takes the memory of a flow" };
+        Err(self.refuse("connections", &connections.to_string(), why, &format!("1 to {MOST_CONNECTIONS}")))
+    }
+
+    /// What comes faster than its own link sends would wait in front of it without end.
+    pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), Fault> {
+        let most = self.access;
+        if bps <= most.0.bps() as f64 {
+            return Ok(());
+        }
+        let why = format!("the flow's own link, `access`, sends only {most}");
+        Err(self.refuse(key, &format!("{bps:.0} bit/s in the mean"), &why, &format!("at most {most}")))
+    }
+}
+
+/// As a packet of IP.
+pub(super) fn whole_bytes(bytes: f64) -> u32 {
+    bytes.clamp(1.0, 65_535.0) as u32
+}
+
+/// A size in bytes; what is too large for the field is too large for a packet too, so it may be cut here.
+pub(crate) fn bytes(size: Size) -> u32 {
+    u32::try_from(size.0).unwrap_or(u32::MAX)
+}
+
+/// The same, or the default.
+pub(crate) fn bytes_or(size: Option<Quantity<Size>>, default: u32) -> u32 {
+    size.map_or(default, |size| bytes(size.0))
+}

@@ -1,0 +1,47 @@
+//! Bursts of segments, with pauses between.
+
+use super::at::{About, At, Offer, Source};
+use crate::fault::Fault;
+use crate::law::{LawSpec, Packets};
+use fairwire_core::Duration;
+use fairwire_parameters::parameters;
+use fairwire_sim::app::{Bursts, Load};
+
+/// What is told of it.
+pub(super) const ABOUT: About =
+    About { timed: &["transfer"], ..About::tcp("Bursts over TCP, with pauses between.") };
+
+/// Bursts of segments, with pauses between.
+#[parameters(name = "bursts", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BurstsSpec {
+    /// Segments per burst, before rounding to whole ones, at least one.
+    #[parameter(
+        unset = "Pareto, mean 15, shape 1.5",
+        unit = "law of packets",
+        source = "B. Suter et al., INFOCOM 1998, section 4."
+    )]
+    pub burst: Option<LawSpec<Packets>>,
+    /// Time from a burst's delivery to the next burst.
+    #[parameter(
+        unset = "exponential, 1 s",
+        unit = "law of times",
+        source = "B. Suter et al., INFOCOM 1998, section 4, tells the mean."
+    )]
+    pub idle: Option<LawSpec<Duration>>,
+    /// Whether each burst is a new connection.
+    #[parameter(default = false)]
+    pub renews: Option<bool>,
+}
+
+impl Source for BurstsSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        let default = Bursts::default();
+        let Checked { renews } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        Ok(Offer::Tcp(Load::Bursts(Bursts {
+            burst: at.law("burst", self.burst.as_ref(), default.burst)?,
+            idle: at.law("idle", self.idle.as_ref(), default.idle)?,
+            renews,
+        })))
+    }
+}

@@ -1,0 +1,26 @@
+//! One endless transfer after the other.
+
+use super::at::{About, At, Offer, Source};
+use crate::fault::Fault;
+use fairwire_core::Duration;
+use fairwire_parameters::{Quantity, parameters};
+use fairwire_sim::app::{Load, Sequence};
+
+/// What is told of it.
+pub(super) const ABOUT: About = About::tcp("One endless TCP transfer after the other.");
+
+/// One endless transfer after the other.
+#[parameters(name = "sequence", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SequenceSpec {
+    /// How long each lasts.
+    #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
+    pub lasts: Option<Quantity<Duration>>,
+}
+
+impl Source for SequenceSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        let Checked { lasts } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        Ok(Offer::Tcp(Load::Sequence(Sequence { lasts: at.gap("lasts", lasts)? })))
+    }
+}

@@ -1,0 +1,71 @@
+//! One direction of a telephone call.
+
+use super::at::{About, At, Offer, SHORTEST_GAP, Source, bytes};
+use crate::fault::Fault;
+use crate::law::LawSpec;
+use fairwire_core::Duration;
+use fairwire_core::units::Size;
+use fairwire_parameters::{Quantity, parameters};
+use fairwire_sim::app::{Talk, Traffic, Voip};
+
+/// What is told of it.
+pub(super) const ABOUT: About =
+    About { header_bytes: HEADER_OF_RTP, ..About::datagrams("One direction of a telephone call.") };
+
+/// IPv4, UDP and RTP headers (RFC 791, RFC 768, RFC 3550).
+const HEADER_OF_RTP: u32 = 40;
+
+/// One direction of a telephone call.
+#[parameters(name = "voip", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VoipSpec {
+    /// Time between packets of a talk spurt.
+    #[parameter(default = "20 ms")]
+    pub frame: Option<Quantity<Duration>>,
+    /// Bytes of speech per packet.
+    #[parameter(default = "160 B", source = "G.711: RFC 3551, section 4.5.14.")]
+    pub payload: Option<Quantity<Size>>,
+    /// Whether there is a packet per period all the time, as without silence suppression.
+    #[parameter(default = false)]
+    pub continuous: Option<bool>,
+    /// How long a talk spurt lasts.
+    #[parameter(unset = "exponential, 1.004 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
+    pub spurt: Option<LawSpec<Duration>>,
+    /// How long a silence lasts.
+    #[parameter(unset = "exponential, 1.587 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
+    pub silence: Option<LawSpec<Duration>>,
+}
+
+impl Source for VoipSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        let Checked { frame, payload, continuous } =
+            self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let frame = at.gap("frame", frame)?;
+        let payload_bytes = bytes(payload);
+        let usual = Talk::default();
+        for (key, is_given) in [("spurt", self.spurt.is_some()), ("silence", self.silence.is_some())] {
+            if continuous && is_given {
+                let why = "somebody talks all the time, with `continuous`";
+                return Err(at.refuse(key, "given", why, "one of the two"));
+            }
+        }
+        let talk = Talk {
+            spurt: at.law("spurt", self.spurt.as_ref(), usual.spurt)?,
+            silence: at.law("silence", self.silence.as_ref(), usual.silence)?,
+        };
+        let about = |law: &Option<LawSpec<Duration>>| law.as_ref().map_or(1.0, LawSpec::about);
+        if about(&self.spurt) + about(&self.silence) < SHORTEST_GAP.secs() {
+            let why = "with silences as short as that a run would take days";
+            return Err(at.refuse(
+                "spurt",
+                "next to nothing",
+                why,
+                &format!("together {SHORTEST_GAP} or more"),
+            ));
+        }
+        let packet_bytes = payload_bytes.saturating_add(at.header);
+        at.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs())?;
+        let plan = Voip { frame, payload_bytes, talk: (!continuous).then_some(talk) };
+        Ok(Offer::Datagrams { traffic: Traffic::Voip(plan), packet_bytes })
+    }
+}

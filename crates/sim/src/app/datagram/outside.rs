@@ -1,0 +1,136 @@
+//! Sources of datagrams of other crates.
+
+use super::packet::{Emission, LARGEST_BYTES};
+use core::fmt::{self, Debug};
+use fairwire_core::{Rng, Time};
+use std::sync::Arc;
+
+/// A source of datagrams at work.
+pub trait DatagramSource: Debug + Send {
+    /// The next packet, told at `now`, which is when the source starts or when it sent the previous one; none when it is through.
+    ///
+    /// It comes at `now` or later, with the bytes that IP can carry, its headers among them. Who always answers `now` holds the run up for
+    /// ever.
+    fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission>;
+}
+
+/// A source of datagrams of another crate, with its constants.
+#[derive(Clone)]
+pub struct OutsideTraffic {
+    name: &'static str,
+    typical_bytes: u32,
+    starting: Arc<Starting>,
+}
+
+/// Makes what works for one flow, whose packets have so many bytes of headers.
+type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
+
+impl OutsideTraffic {
+    /// What records call `name`. Most of its packets have `typical_bytes` on the wire, or 0 where they differ; for each flow, `starting`
+    /// makes one whose packets have so many bytes of headers.
+    pub fn new<S: DatagramSource + 'static>(
+        name: &'static str,
+        typical_bytes: u32,
+        starting: impl Fn(u32) -> S + Send + Sync + 'static,
+    ) -> Self {
+        OutsideTraffic {
+            name,
+            typical_bytes,
+            starting: Arc::new(move |header_bytes| Box::new(starting(header_bytes))),
+        }
+    }
+
+    /// What records call it.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The packet that most of its are, bytes on the wire.
+    pub(super) fn typical_bytes(&self) -> u32 {
+        self.typical_bytes
+    }
+}
+
+impl Debug for OutsideTraffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Constants of other crates cannot be compared: one is equal to itself alone.
+impl PartialEq for OutsideTraffic {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.starting, &other.starting)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Generator {
+    source: Box<dyn DatagramSource>,
+    header_bytes: u32,
+}
+
+impl Generator {
+    pub(crate) fn new(plan: &OutsideTraffic, header_bytes: u32) -> Self {
+        Generator { source: (plan.starting)(header_bytes), header_bytes }
+    }
+
+    pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
+        let next = self.source.next(now, rng)?;
+        let allowed = u64::from(self.header_bytes).max(1)..=LARGEST_BYTES;
+        assert!(
+            allowed.contains(&next.bytes.into()),
+            "a packet of {} bytes; allowed: {allowed:?}",
+            next.bytes
+        );
+        assert!(next.at >= now, "a packet at {:?} was told at {now:?}", next.at);
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::{Duration, Seed};
+
+    /// Sends the same again and again, so long after.
+    #[derive(Clone, Debug)]
+    struct Same {
+        bytes: u32,
+        first: Time,
+    }
+
+    impl DatagramSource for Same {
+        fn next(&mut self, _: Time, _: &mut Rng) -> Option<Emission> {
+            let at = self.first;
+            self.first += Duration::from_ms(5);
+            Some(Emission::of(self.bytes, at))
+        }
+    }
+
+    fn second(bytes: u32, now: Time) -> Option<Emission> {
+        let plan = OutsideTraffic::new("same", bytes, move |_| Same { bytes, first: Time::ZERO });
+        let (mut generator, mut rng) = (Generator::new(&plan, 28), Seed(1).stream("test"));
+        assert_eq!((plan.name(), plan.typical_bytes()), ("same", bytes));
+        generator.next(Time::ZERO, &mut rng).expect("it never ends");
+        generator.next(now, &mut rng)
+    }
+
+    #[test]
+    fn its_packets_are_those_of_the_other_crate() {
+        let told = second(512, Time::ZERO);
+        assert_eq!(told, Some(Emission::of(512, Time::ZERO + Duration::from_ms(5))));
+    }
+
+    #[test]
+    #[should_panic(expected = "was told at")]
+    fn a_packet_in_the_past_ends_the_run() {
+        second(512, Time::ZERO + Duration::from_ms(6));
+    }
+
+    #[test]
+    #[should_panic(expected = "a packet of 27 bytes; allowed: 28..=65535")]
+    fn a_packet_without_room_for_its_headers_ends_the_run() {
+        second(27, Time::ZERO);
+    }
+}

@@ -1,0 +1,131 @@
+//! Loads of other crates.
+
+use super::step::{Cause, Demand, Segments, Step};
+use core::fmt::{self, Debug};
+use fairwire_core::{Rng, Time};
+use std::sync::Arc;
+
+/// A user of TCP at work: a state machine that knows nothing of packets.
+pub trait TcpUser: Debug + Send {
+    /// What is to be done at `now`, in this order. Places of connections are below the number that was promised.
+    fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>);
+
+    /// Segments of transfers that wait for a connection.
+    fn waiting(&self) -> u64 {
+        0
+    }
+}
+
+/// A user of TCP of another crate, with its constants.
+#[derive(Clone)]
+pub struct OutsideLoad {
+    name: &'static str,
+    connections: u16,
+    demand: Demand,
+    starting: Arc<Starting>,
+}
+
+/// Makes what works for one user.
+type Starting = dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync;
+
+impl OutsideLoad {
+    /// What records call `name`, with so many connections at once at the most. `starting` makes each one; it is told how many segments a
+    /// number of bytes takes.
+    pub fn new<U: TcpUser + 'static>(
+        name: &'static str,
+        connections: u16,
+        demand: Demand,
+        starting: impl Fn(Segments) -> U + Send + Sync + 'static,
+    ) -> Self {
+        OutsideLoad {
+            name,
+            connections,
+            demand,
+            starting: Arc::new(move |segments| Box::new(starting(segments))),
+        }
+    }
+
+    /// What records call it.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        (self.connections == 0).then(|| "a user of TCP needs a connection at least".to_owned())
+    }
+
+    pub(super) fn connections(&self) -> u16 {
+        self.connections
+    }
+
+    pub(super) fn demand(&self) -> Demand {
+        self.demand
+    }
+}
+
+impl Debug for OutsideLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Constants of other crates cannot be compared: one is equal to itself alone.
+impl PartialEq for OutsideLoad {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.starting, &other.starting)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine(Box<dyn TcpUser>);
+
+impl Machine {
+    pub(crate) fn new(plan: &OutsideLoad, segments: Segments) -> Self {
+        Machine((plan.starting)(segments))
+    }
+
+    pub(crate) fn waiting(&self) -> u64 {
+        self.0.waiting()
+    }
+
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+        self.0.react(cause, now, rng, steps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+    use fairwire_core::Duration;
+
+    /// One transfer of 3000 bytes after the other, each over a new connection.
+    #[derive(Debug)]
+    struct Again {
+        segments: Segments,
+    }
+
+    impl TcpUser for Again {
+        fn react(&mut self, _: Cause, now: Time, _: &mut Rng, steps: &mut Vec<Step>) {
+            steps.push(Step::Open { place: 0, segments: self.segments.of(3000.0), timed_from: Some(now) });
+        }
+    }
+
+    #[test]
+    fn it_is_asked_as_the_others_are() {
+        let load = OutsideLoad::new("again", 1, Demand::Asked, |segments| Again { segments });
+        let load = Load::Outside(load);
+        assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Asked));
+        let told = Ideal::run(&load, Time::ZERO + Duration::from_ms(7));
+        // Three segments of 1000 bytes take 3 ms.
+        let opened: Vec<u64> = told.iter().map(|(at, _)| at.ns() / 1_000_000).collect();
+        assert_eq!(opened, [0, 3, 6]);
+    }
+
+    #[test]
+    fn one_without_connections_is_refused() {
+        let load = OutsideLoad::new("none", 0, Demand::Asked, |segments| Again { segments });
+        assert!(Load::Outside(load).problem().is_some());
+    }
+}

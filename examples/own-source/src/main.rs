@@ -1,0 +1,57 @@
+//! The command `fairwire` with one source of traffic more, `pairs`: two packets at once, and then a pause.
+
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Rng, Time};
+use fairwire_parameters::{OutOfRange, Quantity, parameters};
+use fairwire_scenario::source::{self, About, Offer, SourceSpec};
+use fairwire_sim::app::{DatagramSource, Emission, Law, OutsideTraffic, Sampler, Traffic};
+use std::process::ExitCode;
+
+const NAME: &str = "pairs";
+
+/// Parameters of `pairs`.
+#[parameters(checked = Checked)]
+#[derive(Clone, Debug, Default)]
+pub struct Spec {
+    /// The mean time from one pair to the next.
+    #[parameter(default = "10 ms", min = "1 us", max = "1 h")]
+    pub gap: Option<Quantity<Duration>>,
+    /// Bytes on the wire per packet.
+    #[parameter(default = "512 B", min = "64 B", max = "9000 B")]
+    pub packet: Option<Quantity<Size>>,
+}
+
+impl SourceSpec for Spec {
+    const NAME: &'static str = NAME;
+    const ABOUT: About = About::datagrams("Pairs of packets at random times.");
+
+    fn offers(&self) -> Result<Offer, OutOfRange> {
+        let Checked { gap, packet } = self.checked()?;
+        let packet_bytes = packet.0 as u32;
+        let gap = Law::Exponential { mean: gap.secs() };
+        let pairs = move |_| Pairs { gap: gap.sampler(), bytes: packet_bytes, is_second: false };
+        let traffic = Traffic::Outside(OutsideTraffic::new(NAME, packet_bytes, pairs));
+        Ok(Offer::Datagrams { traffic, packet_bytes })
+    }
+}
+
+/// The source at work.
+#[derive(Debug)]
+struct Pairs {
+    gap: Sampler,
+    bytes: u32,
+    is_second: bool,
+}
+
+impl DatagramSource for Pairs {
+    fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
+        let at = if self.is_second { now } else { now + self.gap.duration(rng) };
+        self.is_second = !self.is_second;
+        Some(Emission::of(self.bytes, at))
+    }
+}
+
+fn main() -> ExitCode {
+    source::register::<Spec>().expect("no other has its name");
+    fairwire_command::main()
+}

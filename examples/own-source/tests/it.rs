@@ -1,0 +1,56 @@
+//! The source of this crate works wherever fairwire's own do.
+
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_own-source"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.output().expect("the command was built")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// The mean throughput of the group, bit/s, with a change of the scenario.
+fn throughput(set: &str) -> f64 {
+    let output = run(&["run", "pairs.toml", "-q", "--format", "csv", "--set", set]);
+    let told = text(&output);
+    assert!(output.status.success(), "{told}");
+    let row = told.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let row =
+        row.into_iter().find(|cells| cells.contains(&"throughput_bps.pairs")).expect("a row for the group");
+    row[3].parse().expect("a mean")
+}
+
+#[test]
+fn it_is_simulated_and_its_parameters_are_heard() {
+    // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a deviation of 0.8 %.
+    for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {
+        let found = throughput(&format!("flow.pairs.pairs.gap={gap}"));
+        assert!((found / expected_bps - 1.0).abs() < 0.05, "{gap}: {found}");
+    }
+}
+
+#[test]
+fn it_is_listed_described_and_has_a_schema_like_the_others() {
+    assert!(text(&run(&["list", "sources"])).contains("pairs"));
+    let page = text(&run(&["describe", "pairs"]));
+    assert!(page.contains("The mean time from one pair to the next (from 1 us to 1 h)."), "{page}");
+    assert!(text(&run(&["schema", "scenario"])).contains("Parameters of `pairs`."));
+}
+
+#[test]
+fn it_is_checked_like_the_others() {
+    for (set, told) in [
+        ("flow.pairs.pairs={ gap = \"0 s\" }", "allowed: a time from 1 us to 1 h"),
+        ("flow.pairs.pairs={ gpa = \"1 s\" }", "did you mean `gap`?"),
+        ("flow.pairs.pairs={ gap = 3 }", "--set:1:26"),
+        ("flow.pairs.source=\"piars\"", "did you mean `pairs`?"),
+        ("flow.tcp.pairs={}", "it belongs to `source = \"pairs\"`"),
+    ] {
+        let output = run(&["run", "pairs.toml", "-q", "--set", set]);
+        assert_eq!(output.status.code(), Some(2), "{set}");
+        assert!(text(&output).contains(told), "{set}: {}", text(&output));
+    }
+}
