@@ -1,6 +1,7 @@
 //! Tables of parameters of which only the names are known where they are read: those of other crates.
 
-use crate::{Declared, OneOf};
+use crate::field::Declared;
+use crate::table::OneOf;
 use core::fmt;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};

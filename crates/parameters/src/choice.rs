@@ -57,8 +57,9 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
         match table.next_key::<String>()? {
             None => Ok(choice),
             Some(second) => Err(A::Error::custom(format_args!(
-                "`{second}` is a second {}; allowed: one name, with a table of its parameters",
-                C::WHAT
+                "`{second}` is a second {}; allowed: one, in a table such as `{}`",
+                C::WHAT,
+                C::EXAMPLE
             ))),
         }
     }
@@ -129,7 +130,7 @@ mod tests {
             ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
             (
                 "{\"apple\": 3, \"pear\": 2}",
-                "`pear` is a second fruit; allowed: one name, with a table of its parameters",
+                "`pear` is a second fruit; allowed: one, in a table such as `{ apple = 3 }`",
             ),
             ("3", "expected the name of a fruit in quotes, or a table such as `{ apple = 3 }`"),
         ] {

@@ -1,6 +1,6 @@
 //! Tables of parameters in any format: read, written, and as a schema.
 
-use crate::{Declared, Field};
+use crate::field::{Declared, Field};
 use alloc::format;
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! How quantities are read and written, and their schemas.
 
-use crate::Quantity;
+use crate::quantity::Quantity;
 use alloc::borrow::Cow;
 use core::fmt::{self, Display};
 use core::marker::PhantomData;

@@ -200,8 +200,8 @@ pub(crate) fn number(value: f64, digits: usize) -> String {
     }
     let Some((unit, letter)) = unit(value.abs()) else { return powers(value, digits) };
     let value = value / unit;
-    let before = value.abs().log10().floor() as i32 + 1;
-    let after = (digits as i32 - before).max(0) as usize;
+    let before = value.abs().log10().floor() as isize + 1;
+    let after = digits.saturating_add_signed(-before);
     format!("{}{letter}", trimmed(&format!("{value:.after$}")))
 }
 
