@@ -6,7 +6,6 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
-mod chart;
 mod command;
 mod failure;
 mod hang_up;

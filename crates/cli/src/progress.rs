@@ -107,7 +107,7 @@ fn bar(what: &str, columns: usize) -> ProgressBar {
 
 /// As much of `what` as has room beside a bar on so many columns.
 fn cut(what: &str, columns: usize) -> String {
-    crate::chart::style::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
+    fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
 /// `45 %  12s of about 27s`: the guess only once there is something to go by.

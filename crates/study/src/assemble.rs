@@ -194,11 +194,9 @@ impl Drawing<'_, '_> {
                 scale: spec.y_scale.unwrap_or(figure.y_scale),
                 range: spec.y_range.or(figure.y_range),
             },
-            categories: Vec::new(),
-            lines: Vec::new(),
             reference: self.reference(&title),
-            seed: None,
             title,
+            ..Panel::default()
         }
     }
 
@@ -311,6 +309,7 @@ impl Drawing<'_, '_> {
                     is_dashed: series.len() > 1 && rank > 0,
                     marks,
                     published,
+                    ..Line::default()
                 });
             }
         }

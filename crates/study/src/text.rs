@@ -1,5 +1,7 @@
 //! Words for messages.
 
+use fairwire_figures::number::{ROUNDING, spread};
+
 /// `; did you mean `a`?` where one of `known`, or some, are near to `given`.
 pub fn hint(given: &str, known: &[String]) -> String {
     fairwire_core::spelling::hint(given, known.iter().map(String::as_str))
@@ -12,8 +14,6 @@ pub fn listed(items: &[String]) -> String {
 
 /// No number has more digits behind the point.
 const MOST_DIGITS: f64 = 12.0;
-/// Half an interval that is less than this part of its mean is no chance but the rounding of sums.
-const ROUNDING: f64 = 1e-9;
 
 /// A number with as many digits as a reader needs: four that count.
 pub fn shown(value: f64) -> String {
@@ -36,17 +36,6 @@ pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     })
 }
 
-/// A mean and half of its interval in a unit with its letter, both to the second digit of the interval that counts: what is beyond is
-/// chance. `None` where there is no such digit: the interval is nothing, or no number.
-pub fn spread(mean: f64, half: f64, (unit, letter): (f64, &str)) -> Option<String> {
-    let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
-    let digits = 1.0 - libm::floor(libm::log10(half / unit));
-    (is_chance && digits <= MOST_DIGITS).then(|| {
-        let digits = digits.max(0.0) as usize;
-        format!("{:.digits$}{letter} ± {:.digits$}{letter}", mean / unit, half / unit)
-    })
-}
-
 /// Bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -64,7 +53,6 @@ mod tests {
         assert_eq!(with_interval(1.5, Some(0.0)), "1.5 ± 0");
         assert_eq!(with_interval(0.123_456, None), "0.1235");
         assert_eq!(with_interval(2.5, Some(f64::NAN)), "2.5 ± NaN");
-        assert_eq!(spread(5.02e6, 31_000.0, (1e6, "M")).unwrap(), "5.020M ± 0.031M");
     }
 
     #[test]
@@ -74,7 +62,6 @@ mod tests {
         assert_eq!(with_interval(-4e-17, Some(1e-16)), "0 ± 0");
         assert_eq!(with_interval(0.0, Some(3e-4)), "0.00000 ± 0.00030");
         assert_eq!(with_interval(1.0, Some(1.2e-8)), "1.000000000 ± 0.000000012");
-        assert_eq!(spread(1.0, 1.2e-13, (1.0, "")), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-metrics", &["fairwire-core"]),
     ("fairwire-tcp", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-testing", &["fairwire-core"]),
+    ("fairwire-figures", &[]),
     ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),
     (
         "fairwire-scenario",
@@ -43,6 +44,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-core",
             "fairwire-laws",
             "fairwire-document",
+            "fairwire-figures",
             "fairwire-metrics",
             "fairwire-scenario",
             "fairwire-sim",
@@ -67,6 +69,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-core",
             "fairwire-laws",
             "fairwire-document",
+            "fairwire-figures",
             "fairwire-gateway",
             "fairwire-metrics",
             "fairwire-parameters",

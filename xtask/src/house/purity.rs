@@ -11,7 +11,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 pub const NAME: &str = "purity";
 
 /// The crates whose results depend on nothing but their arguments.
-pub const PURE: &[&str] = &["core", "parameters", "laws", "catalogue", "wire", "metrics", "tcp", "sim"];
+pub const PURE: &[&str] =
+    &["core", "parameters", "laws", "catalogue", "wire", "metrics", "tcp", "sim", "figures"];
 
 /// Paths below `std` that a pure crate must not name, and why.
 const BANNED: &[(&str, &str)] = &[

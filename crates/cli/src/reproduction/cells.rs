@@ -1,24 +1,19 @@
 //! Tables of numbers in the page: figures that are tables, and the numbers behind a figure.
 
 use super::crosstab::{Crosstab, tables};
-use crate::chart::style::{escaped, put};
-use crate::chart::{number, with_interval};
-use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel, Scale};
+use fairwire_figures::escaped;
+use fairwire_figures::number::{number, with_interval};
+use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
 /// Shades of a grid's cells, from the least value to the greatest.
 const SHADES: f64 = 9.0;
 /// Digits that count, where nothing is printed beside.
 const DIGITS: usize = 3;
 
-/// Is `panel` a table, and no drawing?
-pub(super) fn is_table(panel: &Panel) -> bool {
-    matches!(panel.kind, Kind::Table | Kind::Grid)
-}
-
 /// Appends `panel`, which is a table.
 pub(super) fn figure(out: &mut String, panel: &Panel) {
     if !panel.title.is_empty() {
-        put(out, format_args!("<h4>{}</h4>\n", escaped(&panel.title)));
+        *out += &format!("<h4>{}</h4>\n", escaped(&panel.title));
     }
     let series = distinct(panel.lines.iter().map(|line| line.series.as_str()));
     let measures = distinct(panel.lines.iter().map(|line| line.measure.as_str()));
@@ -45,17 +40,17 @@ pub(super) fn figure(out: &mut String, panel: &Panel) {
         told.push(format!("the stronger the colour, the larger: {what}"));
     }
     if !told.is_empty() {
-        put(out, format_args!("<p class=\"faint\">{}.</p>\n", escaped(&told.join("; "))));
+        *out += &format!("<p class=\"faint\">{}.</p>\n", escaped(&told.join("; ")));
     }
 }
 
 /// A row for each line, a column for each place.
 fn plain(out: &mut String, panel: &Panel) {
-    put(out, format_args!("<tr><th>{}</th>", escaped(&panel.x.label)));
+    *out += &format!("<tr><th>{}</th>", escaped(&panel.x.label));
     panel.categories.iter().for_each(|name| head(out, name));
     out.push_str("</tr>\n");
     for line in &panel.lines {
-        put(out, format_args!("<tr><th>{}</th>", escaped(&line.label)));
+        *out += &format!("<tr><th>{}</th>", escaped(&line.label));
         for place in 0..panel.categories.len() {
             cell(out, panel, line, place);
         }
@@ -67,22 +62,22 @@ fn plain(out: &mut String, panel: &Panel) {
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();
-    put(out, format_args!("<tr><th rowspan=\"2\">{}</th>", escaped(&panel.x.label)));
+    *out += &format!("<tr><th rowspan=\"2\">{}</th>", escaped(&panel.x.label));
     for (name, lines) in series.iter().zip(&groups) {
-        put(out, format_args!("<th class=\"group\" colspan=\"{}\">{}</th>", lines.len(), escaped(name)));
+        *out += &format!("<th class=\"group\" colspan=\"{}\">{}</th>", lines.len(), escaped(name));
     }
     out.push_str("</tr>\n<tr>");
     groups.iter().flatten().for_each(|line| head(out, &line.measure));
     out.push_str("</tr>\n");
     for (place, name) in panel.categories.iter().enumerate() {
-        put(out, format_args!("<tr><th>{}</th>", escaped(name)));
+        *out += &format!("<tr><th>{}</th>", escaped(name));
         groups.iter().flatten().for_each(|line| cell(out, panel, line, place));
         out.push_str("</tr>\n");
     }
 }
 
 fn head(out: &mut String, name: &str) {
-    put(out, format_args!("<th>{}</th>", escaped(name)));
+    *out += &format!("<th>{}</th>", escaped(name));
 }
 
 /// Ours, and below it in small the paper's. The interval is in the title.
@@ -91,19 +86,19 @@ fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
     let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));
     let printed = theirs.map_or(String::new(), |mark| mark.y.to_string());
     let Some(mark) = ours else {
-        put(out, format_args!("<td>\u{2013}<small>{printed}</small></td>"));
+        *out += &format!("<td>\u{2013}<small>{printed}</small></td>");
         return;
     };
     let is_off = is_off(mark, theirs);
     let class = match panel.kind {
-        Kind::Grid => format!(" class=\"g{}\"", shade(panel, mark.y)),
+        Kind::Grid => format!(" class=\"g{}\"", (panel.shade(mark.y) * SHADES).round()),
         _ if is_off => " class=\"off\"".into(),
         _ => String::new(),
     };
-    put(out, format_args!("<td{class} title=\"{}\">", with_interval(mark.y, mark.y_half_width)));
+    *out += &format!("<td{class} title=\"{}\">", with_interval(mark.y, mark.y_half_width));
     out.push_str(&if theirs.is_some() { as_printed(line, mark.y) } else { number(mark.y, DIGITS) });
     if theirs.is_some() {
-        put(out, format_args!("<small>{printed}{}</small>", if is_off { " \u{2260}" } else { "" }));
+        *out += &format!("<small>{printed}{}</small>", if is_off { " \u{2260}" } else { "" });
     }
     out.push_str("</td>");
 }
@@ -126,19 +121,6 @@ fn as_printed(line: &Line, value: f64) -> String {
     format!("{value:.most$}")
 }
 
-fn shade(panel: &Panel, value: f64) -> u32 {
-    let values = || panel.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
-    let [low, high] = panel.y.range.unwrap_or_else(|| {
-        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
-    });
-    let share = match panel.y.scale {
-        Scale::Linear => (value - low) / (high - low),
-        Scale::Log => (value / low).ln() / (high / low).ln(),
-    };
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-    (share * SHADES).round() as u32
-}
-
 /// Appends all numbers of `exhibit`, a table for each measure.
 pub(super) fn numbers(out: &mut String, exhibit: &Exhibit) {
     let measures: Vec<&Measured> = exhibit.measures.iter().collect();
@@ -148,21 +130,18 @@ pub(super) fn numbers(out: &mut String, exhibit: &Exhibit) {
 }
 
 fn crosstab(out: &mut String, table: &Crosstab<'_>) {
-    put(
-        out,
-        format_args!("<div class=\"wide\"><table class=\"cells\">\n<tr><th>{}</th>", escaped(&table.of)),
-    );
+    *out += &format!("<div class=\"wide\"><table class=\"cells\">\n<tr><th>{}</th>", escaped(&table.of));
     table.columns.iter().for_each(|name| head(out, name));
     out.push_str("</tr>\n");
     for (name, cells) in &table.rows {
-        put(out, format_args!("<tr><th>{}</th>", escaped(name)));
+        *out += &format!("<tr><th>{}</th>", escaped(name));
         for cell in cells {
             out.push_str("<td>");
             if let Some(cell) = cell {
                 let ours = cell.number.estimate.map(|e| with_interval(e.mean, e.half_width_95));
                 out.push_str(&ours.unwrap_or_else(|| "no value".into()));
                 if let Some(printed) = cell.printed {
-                    put(out, format_args!("<small>{}</small>", number(printed.value, 7)));
+                    *out += &format!("<small>{}</small>", number(printed.value, 7));
                 }
             }
             out.push_str("</td>");
@@ -185,7 +164,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::samples::table1;
+    use fairwire_figures::samples::table1;
 
     fn drawn(panel: &Panel) -> String {
         let mut out = String::new();

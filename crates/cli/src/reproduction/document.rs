@@ -3,7 +3,7 @@
 use super::calibrated;
 use super::conditions::conditions;
 use super::tally::{Count, Paper, headline, others, papers, words};
-use crate::chart::style::{cut, escaped};
+use fairwire_figures::{cut, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Results, Verdict};
 use std::fmt::Write;
 

@@ -19,10 +19,10 @@ pub(crate) use calibrated::share;
 pub(crate) use document::document;
 pub(crate) use tally::words;
 
-use crate::chart::{Chart, Setting};
 use crate::failure::Failure;
 use crate::output::file;
 use conditions::conditions;
+use fairwire_figures::{Figure, Setting};
 use fairwire_study::record::{Exhibit, Panel, Results};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
         Setting::InPage => Vec::new(),
     };
     detail.extend(is_without_numbers(exhibit).then(|| NO_NUMBERS.to_string()));
-    Chart { title: &title, detail, panels: &panels }.svg(setting)
+    Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting)
 }
 
 /// Said of a figure beside which nothing of the paper's can be drawn.

@@ -1,13 +1,12 @@
 //! The page of all exhibits: HTML that needs neither network nor scripts. Many exhibits of several papers have a page for each paper.
 
 use super::cause::{Cause, cause};
-use super::cells::{self, is_table};
+use super::cells;
 use super::conditions::conditions;
 use super::csv::samples_name;
 use super::tally::{Count, Paper, headline, others, papers, words};
 use super::{PAGE, picture};
-use crate::chart::Setting;
-use crate::chart::style::{escaped, put, sheet};
+use fairwire_figures::{Setting, escaped, sheet};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
 const STYLE: &str = include_str!("page.css");
@@ -64,7 +63,7 @@ fn html(results: &Results, place: Place) -> String {
     let mut out = String::new();
     head(&mut out, results);
     if place == Place::HereOfOne {
-        put(&mut out, format_args!("<p><a href=\"{PAGE}\">All papers</a></p>\n"));
+        out += &format!("<p><a href=\"{PAGE}\">All papers</a></p>\n");
     }
     let has_claims = papers.iter().any(|paper| paper.claims() > 0);
     if has_claims {
@@ -80,14 +79,11 @@ fn html(results: &Results, place: Place) -> String {
 
 fn sections(out: &mut String, papers: &[Paper<'_>]) {
     for paper in papers {
-        put(
-            out,
-            format_args!(
-                "<h2 id=\"{}\">{}</h2>\n<p class=\"faint\">{}</p>\n",
-                anchor(paper.name),
-                escaped(paper.study),
-                escaped(paper.source)
-            ),
+        *out += &format!(
+            "<h2 id=\"{}\">{}</h2>\n<p class=\"faint\">{}</p>\n",
+            anchor(paper.name),
+            escaped(paper.study),
+            escaped(paper.source)
         );
         paper.exhibits.iter().for_each(|exhibit| section(out, exhibit));
     }
@@ -121,21 +117,18 @@ fn head(out: &mut String, results: &Results) {
         true => (what, ", and what came of each claim", CHECKS),
         false => (what, "", ""),
     };
-    put(
-        out,
-        format_args!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    *out += &format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
              <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
              <p>{}{} {}{}.</p>\n<p class=\"faint\">{depth}{}</p>\n",
-            sheet(),
-            results.exhibits.len(),
-            what.0,
-            escaped(&results.fairwire_version),
-            what.1,
-            what.2,
-            title = escaped(title),
-        ),
+        sheet(),
+        results.exhibits.len(),
+        what.0,
+        escaped(&results.fairwire_version),
+        what.1,
+        what.2,
+        title = escaped(title),
     );
     if results.interrupted {
         out.push_str("<p><strong>This run was interrupted: only finished exhibits are here.</strong></p>\n");
@@ -158,7 +151,7 @@ fn counts(out: &mut String, papers: &[Paper<'_>], place: Place) {
     if others.is_empty() {
         return;
     }
-    put(out, format_args!("<p class=\"faint\">{OTHERS}</p>\n"));
+    *out += &format!("<p class=\"faint\">{OTHERS}</p>\n");
     count_heads(out, ["study", "origin"]);
     for (paper, origin, count) in &others {
         count_row(out, "", &[linked(paper, place), origin.to_string()], *count);
@@ -178,16 +171,16 @@ fn page_of(paper: &str, place: Place) -> String {
 fn count_heads(out: &mut String, first: [&str; 2]) {
     out.push_str("<div class=\"wide\"><table class=\"counts\">\n<tr>");
     for name in first.into_iter().chain(Count::HEADS) {
-        put(out, format_args!("<th>{name}</th>"));
+        *out += &format!("<th>{name}</th>");
     }
     out.push_str("</tr>\n");
 }
 
 fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
-    put(out, format_args!("<tr{class}>"));
-    names.iter().for_each(|name| put(out, format_args!("<td>{name}</td>")));
+    *out += &format!("<tr{class}>");
+    names.iter().for_each(|name| *out += &format!("<td>{name}</td>"));
     for number in count.numbers() {
-        put(out, format_args!("<td class=\"number\">{number}</td>"));
+        *out += &format!("<td class=\"number\">{number}</td>");
     }
     out.push_str("</tr>\n");
 }
@@ -197,13 +190,10 @@ fn contents(out: &mut String, papers: &[Paper<'_>], place: Place) {
     // A long list would push the first figure off the screen.
     let open = if exhibits <= SHORT || place != Place::Here { " open" } else { "" };
     let summary = if exhibits == 1 { "One exhibit".into() } else { format!("All {exhibits} exhibits") };
-    put(out, format_args!("<details class=\"contents\"{open}><summary>{summary}</summary>\n"));
+    *out += &format!("<details class=\"contents\"{open}><summary>{summary}</summary>\n");
     out.push_str("<nav aria-label=\"Exhibits\">\n");
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
-        put(
-            out,
-            format_args!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title), place)),
-        );
+        *out += &format!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title), place));
     }
     out.push_str("</nav>\n</details>\n");
 }
@@ -241,16 +231,13 @@ fn badge(claim: &Claim) -> String {
 
 fn section(out: &mut String, exhibit: &Exhibit) {
     let name = exhibit.name();
-    put(
-        out,
-        format_args!(
-            "<section class=\"exhibit\" id=\"{}\">\n<h3>{}: {}</h3>\n<figure>\n",
-            anchor(&name),
-            escaped(&name),
-            escaped(&exhibit.title)
-        ),
+    *out += &format!(
+        "<section class=\"exhibit\" id=\"{}\">\n<h3>{}: {}</h3>\n<figure>\n",
+        anchor(&name),
+        escaped(&name),
+        escaped(&exhibit.title)
     );
-    let (tables, drawings): (Vec<&Panel>, Vec<&Panel>) = exhibit.panels.iter().partition(|p| is_table(p));
+    let (tables, drawings): (Vec<&Panel>, Vec<&Panel>) = exhibit.panels.iter().partition(|p| p.is_table());
     tables.iter().for_each(|panel| cells::figure(out, panel));
     if !drawings.is_empty() {
         out.push_str(&picture(exhibit, drawings.into_iter().cloned().collect(), Setting::InPage));
@@ -259,7 +246,7 @@ fn section(out: &mut String, exhibit: &Exhibit) {
     claims(out, exhibit);
     if !exhibit.notes.is_empty() {
         out.push_str("<ul class=\"notes\">\n");
-        exhibit.notes.iter().for_each(|note| put(out, format_args!("<li>{}</li>\n", escaped(note))));
+        exhibit.notes.iter().for_each(|note| *out += &format!("<li>{}</li>\n", escaped(note)));
         out.push_str("</ul>\n");
     }
     numbers(out, exhibit);
@@ -268,15 +255,12 @@ fn section(out: &mut String, exhibit: &Exhibit) {
         true => format!(", <a href=\"{0}\">samples</a>", escaped(&samples_name(exhibit))),
         false => String::new(),
     };
-    put(
-        out,
-        format_args!(
-            "<pre>{}</pre>\n<p class=\"faint\">{}. Beside this page: <a href=\"{file}.svg\">picture</a>, \
+    *out += &format!(
+        "<pre>{}</pre>\n<p class=\"faint\">{}. Beside this page: <a href=\"{file}.svg\">picture</a>, \
              <a href=\"{file}.csv\">numbers</a>{samples}.</p>\n</section>\n",
-            escaped(&exhibit.command),
-            escaped(&sentence(&conditions(exhibit))),
-            file = escaped(&name)
-        ),
+        escaped(&exhibit.command),
+        escaped(&sentence(&conditions(exhibit))),
+        file = escaped(&name)
     );
 }
 
@@ -293,10 +277,10 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
     }
     let (misses, others): (Vec<&Claim>, Vec<&Claim>) =
         exhibit.claims.iter().partition(|claim| claim.verdict == Verdict::DoesNotHold);
-    put(out, format_args!("<p class=\"count\">{}</p>\n", counted(exhibit)));
+    *out += &format!("<p class=\"count\">{}</p>\n", counted(exhibit));
     listed(out, &misses);
     if !others.is_empty() {
-        put(out, format_args!("<details><summary>{}</summary>\n", folded(exhibit)));
+        *out += &format!("<details><summary>{}</summary>\n", folded(exhibit));
         listed(out, &others);
         out.push_str("</details>\n");
     }
@@ -340,11 +324,11 @@ fn listed(out: &mut String, claims: &[&Claim]) {
     }
     out.push_str("<ol class=\"claims\">\n");
     for claim in claims {
-        put(out, format_args!("<li>{} {}{}\n", badge(claim), escaped(&claim.says), place(claim)));
+        *out += &format!("<li>{} {}{}\n", badge(claim), escaped(&claim.says), place(claim));
         let why = cause(claim).filter(|cause| *cause != Cause::Unknown);
         let why = why.map_or(String::new(), |cause| format!(". Why not: {}", cause.words()));
         if !claim.detail.is_empty() {
-            put(out, format_args!("<p>{}{}</p>\n", escaped(&sentence(&claim.detail)), escaped(&why)));
+            *out += &format!("<p>{}{}</p>\n", escaped(&sentence(&claim.detail)), escaped(&why));
         }
         checked(out, claim);
         out.push_str("</li>\n");
@@ -356,21 +340,18 @@ fn checked(out: &mut String, claim: &Claim) {
     let because =
         if claim.because.is_empty() { String::new() } else { format!(". Why so: {}", claim.because) };
     if !claim.check.is_empty() {
-        put(
-            out,
-            format_args!("<p class=\"faint\">Checked: {}{}</p>\n", escaped(&claim.check), escaped(&because)),
-        );
+        *out += &format!("<p class=\"faint\">Checked: {}{}</p>\n", escaped(&claim.check), escaped(&because));
     }
 }
 
 /// The numbers, folded away: a picture is not read by everybody.
 fn numbers(out: &mut String, exhibit: &Exhibit) {
-    let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(is_table);
+    let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(Panel::is_table);
     if exhibit.numbers.is_empty() || exhibit.numbers.len() > MOST_NUMBERS || are_shown {
         return;
     }
     let printed = if exhibit.published.is_empty() { "" } else { "; small: as printed" };
-    put(out, format_args!("<details><summary>The numbers{printed}</summary>\n"));
+    *out += &format!("<details><summary>The numbers{printed}</summary>\n");
     cells::numbers(out, exhibit);
     out.push_str("</details>\n");
 }

@@ -1,6 +1,6 @@
 //! Results for the tests of this folder.
 
-use crate::chart::samples as drawn;
+use fairwire_figures::samples as drawn;
 use fairwire_metrics::record::Estimate;
 use fairwire_study::record::{
     Claim, Depth, Exhibit, FORMAT, Kind, Measured, Number, Origin, Panel, Published, Results, Verdict,

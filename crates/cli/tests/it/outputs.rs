@@ -265,7 +265,7 @@ fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
     let picture = read(&contest, "p.svg");
-    assert_eq!(picture.matches("<path class=\"capacity\"").count(), 1 + 2, "in the key and in each panel");
+    assert_eq!(picture.matches("<path class=\"limit\"").count(), 1 + 2, "in the key and in each panel");
     assert!(
         picture.contains(">what leaves the link</text>") || picture.contains(": what leaves the link<"),
         "{picture}"

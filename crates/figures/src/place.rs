@@ -1,7 +1,8 @@
 //! Where panels, columns and values stand in a picture.
 
-use super::axis::{Span, number};
-use fairwire_study::record::{Kind, Mark, Panel};
+use crate::axis::Span;
+use crate::number::number;
+use crate::panel::{Mark, Panel};
 
 /// Where a panel stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +65,11 @@ impl Plot {
         self.up(self.y.share(value))
     }
 
+    /// As [`Plot::y`], and beyond the plot for values that are.
+    pub(super) fn y_beyond(&self, value: f64) -> f64 {
+        self.up(self.y.beyond(value))
+    }
+
     fn across(&self, share: f64) -> f64 {
         self.place.left + (self.place.right - self.place.left) * share
     }
@@ -71,9 +77,4 @@ impl Plot {
     pub(super) fn up(&self, share: f64) -> f64 {
         self.place.floor - (self.place.floor - self.place.ceiling) * share
     }
-}
-
-/// Is `panel` a table, and no drawing?
-pub(super) fn is_table(panel: &Panel) -> bool {
-    matches!(panel.kind, Kind::Table | Kind::Grid)
 }

@@ -1,9 +1,10 @@
 //! A table, drawn: a row for each line, a column for each place, the paper's number below ours. In a grid, cells are coloured.
 
-use super::axis::{Span, Way, can_show, fit, number, with_interval};
-use super::place::{Columns, Place};
-use super::style::{MARGIN, cut, escaped, put};
-use fairwire_study::record::{Kind, Line, Mark, Panel, Scale};
+use crate::axis::can_show;
+use crate::number::{number, with_interval};
+use crate::panel::{Kind, Line, Mark, Panel, Scale};
+use crate::place::{Columns, Place};
+use crate::style::{MARGIN, cut, escaped};
 
 const LETTER: f64 = 7.6;
 const ROW: f64 = 42.0;
@@ -69,12 +70,8 @@ pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
         .collect();
     let end = rights.last().copied().unwrap_or(right);
     let line = |out: &mut String, y: f64| {
-        put(
-            out,
-            format_args!(
-                "<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"/>\n"
-            ),
-        );
+        *out +=
+            &format!("<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"/>\n");
     };
     if panel.kind == Kind::Grid {
         shades(out, panel, (&rights, &widths), place.ceiling);
@@ -86,25 +83,19 @@ pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
     line(out, place.ceiling + HEAD - 4.0);
     for (at, series) in panel.lines.iter().enumerate() {
         let y = place.ceiling + HEAD + row(panel) * at as f64;
-        put(
-            out,
-            format_args!(
-                "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-                y + 15.0,
-                escaped(&cut(&series.label, MOST_NAME as f64))
-            ),
+        *out += &format!(
+            "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+            y + 15.0,
+            escaped(&cut(&series.label, MOST_NAME as f64))
         );
         cells(out, panel, series, (&heads, y));
         line(out, y + row(panel) - 4.0);
     }
     if let Some(text) = caption(panel) {
-        put(
-            out,
-            format_args!(
-                "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-                place.floor - 2.0,
-                escaped(&text)
-            ),
+        *out += &format!(
+            "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+            place.floor - 2.0,
+            escaped(&text)
         );
     }
 }
@@ -123,25 +114,20 @@ fn caption(panel: &Panel) -> Option<String> {
 /// The grounds of a grid's cells.
 fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), ceiling: f64) {
     let columns = Columns::new(panel);
-    let marks = panel.lines.iter().flat_map(|line| &line.marks);
-    let span: Span = fit(&panel.y, marks.map(|mark| mark.y), Way::Across);
     for (at, line) in panel.lines.iter().enumerate() {
         for mark in line.marks.iter().filter(|mark| can_show(&panel.y, mark.y)) {
             let Some(column) = columns.of(mark) else { continue };
-            let strength = SHADES.0 + (SHADES.1 - SHADES.0) * span.share(mark.y);
-            put(
-                out,
-                format_args!(
-                    "<rect class=\"f0\" fill-opacity=\"{strength:.2}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
+            let strength = SHADES.0 + (SHADES.1 - SHADES.0) * panel.shade(mark.y);
+            *out += &format!(
+                "<rect class=\"f0\" fill-opacity=\"{strength:.2}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
                      <title>{}, {}: {}</title></rect>\n",
-                    rights[column] + GAP / 2.0 - widths[column] + 1.0,
-                    ceiling + HEAD + row(panel) * at as f64 - 3.0,
-                    widths[column] - 2.0,
-                    row(panel) - 2.0,
-                    escaped(&line.label),
-                    escaped(&columns.names[column]),
-                    with_interval(mark.y, mark.y_half_width)
-                ),
+                rights[column] + GAP / 2.0 - widths[column] + 1.0,
+                ceiling + HEAD + row(panel) * at as f64 - 3.0,
+                widths[column] - 2.0,
+                row(panel) - 2.0,
+                escaped(&line.label),
+                escaped(&columns.names[column]),
+                with_interval(mark.y, mark.y_half_width)
             );
         }
     }
@@ -178,14 +164,11 @@ fn cells(out: &mut String, panel: &Panel, line: &Line, (anchors, y): (&[Anchor],
 }
 
 fn cell(out: &mut String, class: &str, (at, y): (Anchor, f64), text: &str) {
-    put(
-        out,
-        format_args!(
-            "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"{}\">{}</text>\n",
-            at.x,
-            at.word,
-            escaped(text)
-        ),
+    *out += &format!(
+        "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"{}\">{}</text>\n",
+        at.x,
+        at.word,
+        escaped(text)
     );
 }
 
@@ -198,7 +181,7 @@ fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {
         Some(span) if span > 0.0 => {
-            let decimals = (2.0 - span.log10()).ceil().clamp(0.0, 6.0) as usize;
+            let decimals = (2.0 - libm::log10(span)).ceil().clamp(0.0, 6.0) as usize;
             format!("{y:.decimals$}")
         }
         _ => number(y, 3),

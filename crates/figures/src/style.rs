@@ -1,7 +1,5 @@
 //! Colours, the style sheet, and how text is written so that it fits.
 
-use std::fmt::Write;
-
 /// From the edge to the title, the legend and back.
 pub(super) const MARGIN: f64 = 24.0;
 /// The width of a letter of what is told below the title, and along the axes.
@@ -9,7 +7,7 @@ pub(super) const DETAIL_LETTER: f64 = 7.2;
 
 /// Does a picture bring its own style, or does the page have it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Setting {
+pub enum Setting {
     /// A file of its own.
     Alone,
     /// Inside a page that holds [`sheet`].
@@ -20,7 +18,7 @@ pub(crate) enum Setting {
 ///
 /// The first in each column are those of Okabe and Ito ("Color universal design", 2008); the others were searched for so
 /// that any two can be told apart by people with any colour vision, which a test below holds. Markers differ as well.
-pub(crate) const PALETTE: [(&str, &str); 9] = [
+pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
     ("#009e73", "#1b876a"),
@@ -42,12 +40,14 @@ const SHAPES: &str = "
   .chart .name, .chart .cell, .chart .key { font-size: 13px }
   .chart .name, .chart .head { font-weight: 600 }
   .chart .head { font-size: 13px }
+  .chart .value { font-size: 12.5px; font-weight: 600 }
   .chart .grid { fill: none; stroke-width: 1 }
   .chart .edge { stroke-width: 1.2; fill: none }
   .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round }
   .chart .band { opacity: 0.13 }
   .chart .claimed { opacity: 0.12 }
   .chart .fair { fill: none; stroke-width: 1.4; stroke-dasharray: 7 4 }
+  .chart .limit { fill: none; stroke-width: 1.2; stroke-dasharray: 2 3 }
   .chart .halo { paint-order: stroke; stroke-width: 4px; stroke-linejoin: round }
   .chart .whisker { fill: none; stroke-width: 1.3; opacity: 0.6 }
   .chart .onbar { fill: none; stroke-width: 1.3 }
@@ -55,7 +55,7 @@ const SHAPES: &str = "
   .chart .ring { fill: none; stroke-width: 1.8 }";
 
 /// What all pictures share. A page that holds pictures holds this once.
-pub(crate) fn sheet() -> String {
+pub fn sheet() -> String {
     let mut sheet = String::from(SHAPES);
     let light = colours(
         |pair| pair.0,
@@ -66,7 +66,7 @@ pub(crate) fn sheet() -> String {
         &Theme { text: "#e8ebf0", faint: "#a3acba", grid: "#2a303b", edge: "#2c323d" },
     );
     // Paper is light whatever the screen is.
-    let _ = write!(sheet, "{light}\n  @media screen and (prefers-color-scheme: dark) {{{dark}\n  }}\n");
+    sheet += &format!("{light}\n  @media screen and (prefers-color-scheme: dark) {{{dark}\n  }}\n");
     sheet
 }
 
@@ -83,18 +83,18 @@ fn colours(pick: fn((&'static str, &'static str)) -> &'static str, theme: &Theme
     let mut sheet = format!(
         "\n  .chart .ground {{ fill: {ground}; stroke: {edge} }}\n  .chart text {{ fill: {text} }}\n  \
          .chart .detail, .chart .tick, .chart .tick text, .chart .axis {{ fill: {faint} }}\n  .chart .grid {{ stroke: {grid} }}\n  \
-         .chart .edge, .chart .onbar {{ stroke: {text} }}\n  .chart .hollow {{ fill: {ground} }}\n  .chart .fair {{ stroke: {faint} }} \
+         .chart .edge, .chart .onbar {{ stroke: {text} }}\n  .chart .hollow {{ fill: {ground} }}\n  .chart .fair, .chart .limit {{ stroke: {faint} }} \
          .chart .claimed {{ fill: {faint} }} .chart .halo {{ stroke: {ground} }}"
     );
     for (at, pair) in PALETTE.iter().enumerate() {
         let colour = pick(*pair);
-        let _ = write!(sheet, "\n  .chart .s{at} {{ stroke: {colour} }} .chart .f{at} {{ fill: {colour} }}");
+        sheet += &format!("\n  .chart .s{at} {{ stroke: {colour} }} .chart .f{at} {{ fill: {colour} }}");
     }
     sheet
 }
 
 /// `text`, or as many letters of it as there is room for, with an ellipsis.
-pub(crate) fn cut(text: &str, letters: f64) -> String {
+pub fn cut(text: &str, letters: f64) -> String {
     let letters = letters.max(1.0) as usize;
     if text.chars().count() <= letters {
         return text.into();
@@ -104,7 +104,7 @@ pub(crate) fn cut(text: &str, letters: f64) -> String {
 
 /// Text for XML and HTML, in which control characters have no place: white space becomes a space, any other a replacement
 /// mark.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
@@ -122,11 +122,6 @@ pub(super) fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
         last.push_str(" \u{2026}");
     }
     shown
-}
-
-/// Appends `text`.
-pub(crate) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes all");
 }
 
 #[cfg(test)]

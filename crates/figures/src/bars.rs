@@ -1,19 +1,27 @@
 //! Bars in groups.
 
-use super::axis::{can_show, number, with_interval};
-use super::lines::arrowhead;
-use super::marker::{class, diamond};
-use super::place::{Columns, Plot};
-use super::style::{escaped, put};
-use fairwire_study::record::{Line, Mark, Panel};
+use crate::axis::can_show;
+use crate::lines::arrowhead;
+use crate::marker::{class, diamond};
+use crate::number::{number, with_interval};
+use crate::panel::{Line, Mark, Panel};
+use crate::place::{Columns, Plot};
+use crate::reference;
+use crate::style::escaped;
 
 /// Of a column, between groups.
 const GAP: f64 = 0.24;
 const MOST_WIDE: f64 = 54.0;
 /// Room that the number above a bar needs.
-const VALUE_WIDTH: f64 = 34.0;
+const VALUE_WIDTH: f64 = 40.0;
 
-/// A bar for each line in each column, the paper's number as a diamond on it, and above both the interval.
+/// The width of a plot in which each bar has its number above it.
+pub(super) fn width(panel: &Panel) -> f64 {
+    let bars = Columns::new(panel).names.len() * panel.lines.len();
+    bars as f64 * (VALUE_WIDTH + 0.1) / (1.0 - GAP)
+}
+
+/// A bar for each line in each column, references across, the paper's number as a diamond on it, and above all the interval.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let spread = (plot.place.right - plot.place.left) / columns.names.len().max(1) as f64;
@@ -24,27 +32,26 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
         Some(plot.x(column as f64) + wide * (at as f64 - lines / 2.0))
     };
     for (at, line) in panel.lines.iter().enumerate() {
+        for (mark, left) in line.marks.iter().filter_map(|mark| Some((mark, left_of(mark, at)?))) {
+            bar(out, plot, (left, wide), (line, mark));
+        }
+    }
+    // On the bars, against which they have to be seen, and below the numbers.
+    reference::lines(out, panel, plot);
+    for (at, line) in panel.lines.iter().enumerate() {
         let placed = |mark| left_of(mark, at).map(|left| (mark, left));
-        line.marks
-            .iter()
-            .filter_map(placed)
-            .for_each(|(mark, left)| bar(out, plot, (left, wide), (line, mark)));
         for (mark, left) in line.published.iter().filter_map(placed) {
-            put(
-                out,
-                format_args!(
-                    "<path class=\"hollow s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
-                    class(line),
-                    diamond((left + wide / 2.0, plot.y(mark.y)), (wide / 2.0).clamp(2.5, 6.5)),
-                    escaped(&line.label),
-                    number(mark.y, 6)
-                ),
+            *out += &format!(
+                "<path class=\"hollow s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
+                class(line),
+                diamond((left + wide / 2.0, plot.y(mark.y)), (wide / 2.0).clamp(2.5, 6.5)),
+                escaped(&line.label),
+                number(mark.y, 6)
             );
         }
-        line.marks
-            .iter()
-            .filter_map(placed)
-            .for_each(|(mark, left)| above(out, plot, (left, wide), (line, mark)));
+        for (mark, left) in line.marks.iter().filter_map(placed) {
+            above(out, plot, (left, wide), (line, mark));
+        }
     }
 }
 
@@ -52,17 +59,14 @@ fn bar(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): (&
     let (end, foot) = (plot.y(mark.y), plot.up(plot.y.foot()));
     let (top, height) = (end.min(foot), (end - foot).abs().max(0.5));
     let inner = (wide - 2.0).max(0.5);
-    put(
-        out,
-        format_args!(
-            "<rect class=\"f{}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{inner:.1}\" height=\"{height:.1}\" rx=\"{:.1}\">\
+    *out += &format!(
+        "<rect class=\"f{}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{inner:.1}\" height=\"{height:.1}\" rx=\"{:.1}\">\
              <title>{}: {}</title></rect>\n",
-            class(line),
-            left + (wide - inner) / 2.0,
-            (inner / 4.0).min(2.5),
-            escaped(&line.label),
-            with_interval(mark.y, mark.y_half_width)
-        ),
+        class(line),
+        left + (wide - inner) / 2.0,
+        (inner / 4.0).min(2.5),
+        escaped(&line.label),
+        with_interval(mark.y, mark.y_half_width)
     );
 }
 
@@ -78,26 +82,20 @@ fn above(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): 
             true => format!("M{:.1} {:.1}h{:.1}", middle - cap, plot.y(high), 2.0 * cap),
             false => arrowhead((middle, plot.y(high)), (0.0, 1.0)),
         };
-        put(
-            out,
-            format_args!(
-                "<path class=\"onbar\" d=\"M{middle:.1} {:.1}V{:.1}{end}\"/>\n",
-                plot.y(low),
-                plot.y(high)
-            ),
+        *out += &format!(
+            "<path class=\"onbar\" d=\"M{middle:.1} {:.1}V{:.1}{end}\"/>\n",
+            plot.y(low),
+            plot.y(high)
         );
     }
     if wide >= VALUE_WIDTH {
         let from_paper =
             line.published.iter().filter(|other| other.x == mark.x).map(|other| plot.y(other.y) - 6.0);
         let highest = from_paper.fold(highest, f64::min);
-        put(
-            out,
-            format_args!(
-                "<text class=\"tick\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-                highest - 6.0,
-                number(mark.y, 3)
-            ),
+        *out += &format!(
+            "<text class=\"value halo\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+            highest - 6.0,
+            number(mark.y, 3)
         );
     }
 }

@@ -1,11 +1,16 @@
 //! Markers: a shape for each colour, so that no line is known by its colour alone.
 
-use super::style::PALETTE;
-use fairwire_study::record::Line;
+use crate::panel::Line;
+use crate::style::PALETTE;
 
 /// The number in the classes of `line`'s colour.
 pub(super) fn class(line: &Line) -> usize {
     line.colour % PALETTE.len()
+}
+
+/// The classes of `line` drawn as a stroke.
+pub(super) fn stroke(line: &Line) -> String {
+    if line.is_limit { "limit".into() } else { format!("line s{}", class(line)) }
 }
 
 /// How `line` is interrupted: also those that share a colour because there are many.

@@ -1,7 +1,8 @@
 //! Axes: which range, which ticks, where a value stands.
 
-use fairwire_study::record::{Axis, Scale};
-use fairwire_study::text::spread;
+use crate::number::{number, powers, unit};
+use crate::panel::{Axis, Scale};
+use libm::{log, log10, pow};
 
 /// Which way an axis goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> S
     });
     match axis.scale {
         Scale::Linear => linear(axis, found.unwrap_or((0.0, 1.0)), way),
-        Scale::Log => log(axis, found.unwrap_or((1.0, 10.0)), way),
+        Scale::Log => logarithmic(axis, found.unwrap_or((1.0, 10.0)), way),
     }
 }
 
@@ -71,20 +72,20 @@ fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Way) -> Span {
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
 
-fn log(axis: &Axis, (low, high): (f64, f64), way: Way) -> Span {
+fn logarithmic(axis: &Axis, (low, high): (f64, f64), way: Way) -> Span {
     let ends = [low, high];
-    let room = if low == high { 2.0 } else { (high / low).powf(2.0 * ROOM) };
+    let room = if low == high { 2.0 } else { pow(high / low, 2.0 * ROOM) };
     let low = if is_of_paper(axis, low) { low } else { low / room };
     let high = if is_of_paper(axis, high) { high } else { high * room };
-    let (first, last) = (low.log10().floor(), high.log10().ceil());
-    let decades = high.log10() - low.log10();
+    let (first, last) = (log10(low).floor(), log10(high).ceil());
+    let decades = log10(high) - log10(low);
     let factors: &[f64] = match decades {
         d if d < 2.3 => &[1.0, 2.0, 5.0],
         d if d < 3.6 => &[1.0, 3.0],
         _ => &[1.0],
     };
     let every = (decades / MOST_TICKS).ceil().max(1.0);
-    let powers = (0..=((last - first) / every) as usize).map(|at| 10f64.powf(first + at as f64 * every));
+    let powers = (0..=((last - first) / every) as usize).map(|at| pow(10.0, first + at as f64 * every));
     let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
     let is_inside = |tick: &f64| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9);
     let mut span = Span { low, high, scale: Scale::Log, ticks: ticks.filter(is_inside).collect(), step: 0.0 };
@@ -100,7 +101,7 @@ fn tame(value: f64) -> f64 {
 
 /// The distance of ticks: 1, 2 or 5 times a power of ten, for few enough of them.
 fn step(length: f64) -> f64 {
-    let power = 10f64.powf((length / MOST_TICKS).log10().floor());
+    let power = pow(10.0, log10(length / MOST_TICKS).floor());
     let fits = |step: &f64| length / step <= MOST_TICKS;
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(fits).unwrap_or(power * 10.0)
 }
@@ -123,6 +124,11 @@ impl Span {
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
     }
 
+    /// From where to where.
+    pub(super) fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     /// Has a tick at the first and at the last value, in place of those that are too near: between round numbers of a logarithmic axis
     /// nobody can read where they are.
     fn name_ends(&mut self, ends: [f64; 2]) {
@@ -138,11 +144,16 @@ impl Span {
 
     /// Where `value` stands, 0 at the low end and 1 at the high one. Values without a place stand at the low end.
     pub(super) fn share(&self, value: f64) -> f64 {
+        self.beyond(value.clamp(self.low, self.high)).clamp(0.0, 1.0)
+    }
+
+    /// As [`Span::share`], and beyond the ends for values that are.
+    pub(super) fn beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
-            Scale::Linear => (value.clamp(self.low, self.high) - self.low) / (self.high - self.low),
-            Scale::Log => (value.clamp(self.low, self.high) / self.low).ln() / (self.high / self.low).ln(),
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => log(value / self.low) / log(self.high / self.low),
         };
-        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+        if share.is_finite() { share } else { 0.0 }
     }
 
     /// Is `value` on the axis, and not beyond its ends?
@@ -173,64 +184,15 @@ impl Span {
             return "0".into();
         }
         let Some((unit, letter)) = unit(largest) else { return powers(tick, 3) };
-        let digits = (-(self.step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
+        let digits = (-log10(self.step / unit) - 1e-9).ceil().clamp(0.0, 9.0) as usize;
         format!("{:.digits$}{letter}", tick / unit)
     }
-}
-
-/// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read better.
-fn unit(largest: f64) -> Option<(f64, &'static str)> {
-    match largest {
-        a if !(1e-3..1e15).contains(&a) => None,
-        a if a >= 1e12 => Some((1e12, "T")),
-        a if a >= 1e9 => Some((1e9, "G")),
-        a if a >= 1e6 => Some((1e6, "M")),
-        a if a >= 1e4 => Some((1e3, "k")),
-        _ => Some((1.0, "")),
-    }
-}
-
-/// `value` with so many significant digits, in thousands, millions and so on where it is large.
-pub(crate) fn number(value: f64, digits: usize) -> String {
-    if !value.is_finite() {
-        return "no number".into();
-    }
-    if value == 0.0 {
-        return "0".into();
-    }
-    let Some((unit, letter)) = unit(value.abs()) else { return powers(value, digits) };
-    let value = value / unit;
-    let before = value.abs().log10().floor() as isize + 1;
-    let after = digits.saturating_add_signed(-before);
-    format!("{}{letter}", trimmed(&format!("{value:.after$}")))
-}
-
-/// `mean` with its interval, if it has one, in thousands, millions and so on where they are large.
-pub(crate) fn with_interval(mean: f64, half: Option<f64>) -> String {
-    let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
-    match unit(mean.abs().max(half)) {
-        Some(unit) => spread(mean, half, unit).unwrap_or_else(|| number(mean, 4)),
-        None => format!("{} \u{b1} {}", number(mean, 4), number(half, 2)),
-    }
-}
-
-/// With a power of ten.
-fn powers(value: f64, digits: usize) -> String {
-    let text = format!("{value:.*e}", digits.saturating_sub(1));
-    match text.split_once('e') {
-        Some((mantissa, power)) => format!("{}e{power}", trimmed(mantissa)),
-        None => text,
-    }
-}
-
-fn trimmed(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::samples::axis;
+    use crate::samples::axis;
 
     fn names(axis: &Axis, values: &[f64], way: Way) -> Vec<String> {
         let span = fit(axis, values.iter().copied(), way);
@@ -316,20 +278,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn numbers_are_short_and_intervals_have_two_digits() {
-        assert_eq!(number(0.98765, 4), "0.9877");
-        assert_eq!(number(216_160.0, 6), "216.16k");
-        assert_eq!(number(1000.0, 3), "1000");
-        assert_eq!(number(-0.5, 3), "-0.5");
-        assert_eq!(number(1e-5, 3), "1e-5");
-        assert_eq!(number(f64::NAN, 3), "no number");
-        assert_eq!(with_interval(0.9804, Some(0.0198)), "0.980 \u{b1} 0.020");
-        assert_eq!(with_interval(5.02e6, Some(31_000.0)), "5.020M \u{b1} 0.031M");
-        assert_eq!(with_interval(0.5, None), "0.5");
-        assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
-        assert_eq!(with_interval(1.0, Some(1e-13)), "1");
     }
 }

@@ -1,10 +1,11 @@
 //! Lines with intervals, curves over time, steps, and scattered points.
 
-use super::axis::{can_show, number, with_interval};
-use super::marker::{class, dash, outline};
-use super::place::Plot;
-use super::style::{Setting, escaped, put};
-use fairwire_study::record::{Kind, Line, Mark, Panel};
+use crate::axis::can_show;
+use crate::marker::{self, class, dash, outline};
+use crate::number::{number, with_interval};
+use crate::panel::{Kind, Line, Mark, Panel};
+use crate::place::{Place, Plot};
+use crate::style::{Setting, escaped};
 
 const RADIUS: f64 = 3.6;
 /// A published point is a ring around ours.
@@ -12,8 +13,9 @@ const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// With more marks than this in a line, they are small and their intervals have no caps.
 const MANY: usize = 40;
-/// A curve has no more points: neighbours are averaged, since a screen shows no more.
-const MOST_POINTS: usize = 300;
+/// A curve has no more points: neighbours are averaged, since a screen shows no more. In a page there are many curves.
+const MOST_IN_PAGE: usize = 300;
+const MOST_ALONE: usize = 600;
 /// Steps nearer than this are one, in points of the picture.
 const SEEN: f64 = 0.8;
 
@@ -23,33 +25,46 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
     for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
         let band = band(panel, line, plot);
         if !band.is_empty() {
-            put(out, format_args!("<path class=\"band f{}\" d=\"{band}\"/>\n", class(line)));
+            *out += &format!("<path class=\"band f{}\" d=\"{band}\"/>\n", class(line));
         }
     }
+    if let Some(from) = panel.measured_from {
+        begin_of_measuring(out, plot, from);
+    }
     for line in &panel.lines {
-        put(out, format_args!("<g><title>{}</title>", escaped(&line.label)));
+        *out += &format!("<g><title>{}</title>", escaped(&line.label));
         match panel.kind {
-            Kind::Time => stroke(out, line, &curve(&averaged(panel, line), plot)),
+            Kind::Time => stroke(out, line, &curve(panel, line, plot, setting)),
             Kind::Steps => stroke(out, line, &path(&seen(panel, line, plot), plot, true)),
             _ => marked(out, panel, line, plot, setting),
         }
         out.push_str("</g>\n");
     }
+    if panel.measured_from.is_some() {
+        out.push_str("</svg>\n");
+    }
     for line in panel.lines.iter().filter(|line| !line.published.is_empty()) {
         for mark in line.published.iter().filter(|mark| is_drawn(panel, mark)) {
             let at = (plot.x(mark.x), plot.y(mark.y));
-            put(
-                out,
-                format_args!(
-                    "<path class=\"ring s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
-                    class(line),
-                    outline(line, at, RING),
-                    escaped(&line.label),
-                    number(mark.y, 6)
-                ),
+            *out += &format!(
+                "<path class=\"ring s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
+                class(line),
+                outline(line, at, RING),
+                escaped(&line.label),
+                number(mark.y, 6)
             );
         }
     }
+}
+
+/// A line down, and a picture in the picture, in which what leaves the plot is cut off.
+fn begin_of_measuring(out: &mut String, plot: &Plot, from: f64) {
+    let Place { left, right, ceiling, floor, .. } = plot.place;
+    let (x, width, height) = (plot.x(from), right - left, floor - ceiling);
+    *out += &format!(
+        "<path class=\"fair\" d=\"M{x:.1} {ceiling}V{floor}\"/>\n\
+         <svg x=\"{left}\" y=\"{ceiling}\" width=\"{width:.1}\" height=\"{height:.1}\" viewBox=\"{left} {ceiling} {width:.1} {height:.1}\">\n"
+    );
 }
 
 fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
@@ -58,7 +73,7 @@ fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
 
 fn stroke(out: &mut String, line: &Line, path: &str) {
     if !path.is_empty() {
-        put(out, format_args!("<path class=\"line s{}\"{} d=\"{path}\"/>", class(line), dash(line)));
+        *out += &format!("<path class=\"{}\"{} d=\"{path}\"/>", marker::stroke(line), dash(line));
     }
 }
 
@@ -73,7 +88,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     let whiskers: String =
         line.marks.iter().filter(|mark| is_drawn(panel, mark)).map(|mark| whisker(mark, plot, cap)).collect();
     if !whiskers.is_empty() {
-        put(out, format_args!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line)));
+        *out += &format!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line));
     }
     // A page has the numbers in a table: there a line's markers are one path without titles.
     let mut together = String::new();
@@ -83,20 +98,17 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
             together += &outline(line, (plot.x(mark.x), plot.y(mark.y)), radius);
             continue;
         }
-        put(
-            out,
-            format_args!(
-                "<path class=\"f{}\" d=\"{}\"><title>{} at {}: {}</title></path>",
-                class(line),
-                outline(line, (plot.x(mark.x), plot.y(mark.y)), radius),
-                escaped(&line.label),
-                number(mark.x, 4),
-                with_interval(mark.y, mark.y_half_width),
-            ),
+        *out += &format!(
+            "<path class=\"f{}\" d=\"{}\"><title>{} at {}: {}</title></path>",
+            class(line),
+            outline(line, (plot.x(mark.x), plot.y(mark.y)), radius),
+            escaped(&line.label),
+            number(mark.x, 4),
+            with_interval(mark.y, mark.y_half_width),
         );
     }
     if !together.is_empty() {
-        put(out, format_args!("<path class=\"f{}\" d=\"{together}\"/>", class(line)));
+        *out += &format!("<path class=\"f{}\" d=\"{together}\"/>", class(line));
     }
 }
 
@@ -112,7 +124,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let high = ends.iter().rev().map(|(x, [_, high])| (x, high));
     let mut path = String::new();
     for (at, (x, y)) in low.chain(high).enumerate() {
-        put(&mut path, format_args!("{}{x:.1} {y:.1}", if at == 0 { 'M' } else { 'L' }));
+        path += &format!("{}{x:.1} {y:.1}", if at == 0 { 'M' } else { 'L' });
     }
     path + "Z"
 }
@@ -124,23 +136,23 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     if let Some(half) = mark.y_half_width.filter(|half| *half > 0.0) {
         let (low, high) = (mark.y - half, mark.y + half);
         let [low_y, high_y] = [plot.y(low), plot.y(high)];
-        put(&mut path, format_args!("M{x:.1} {low_y:.1}V{high_y:.1}"));
+        path += &format!("M{x:.1} {low_y:.1}V{high_y:.1}");
         for (end, down) in [(low, -1.0), (high, 1.0)] {
             if !plot.y.holds(end) {
                 path += &arrowhead((x, plot.y(end)), (0.0, down));
             } else if cap > 0.0 {
-                put(&mut path, format_args!("M{:.1} {:.1}h{}", x - cap, plot.y(end), 2.0 * cap));
+                path += &format!("M{:.1} {:.1}h{}", x - cap, plot.y(end), 2.0 * cap);
             }
         }
     }
     if let Some(half) = mark.x_half_width.filter(|half| *half > 0.0) {
         let (low, high) = (mark.x - half, mark.x + half);
-        put(&mut path, format_args!("M{:.1} {y:.1}H{:.1}", plot.x(low), plot.x(high)));
+        path += &format!("M{:.1} {y:.1}H{:.1}", plot.x(low), plot.x(high));
         for (end, right) in [(low, 1.0), (high, -1.0)] {
             if !plot.x.holds(end) {
                 path += &arrowhead((plot.x(end), y), (right, 0.0));
             } else if cap > 0.0 {
-                put(&mut path, format_args!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap));
+                path += &format!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap);
             }
         }
     }
@@ -172,44 +184,53 @@ fn path(points: &[Option<(f64, f64)>], plot: &Plot, in_steps: bool) -> String {
             continue;
         };
         match (is_begun, in_steps) {
-            (false, _) => put(&mut path, format_args!("M{x:.1} {y:.1}")),
-            (true, false) => put(&mut path, format_args!("L{x:.1} {y:.1}")),
-            (true, true) => put(&mut path, format_args!("H{x:.0}V{y:.0}")),
+            (false, _) => path += &format!("M{x:.1} {y:.1}"),
+            (true, false) => path += &format!("L{x:.1} {y:.1}"),
+            (true, true) => path += &format!("H{x:.0}V{y:.0}"),
         }
         is_begun = true;
     }
     path
 }
 
-/// A curve of many points, broken where one is missing: in whole points of the picture, each from the one before.
-fn curve(points: &[Option<(f64, f64)>], plot: &Plot) -> String {
+/// A curve of many points, broken where one is missing: in points of the picture, or tenths of them, each from the one before.
+fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
+    let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
+    let whole = |points: f64| (points * grain).round() as i64;
+    let told = |whole: i64| whole as f64 / grain;
     let mut path = String::new();
-    let mut last: Option<(i32, i32)> = None;
-    for point in points {
-        let Some((x, y)) = point.map(|(x, y)| (plot.x(x).round() as i32, plot.y(y).round() as i32)) else {
+    let mut last: Option<(i64, i64)> = None;
+    for mark in &line.marks {
+        if !is_drawn(panel, mark) {
             last = None;
             continue;
-        };
+        }
+        let (x, y) = (whole(plot.x(mark.x)), whole(plot.y_beyond(mark.y)));
         match last {
-            None => put(&mut path, format_args!("M{x} {y}")),
+            None => path += &format!("M{} {}", told(x), told(y)),
             Some(last) if last == (x, y) => {}
-            Some((from_x, from_y)) => put(&mut path, format_args!("l{} {}", x - from_x, y - from_y)),
+            Some((from_x, from_y)) => path += &format!("l{} {}", told(x - from_x), told(y - from_y)),
         }
         last = Some((x, y));
     }
     path
 }
 
-/// As many points as are drawn, each the mean of its neighbours; none where one of these has no place.
-fn averaged(panel: &Panel, line: &Line) -> Vec<Option<(f64, f64)>> {
-    let together = line.marks.len().div_ceil(MOST_POINTS).max(1);
-    let mean = |marks: &[Mark]| {
-        let sum = marks
-            .iter()
-            .try_fold((0.0, 0.0), |(x, y), mark| is_drawn(panel, mark).then_some((x + mark.x, y + mark.y)))?;
-        Some((sum.0 / marks.len() as f64, sum.1 / marks.len() as f64))
-    };
-    line.marks.chunks(together).map(mean).collect()
+/// `panel` with as many points of its curves as are drawn, each the mean of its neighbours; none where one of these has no place.
+pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
+    let mut panel = panel.clone();
+    let most = if setting == Setting::InPage { MOST_IN_PAGE } else { MOST_ALONE };
+    for at in (0..panel.lines.len()).filter(|_| panel.kind == Kind::Time) {
+        let marks = std::mem::take(&mut panel.lines[at].marks);
+        let mean = |marks: &[Mark]| {
+            let is_whole = marks.iter().all(|mark| is_drawn(&panel, mark));
+            let sum = |value: fn(&Mark) -> f64| marks.iter().map(value).sum::<f64>();
+            let count = if is_whole { marks.len() as f64 } else { f64::NAN };
+            Mark { x: sum(|mark| mark.x) / count, y: sum(|mark| mark.y) / count, ..Mark::default() }
+        };
+        panel.lines[at].marks = marks.chunks(marks.len().div_ceil(most).max(1)).map(mean).collect();
+    }
+    panel
 }
 
 /// The steps that can be seen, and the last.

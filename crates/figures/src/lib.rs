@@ -1,7 +1,8 @@
-//! Charts: one self-contained SVG that reads in light, in dark and in print.
+//! Figures: lines, bars, curves and tables of numbers, each one SVG that reads in light, in dark and in print.
 //!
-//! Written by hand rather than through a plotting library, because its colours follow the reader's theme by CSS, which
-//! no plotting library here can do.
+//! Written by hand, because colours follow the reader's theme by CSS: `plotters`, with which the pictures of benchmarks are made, still
+//! writes each colour into its element (0.3.7). What is drawn is a [`Panel`]: data, and nobody here knows where it came from.
+#![forbid(unsafe_code)]
 
 mod axis;
 mod bars;
@@ -9,78 +10,93 @@ mod frame;
 mod legend;
 mod lines;
 mod marker;
+pub mod number;
+pub mod panel;
 mod place;
 mod reference;
-#[cfg(test)]
-pub(crate) mod samples;
-pub(crate) mod style;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+mod style;
 mod table;
 
-pub(crate) use axis::{number, with_interval};
-pub(crate) use style::Setting;
+pub use style::{Setting, cut, escaped, sheet};
 
 use axis::can_show;
-use fairwire_study::record::{Kind, Line, Panel};
 use frame::Frame;
-use place::is_table;
-use style::{DETAIL_LETTER, MARGIN, escaped, put, sheet, wrapped};
+use panel::{Kind, Line, Panel};
+use style::{DETAIL_LETTER, MARGIN, wrapped};
 
-/// A chart: panels one below the other.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chart<'a> {
+/// A figure: panels one below the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure<'a> {
     /// What is drawn.
     pub title: &'a str,
     /// Under which conditions, line by line.
     pub detail: Vec<String>,
     /// The panels, from above.
     pub panels: &'a [Panel],
+    /// Have all panels the same vertical axis?
+    pub has_one_scale: bool,
+    /// Is it wider than a page of text where many bars need that?
+    pub is_as_wide_as_bars: bool,
 }
 
-impl Chart<'_> {
+impl Figure<'_> {
     /// The picture.
-    pub(crate) fn svg(&self, setting: Setting) -> String {
+    pub fn svg(&self, setting: Setting) -> String {
         let notes = left_out(self.panels).into_iter().chain(leaving(self.panels));
         let detail: Vec<String> = self.detail.iter().cloned().chain(notes).collect();
-        let mut head = Head::new(self.title, &detail, frame::width(self.panels));
+        let panels = self.drawn(setting);
+        let mut head = Head::new(self.title, &detail, frame::width(&panels, self.is_as_wide_as_bars));
         if setting == Setting::InPage {
             head.titles.clear(); // the page has it as a heading
         }
-        let frame = Frame::new(self.panels, head.height());
+        let frame = Frame::new(&panels, head.height(), head.width);
         let mut out = String::new();
-        head.open(&mut out, (frame.width, frame.height), setting);
-        for (at, (panel, place)) in self.panels.iter().zip(&frame.places).enumerate() {
+        head.open(&mut out, frame.height, setting);
+        for (at, (panel, place)) in panels.iter().zip(&frame.places).enumerate() {
             frame::heading(&mut out, panel, place);
-            match panel.kind {
-                Kind::Table | Kind::Grid => table::draw(&mut out, panel, place),
-                Kind::Bars => {
-                    let plot = frame::plot(&mut out, panel, place);
-                    reference::draw(&mut out, panel, &plot);
-                    bars::draw(&mut out, panel, &plot);
-                    reference::names(&mut out, panel, &plot);
-                }
-                _ => {
-                    let plot = frame::plot(&mut out, panel, place);
-                    reference::draw(&mut out, panel, &plot);
-                    lines::draw(&mut out, panel, &plot, setting);
-                    reference::names(&mut out, panel, &plot);
-                }
+            if panel.is_table() {
+                table::draw(&mut out, panel, place);
+                continue;
             }
-            let is_new = at == 0 || !has_the_keys_of(panel, &self.panels[at - 1]);
-            if is_new && !is_table(panel) {
+            let plot = frame::plot(&mut out, panel, place);
+            reference::bands(&mut out, panel, &plot);
+            if panel.kind == Kind::Bars {
+                bars::draw(&mut out, panel, &plot);
+            } else {
+                reference::lines(&mut out, panel, &plot);
+                lines::draw(&mut out, panel, &plot, setting);
+                reference::names(&mut out, panel, &plot);
+            }
+            if at == 0 || !has_the_keys_of(panel, &panels[at - 1]) {
                 legend::draw(&mut out, panel, place);
             }
         }
         out.push_str("</svg>\n");
         short(&out)
     }
+
+    /// The panels with as many points of their curves as are drawn.
+    fn drawn(&self, setting: Setting) -> Vec<Panel> {
+        let mut panels: Vec<Panel> = self.panels.iter().map(|panel| lines::thinned(panel, setting)).collect();
+        if self.has_one_scale {
+            let ends: Vec<[f64; 2]> = panels.iter().map(|panel| frame::up(panel).ends()).collect();
+            let all = ends.into_iter().reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+            panels.iter_mut().for_each(|panel| panel.y.range = all);
+        }
+        panels
+    }
 }
 
 fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
-    fn keys(panel: &Panel) -> impl Iterator<Item = (&str, usize, bool, bool)> {
-        let key = |line: &Line| !line.published.is_empty();
-        panel.lines.iter().map(move |line| (line.label.as_str(), line.colour, line.is_dashed, key(line)))
+    fn keys(panel: &Panel) -> impl Iterator<Item = (&str, usize, [bool; 3])> {
+        let signs = |line: &Line| [line.is_dashed, line.is_limit, !line.published.is_empty()];
+        panel.lines.iter().map(move |line| (line.label.as_str(), line.colour, signs(line)))
     }
-    !is_table(other) && keys(panel).eq(keys(other))
+    let are_there =
+        |panel, other| legend::extra(panel).all(|one| legend::extra(other).any(|there| there == one));
+    !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
 /// Tells of values that have no place: nobody shall take them for zero.
@@ -103,7 +119,7 @@ fn left_out(panels: &[Panel]) -> Option<String> {
 
 /// Tells what an arrowhead is, where there is one.
 fn leaving(panels: &[Panel]) -> Option<String> {
-    let is_one = |panel: &Panel| !is_table(panel) && frame::has_interval_outside(panel);
+    let is_one = |panel: &Panel| !panel.is_table() && frame::has_interval_outside(panel);
     panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
 }
 
@@ -134,6 +150,7 @@ const MOST_LINES: usize = 2;
 
 /// What stands above the panels.
 struct Head<'a> {
+    width: f64,
     title: &'a str,
     detail: &'a [String],
     titles: Vec<String>,
@@ -145,7 +162,7 @@ impl<'a> Head<'a> {
         let room = width - 2.0 * MARGIN;
         let details =
             detail.iter().flat_map(|line| wrapped(line, room / DETAIL_LETTER, MOST_LINES)).collect();
-        Head { title, detail, titles: wrapped(title, room / TITLE_LETTER, MOST_LINES), details }
+        Head { width, title, detail, titles: wrapped(title, room / TITLE_LETTER, MOST_LINES), details }
     }
 
     /// Up to the first panel.
@@ -154,31 +171,23 @@ impl<'a> Head<'a> {
     }
 
     /// The head of a picture, with its ground, title and detail.
-    fn open(&self, out: &mut String, (width, height): (f64, f64), setting: Setting) {
-        put(
-            out,
-            format_args!(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+    fn open(&self, out: &mut String, height: f64, setting: Setting) {
+        let width = self.width;
+        *out += &format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
                  height=\"{height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
-                escaped(self.title),
-                escaped(&self.detail.join("; ")),
-            ),
+            escaped(self.title),
+            escaped(&self.detail.join("; ")),
         );
         if setting == Setting::Alone {
-            put(out, format_args!("<style>{}</style>\n", sheet()));
+            *out += &format!("<style>{}</style>\n", sheet());
         }
         let (inner_width, inner_height) = (width - 1.0, height - 1.0);
-        put(
-            out,
-            format_args!(
-                "<rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{inner_width}\" height=\"{inner_height}\" rx=\"10\"/>\n"
-            ),
+        *out += &format!(
+            "<rect class=\"ground\" x=\"0.5\" y=\"0.5\" width=\"{inner_width}\" height=\"{inner_height}\" rx=\"10\"/>\n"
         );
         let mut text = |class: &str, y: f64, line: &str| {
-            put(
-                out,
-                format_args!("<text class=\"{class}\" x=\"{MARGIN}\" y=\"{y}\">{}</text>\n", escaped(line)),
-            );
+            *out += &format!("<text class=\"{class}\" x=\"{MARGIN}\" y=\"{y}\">{}</text>\n", escaped(line));
         };
         let mut y = 11.0;
         for line in &self.titles {
@@ -197,13 +206,13 @@ impl<'a> Head<'a> {
 mod tests {
     use super::samples::{line, panel, published, table1};
     use super::*;
-    use fairwire_study::record::Scale;
+    use crate::panel::Scale;
 
     const KINDS: [Kind; 7] =
         [Kind::Lines, Kind::Bars, Kind::Time, Kind::Table, Kind::Scatter, Kind::Steps, Kind::Grid];
 
     fn drawn(panels: &[Panel]) -> String {
-        let svg = Chart { title: "t", detail: Vec::new(), panels }.svg(Setting::InPage);
+        let svg = Figure { title: "t", panels, ..Figure::default() }.svg(Setting::InPage);
         for word in ["NaN", "inf", "-0.0\""] {
             assert!(!svg.contains(word), "{word} in {svg}");
         }
@@ -252,7 +261,7 @@ mod tests {
                 let mut one = panel(kind, vec![line("a", 0, points), line("b", 1, points)]);
                 (one.x.scale, one.y.scale) = (scale, scale);
                 one.lines[0].published = published(points);
-                if !is_table(&one) || points.len() < 10 {
+                if !one.is_table() || points.len() < 10 {
                     all_is_inside(&drawn(&[one.clone(), one]));
                 }
             }
@@ -268,7 +277,7 @@ mod tests {
             let mut one =
                 panel(kind, vec![line("a", 0, &slanted), line("a longer name of a line", 1, &slanted)]);
             one.categories =
-                if is_table(&one) { (0..150).map(|at| format!("at {at}.5")).collect() } else { Vec::new() };
+                if one.is_table() { (0..150).map(|at| format!("at {at}.5")).collect() } else { Vec::new() };
             let picture = drawn(&[one.clone(), one]);
             let numbers = picture.split(['"', ' ', 'M', 'L', 'l', 'H', 'V', 'h', 'v', '>', '<']);
             let digits = |text: &str| {
@@ -365,6 +374,19 @@ mod tests {
     }
 
     #[test]
+    fn panels_may_have_one_scale_which_goes_by_what_is_measured() {
+        let of = |high: f64| Panel {
+            measured_from: Some(1.0),
+            ..panel(Kind::Time, vec![line("a", 0, &[(0.5, 900.0), (1.5, high), (2.5, 1.0)])])
+        };
+        let panels = &[of(3.0), of(50.0)];
+        let figure = Figure { panels, has_one_scale: true, ..Figure::default() };
+        let count = |svg: &str| svg.matches(">60</text>").count();
+        assert_eq!(count(&figure.svg(Setting::Alone)), 2);
+        assert_eq!(count(&Figure { has_one_scale: false, ..figure }.svg(Setting::Alone)), 1);
+    }
+
+    #[test]
     fn panels_with_the_same_keys_share_a_legend() {
         let one = table1(Kind::Lines);
         let keys = |panels: &[Panel]| drawn(panels).matches("class=\"key\"").count();
@@ -377,7 +399,9 @@ mod tests {
     fn a_small_picture_is_as_recorded() {
         let mut small = panel(Kind::Lines, vec![line("FABA", 0, &[(78.0, 0.9), (156.0, 1.0)])]);
         small.lines[0].published = published(&[(78.0, 0.888)]);
-        let chart = Chart { title: "Two points", detail: vec!["seeds 1..=3".into()], panels: &[small] };
-        insta::assert_snapshot!(chart.svg(Setting::InPage));
+        let panels = &[small];
+        let detail = vec!["seeds 1..=3".into()];
+        let figure = Figure { title: "Two points", detail, panels, ..Figure::default() };
+        insta::assert_snapshot!(figure.svg(Setting::InPage));
     }
 }

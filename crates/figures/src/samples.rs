@@ -1,34 +1,25 @@
 //! Panels for tests.
 
-use fairwire_study::record::{Axis, Kind, Line, Mark, Panel, Scale};
+use crate::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 
 /// An axis.
-pub(crate) fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
+pub fn axis(label: &str, scale: Scale, range: Option<[f64; 2]>) -> Axis {
     Axis { label: label.into(), scale, range }
 }
 
 /// A panel of `kind` with linear axes and no categories.
-pub(crate) fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
+pub fn panel(kind: Kind, lines: Vec<Line>) -> Panel {
     let (x, y) = (axis("buffer, packets", Scale::Linear, None), axis("share", Scale::Linear, None));
-    Panel {
-        title: String::new(),
-        kind,
-        x,
-        y,
-        categories: Vec::new(),
-        lines,
-        reference: Vec::new(),
-        seed: None,
-    }
+    Panel { kind, x, y, lines, ..Panel::default() }
 }
 
 /// A line without published numbers.
-pub(crate) fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
+pub fn line(label: &str, colour: usize, points: &[(f64, f64)]) -> Line {
     Line { label: label.into(), colour, marks: marks(points), ..Line::default() }
 }
 
 /// Marks with a small interval.
-pub(crate) fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
+pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
     points
         .iter()
         .map(|(x, y)| Mark { x: *x, y: *y, y_half_width: Some(0.02 * y.abs()), ..Mark::default() })
@@ -36,12 +27,12 @@ pub(crate) fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
 }
 
 /// The paper's: marks without intervals.
-pub(crate) fn published(points: &[(f64, f64)]) -> Vec<Mark> {
+pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
     points.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect()
 }
 
 /// FABA's Table 1 as a panel of `kind`: numbers of the paper, and "ours" a hundredth below.
-pub(crate) fn table1(kind: Kind) -> Panel {
+pub fn table1(kind: Kind) -> Panel {
     const SIZES: [(f64, &str); 5] =
         [(78.0, "P/10"), (156.0, "P/5"), (390.0, "P/2"), (780.0, "P"), (1560.0, "2P")];
     const PRINTED: [(&str, [f64; 5]); 5] = [

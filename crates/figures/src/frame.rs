@@ -1,16 +1,19 @@
 //! Where panels stand, and what is around the data: grid, ticks, and what the axes say.
 
-use super::axis::{Span, Way, can_show, fit};
-use super::place::{Columns, Place, Plot, is_table};
-use super::style::{DETAIL_LETTER, MARGIN, cut, escaped, put, wrapped};
-use super::{legend, reference, table};
-use fairwire_study::record::{Kind, Mark, Panel};
+use crate::axis::{Span, Way, can_show, fit};
+use crate::panel::{Kind, Mark, Panel};
+use crate::place::{Columns, Place, Plot};
+use crate::style::{DETAIL_LETTER, MARGIN, cut, escaped, wrapped};
+use crate::{bars, legend, reference, table};
 
 const WIDTH: f64 = 900.0;
+/// No picture is wider for its bars: more of them get narrower instead.
+const MOST_WIDE: f64 = 2400.0;
 /// Room for the ticks and the label of the vertical axis.
 const LEFT: f64 = 88.0;
 /// Below a plot: its ticks and the label of the horizontal axis.
 const FOOT: f64 = 52.0;
+const LABEL: f64 = 20.0;
 const HEADING: f64 = 28.0;
 const NAME_LETTER: f64 = 7.4;
 /// Slanted names take this much of their length downwards.
@@ -20,24 +23,21 @@ const TICK_LETTER: f64 = 7.0;
 /// An interval makes an axis longer by at most this much of its length: means must stay readable.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
-/// A picture's size, and the place of each panel.
+/// A picture's height, and the place of each panel.
 pub(super) struct Frame {
-    pub width: f64,
     pub height: f64,
     pub places: Vec<Place>,
 }
 
 impl Frame {
     /// With the first panel below `head`.
-    pub(super) fn new(panels: &[Panel], head: f64) -> Self {
+    pub(super) fn new(panels: &[Panel], head: f64, width: f64) -> Self {
         let plot = match panels.len() {
             0 | 1 => 330.0,
             2 => 240.0,
             _ => 190.0,
         };
-        let width = width(panels);
-        let keys = panels.iter().filter(|panel| !is_table(panel)).map(legend::width).fold(0.0, f64::max);
-        let right = width - MARGIN - keys;
+        let right = width - MARGIN - keys(panels);
         let mut top = head;
         let mut places = Vec::new();
         for panel in panels {
@@ -45,20 +45,32 @@ impl Frame {
             let is_slanted = are_slanted(panel, right - LEFT);
             let (floor, foot) = match panel.kind {
                 Kind::Table | Kind::Grid => (ceiling + table::height(panel), 12.0),
-                _ if is_slanted => (ceiling + plot, FOOT + slanted_depth(panel)),
-                _ => (ceiling + plot, FOOT),
+                _ if is_slanted => (ceiling + plot, foot(panel) + slanted_depth(panel)),
+                _ => (ceiling + plot, foot(panel)),
             };
             let [top_here, right, ceiling, floor] = [top, right, ceiling, floor].map(rounded);
             places.push(Place { top: top_here, left: LEFT, right, ceiling, floor, is_slanted });
             top = floor + foot;
         }
-        Frame { width, height: (top + 14.0).round(), places }
+        Frame { height: (top + 14.0).round(), places }
     }
 }
 
-/// The width of the picture: of a wide table, what that needs.
-pub(super) fn width(panels: &[Panel]) -> f64 {
-    panels.iter().filter(|panel| is_table(panel)).map(table::width).fold(WIDTH, f64::max).ceil()
+/// The width of the picture: of a wide table what that needs, and of many bars, if they may have it.
+pub(super) fn width(panels: &[Panel], is_as_wide_as_bars: bool) -> f64 {
+    let wanted = |panel: &Panel| match panel.kind {
+        Kind::Table | Kind::Grid => table::width(panel),
+        Kind::Bars if is_as_wide_as_bars => {
+            (LEFT + bars::width(panel) + keys(panels) + MARGIN).min(MOST_WIDE)
+        }
+        _ => WIDTH,
+    };
+    panels.iter().map(wanted).fold(WIDTH, f64::max).ceil()
+}
+
+/// The room for the legends.
+fn keys(panels: &[Panel]) -> f64 {
+    panels.iter().filter(|panel| !panel.is_table()).map(legend::width).fold(0.0, f64::max)
 }
 
 /// To a tenth of a point: a screen shows no more, and a file need not hold more.
@@ -89,6 +101,10 @@ pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     }
 }
 
+fn foot(panel: &Panel) -> f64 {
+    if panel.x.label.is_empty() { FOOT - LABEL } else { FOOT }
+}
+
 fn has_names(panel: &Panel) -> bool {
     panel.kind == Kind::Bars || !panel.categories.is_empty()
 }
@@ -112,13 +128,10 @@ pub(super) fn heading(out: &mut String, panel: &Panel, place: &Place) {
         return;
     }
     let room = (place.right - MARGIN) / NAME_LETTER;
-    put(
-        out,
-        format_args!(
-            "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-            place.top + HEADING - 12.0,
-            escaped(&cut(&panel.title, room))
-        ),
+    *out += &format!(
+        "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+        place.top + HEADING - 12.0,
+        escaped(&cut(&panel.title, room))
     );
 }
 
@@ -128,9 +141,9 @@ pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.y.ticks {
         let y = plot.y(*tick);
-        put(&mut grid, format_args!("M{} {y:.1}H{:.1}", place.left, place.right));
+        grid += &format!("M{} {y:.1}H{:.1}", place.left, place.right);
         let x = place.left - 8.0;
-        put(&mut ticks, format_args!("<text x=\"{x}\" y=\"{:.1}\">{}</text>", y + 4.5, plot.y.name(*tick)));
+        ticks += &format!("<text x=\"{x}\" y=\"{:.1}\">{}</text>", y + 4.5, plot.y.name(*tick));
     }
     together(out, &grid, "end", &ticks);
     if has_names(panel) {
@@ -142,11 +155,8 @@ pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     if drawn(panel).next().is_none() {
         let Place { left, right, ceiling, floor, .. } = *place;
         let (x, y) = ((left + right) / 2.0, (ceiling + floor) / 2.0);
-        put(
-            out,
-            format_args!(
-                "<text class=\"axis\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">no values</text>\n"
-            ),
+        *out += &format!(
+            "<text class=\"axis\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">no values</text>\n"
         );
     }
     plot
@@ -159,10 +169,10 @@ fn numbers(out: &mut String, plot: &Plot) {
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.x.ticks {
         let (x, name) = (plot.x(*tick), plot.x.name(*tick));
-        put(&mut grid, format_args!("M{x:.1} {ceiling}V{floor}"));
+        grid += &format!("M{x:.1} {ceiling}V{floor}");
         let half = name.chars().count() as f64 * TICK_LETTER / 2.0;
         if x - half >= free_from {
-            put(&mut ticks, format_args!("<text x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", floor + 18.0));
+            ticks += &format!("<text x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", floor + 18.0);
             free_from = x + half + TICK_LETTER;
         }
     }
@@ -172,11 +182,8 @@ fn numbers(out: &mut String, plot: &Plot) {
 /// The lines of a grid as one path, and what stands at them.
 fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     if !grid.is_empty() {
-        put(
-            out,
-            format_args!(
-                "<path class=\"grid\" d=\"{grid}\"/><g class=\"tick\" text-anchor=\"{anchor}\">{ticks}</g>\n"
-            ),
+        *out += &format!(
+            "<path class=\"grid\" d=\"{grid}\"/><g class=\"tick\" text-anchor=\"{anchor}\">{ticks}</g>\n"
         );
     }
 }
@@ -187,18 +194,16 @@ fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     let spread = (plot.place.right - plot.place.left) / names.len().max(1) as f64;
     let every = if plot.place.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
     let y = plot.place.floor + 18.0;
+    let class = if panel.x.label.is_empty() { "name" } else { "tick" };
     for (at, name) in names.iter().enumerate().step_by(every) {
         let x = plot.x(at as f64);
         let (anchor, turn) = match plot.place.is_slanted {
             true => ("end", format!(" transform=\"rotate(-37 {x:.1} {y:.1})\"")),
             false => ("middle", String::new()),
         };
-        put(
-            out,
-            format_args!(
-                "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
-                escaped(&cut(name, MOST_SLANTED_LETTERS as f64))
-            ),
+        *out += &format!(
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
+            escaped(&cut(name, MOST_SLANTED_LETTERS as f64))
         );
     }
 }
@@ -206,27 +211,21 @@ fn names(out: &mut String, panel: &Panel, plot: &Plot) {
 fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
     let Place { left, right, ceiling, floor, is_slanted, .. } = plot.place;
     let slant = if is_slanted { slanted_depth(panel) } else { 0.0 };
-    put(
-        out,
-        format_args!(
-            "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\
+    *out += &format!(
+        "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\
              <text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-            (left + right) / 2.0,
-            floor + 38.0 + slant,
-            escaped(&cut(&panel.x.label, (right - left) / DETAIL_LETTER)),
-        ),
+        (left + right) / 2.0,
+        floor + 38.0 + slant,
+        escaped(&cut(&panel.x.label, (right - left) / DETAIL_LETTER)),
     );
     let middle = rounded((ceiling + floor) / 2.0);
     let lines = wrapped(&panel.y.label, (floor - ceiling + HEADING) / TICK_LETTER, 2);
     let first = if lines.len() > 1 { 17.0 } else { 26.0 };
     for (at, line) in lines.iter().enumerate() {
         let x = first + 14.0 * at as f64;
-        put(
-            out,
-            format_args!(
-                "<text class=\"axis\" x=\"{x}\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {middle})\">{}</text>\n",
-                escaped(line)
-            ),
+        *out += &format!(
+            "<text class=\"axis\" x=\"{x}\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {middle})\">{}</text>\n",
+            escaped(line)
         );
     }
 }
@@ -242,9 +241,12 @@ fn across(panel: &Panel) -> Span {
     fit(&panel.x, drawn(panel).flat_map(ends), Way::Across)
 }
 
-fn up(panel: &Panel) -> Span {
+/// The vertical axis of `panel`.
+pub(super) fn up(panel: &Panel) -> Span {
     let zero = (panel.kind == Kind::Bars).then_some(0.0);
+    let is_measured = |mark: &&Mark| panel.measured_from.is_none_or(|from| mark.x >= from);
     let means: Vec<f64> = drawn(panel)
+        .filter(is_measured)
         .map(|mark| mark.y)
         .chain(zero)
         .chain(reference::values(panel))

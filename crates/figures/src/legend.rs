@@ -1,0 +1,107 @@
+//! The legend, beside the data.
+
+use crate::marker::{class, dash, diamond, outline, stroke};
+use crate::panel::{Kind, Line, Panel};
+use crate::place::Place;
+use crate::reference;
+use crate::style::{cut, escaped};
+
+const LETTER: f64 = 7.6;
+const LINE: f64 = 20.0;
+/// Its sign, and what is around it.
+const SIGN: f64 = 44.0;
+const GAP: f64 = 18.0;
+const LEAST: f64 = 118.0;
+const MOST: f64 = 250.0;
+
+/// What stands before a text of the legend that is of no line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Reference,
+    InPaper,
+    Interval,
+}
+
+/// The room that `panel`'s needs, the gap before it included.
+pub(super) fn width(panel: &Panel) -> f64 {
+    let labels = panel.lines.iter().map(|line| line.label.chars().count());
+    let extra = extra(panel).map(|(_, text)| text.chars().count());
+    let longest = labels.chain(extra).max().unwrap_or(0);
+    (longest as f64 * LETTER + SIGN + GAP).clamp(LEAST, MOST)
+}
+
+fn has_published(panel: &Panel) -> bool {
+    panel.lines.iter().any(|line| !line.published.is_empty())
+}
+
+/// What has to be explained besides the lines.
+pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
+    let has_interval = panel
+        .lines
+        .iter()
+        .flat_map(|line| &line.marks)
+        .any(|mark| mark.y_half_width.is_some() || mark.x_half_width.is_some());
+    let is_shown = has_interval && !matches!(panel.kind, Kind::Time | Kind::Steps);
+    let published = has_published(panel).then(|| (Sign::InPaper, "hollow: the paper".into()));
+    let interval = is_shown.then(|| (Sign::Interval, "95 % interval".into()));
+    let reference = reference::keys(panel).map(|text| (Sign::Reference, text));
+    reference.chain(published).chain(interval)
+}
+
+/// A key for each line, as many as have room; then what hollow markers and whiskers are.
+pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
+    let left = place.right + GAP;
+    let letters = (width(panel) - SIGN - GAP) / LETTER;
+    let extra: Vec<(Sign, String)> = extra(panel).collect();
+    let room = (((place.floor - place.ceiling + LINE) / LINE) as usize).saturating_sub(extra.len());
+    let shown = if panel.lines.len() <= room { panel.lines.len() } else { room.saturating_sub(1) };
+    let mut y = place.ceiling + 6.0;
+    let text = |out: &mut String, y: f64, text: &str| {
+        *out += &format!(
+            "<text class=\"key\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>\n",
+            left + SIGN - 10.0,
+            y + 4.5,
+            escaped(&cut(text, letters.ceil() + 1.0))
+        );
+    };
+    for line in &panel.lines[..shown] {
+        *out += &format!("<g><title>{}</title>", escaped(&line.label));
+        sign(out, panel.kind, line, (left, y));
+        text(out, y, &line.label);
+        y += LINE;
+    }
+    if shown < panel.lines.len() {
+        out.push_str("<g>");
+        text(out, y, &format!("and {} more", panel.lines.len() - shown));
+        y += LINE;
+    }
+    for (sign, entry) in extra {
+        let middle = left + 13.0;
+        let (stroke, path) = match sign {
+            Sign::Reference => (reference::stroke(panel.kind), format!("M{left} {y}h26")),
+            Sign::InPaper => ("class=\"edge\"", diamond((middle, y), 6.0)),
+            Sign::Interval => ("class=\"edge\"", format!("M{middle} {}v14m-4 0h8m-8 -14h8", y - 7.0)),
+        };
+        *out += &format!("<g><path {stroke} d=\"{path}\"/>");
+        text(out, y, &entry);
+        y += LINE;
+    }
+}
+
+fn sign(out: &mut String, kind: Kind, line: &Line, (left, y): (f64, f64)) {
+    let class = class(line);
+    if kind == Kind::Bars {
+        let top = y - 7.0;
+        *out += &format!(
+            "<rect class=\"f{class}\" x=\"{}\" y=\"{top}\" width=\"14\" height=\"14\" rx=\"3\"/>",
+            left + 6.0
+        );
+        return;
+    }
+    if kind != Kind::Scatter {
+        *out += &format!("<path class=\"{}\"{} d=\"M{left} {y}h26\"/>", stroke(line), dash(line));
+    }
+    if matches!(kind, Kind::Lines | Kind::Scatter) {
+        *out += &format!("<path class=\"f{class}\" d=\"{}\"/>", outline(line, (left + 13.0, y), 3.6));
+    }
+}

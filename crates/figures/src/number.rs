@@ -1,0 +1,87 @@
+//! Numbers as text.
+
+/// No number has more digits behind the point.
+const MOST_DIGITS: f64 = 12.0;
+/// Half an interval that is less than this part of its mean is no chance but the rounding of sums.
+pub const ROUNDING: f64 = 1e-9;
+
+/// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read better.
+pub(super) fn unit(largest: f64) -> Option<(f64, &'static str)> {
+    match largest {
+        a if !(1e-3..1e15).contains(&a) => None,
+        a if a >= 1e12 => Some((1e12, "T")),
+        a if a >= 1e9 => Some((1e9, "G")),
+        a if a >= 1e6 => Some((1e6, "M")),
+        a if a >= 1e4 => Some((1e3, "k")),
+        _ => Some((1.0, "")),
+    }
+}
+
+/// `value` with so many significant digits, in thousands, millions and so on where it is large.
+pub fn number(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return "no number".into();
+    }
+    if value == 0.0 {
+        return "0".into();
+    }
+    let Some((unit, letter)) = unit(value.abs()) else { return powers(value, digits) };
+    let value = value / unit;
+    let before = libm::log10(value.abs()).floor() as isize + 1;
+    let after = digits.saturating_add_signed(-before);
+    format!("{}{letter}", trimmed(&format!("{value:.after$}")))
+}
+
+/// `mean` with its interval, if it has one, in thousands, millions and so on where they are large.
+pub fn with_interval(mean: f64, half: Option<f64>) -> String {
+    let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
+    match unit(mean.abs().max(half)) {
+        Some(unit) => spread(mean, half, unit).unwrap_or_else(|| number(mean, 4)),
+        None => format!("{} \u{b1} {}", number(mean, 4), number(half, 2)),
+    }
+}
+
+/// With a power of ten.
+pub(super) fn powers(value: f64, digits: usize) -> String {
+    let text = format!("{value:.*e}", digits.saturating_sub(1));
+    match text.split_once('e') {
+        Some((mantissa, power)) => format!("{}e{power}", trimmed(mantissa)),
+        None => text,
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// A mean and half of its interval in a unit with its letter, both to the second digit of the interval that counts: what is beyond is
+/// chance. `None` where there is no such digit: the interval is nothing, or no number.
+pub fn spread(mean: f64, half: f64, (unit, letter): (f64, &str)) -> Option<String> {
+    let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
+    let digits = 1.0 - libm::log10(half / unit).floor();
+    (is_chance && digits <= MOST_DIGITS).then(|| {
+        let digits = digits.max(0.0) as usize;
+        format!("{:.digits$}{letter} ± {:.digits$}{letter}", mean / unit, half / unit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_intervals_have_two_digits() {
+        assert_eq!(number(0.98765, 4), "0.9877");
+        assert_eq!(number(216_160.0, 6), "216.16k");
+        assert_eq!(number(1000.0, 3), "1000");
+        assert_eq!(number(-0.5, 3), "-0.5");
+        assert_eq!(number(1e-5, 3), "1e-5");
+        assert_eq!(number(f64::NAN, 3), "no number");
+        assert_eq!(with_interval(0.9804, Some(0.0198)), "0.980 \u{b1} 0.020");
+        assert_eq!(with_interval(5.02e6, Some(31_000.0)), "5.020M \u{b1} 0.031M");
+        assert_eq!(with_interval(0.5, None), "0.5");
+        assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
+        assert_eq!(with_interval(1.0, Some(1e-13)), "1");
+        assert_eq!(spread(1.0, 1.2e-13, (1.0, "")), None);
+    }
+}
