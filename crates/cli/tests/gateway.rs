@@ -4,8 +4,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
-use fairwire_gateway::io::Port;
-use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::port::Port;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use fairwire_gateway::io::router::{Failing, Passage};
-use fairwire_gateway::lab::nat::masquerade;
+use fairwire_testbed::nat::masquerade;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -2,12 +2,12 @@
 
 use crate::config::{Document, SUBSCRIBERS};
 use crate::fallible::Fallible;
-use crate::pen::SCRATCH;
 use crate::world::World;
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::clock;
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
+use fairwire_linux::clock;
+use fairwire_testbed::pen::SCRATCH;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};

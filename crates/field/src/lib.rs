@@ -7,7 +7,7 @@
 //!
 //! The gateway is the program that an operator runs, started with a configuration file. Two more processes, this program
 //! started again, are the hosts outside and inside: they send with this kernel's TCP, UDP and raw frames from as many
-//! addresses as wanted, and count what arrives. Everything lives in a [`pen`] and ends with it.
+//! addresses as wanted, and count what arrives. Everything lives in a [pen](fairwire_testbed::pen) and ends with it.
 #![forbid(unsafe_code)]
 
 pub mod agent;
@@ -18,8 +18,6 @@ pub mod fault;
 pub mod gateway;
 pub mod home;
 pub mod peers;
-pub mod pen;
-mod program;
 pub mod report;
 pub mod run;
 pub mod scale;

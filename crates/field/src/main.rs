@@ -4,8 +4,9 @@
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
-use fairwire_field::pen::{self, NoPen};
 use fairwire_field::{Fallible, agent, home, peers, report, scale, soak};
+use fairwire_testbed::error::TroubleKind;
+use fairwire_testbed::pen;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,12 +52,12 @@ fn main() -> ExitCode {
     };
     match pen::run(|| arguments.run()) {
         Ok(code) => code,
-        Err(NoPen::NoRights(why)) => {
-            eprintln!("SKIPPED: fairwire-field: {why}");
+        Err(trouble) if trouble.kind == TroubleKind::NoRights => {
+            eprintln!("SKIPPED: fairwire-field: {trouble}");
             ExitCode::SUCCESS
         }
-        Err(NoPen::Failed(error)) => {
-            eprintln!("{error}");
+        Err(trouble) => {
+            eprintln!("{trouble}");
             ExitCode::FAILURE
         }
     }

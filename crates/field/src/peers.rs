@@ -3,11 +3,11 @@
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
-use crate::program::command;
 use crate::run::{Middle, Run};
 use crate::world::{INSIDE, OUTSIDE, Wiring};
 use fairwire_gateway::class_book::Way;
 use fairwire_metrics::jain::jain;
+use fairwire_testbed::program::command;
 use serde::Serialize;
 use std::path::Path;
 

@@ -4,13 +4,13 @@ use crate::agent::Agent;
 use crate::config::Document;
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
-use crate::pen::SCRATCH;
-pub use crate::program::command;
 use crate::traffic::{Seen, Traffic};
 use crate::world::{HOST, Wiring, World};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
+use fairwire_testbed::pen::SCRATCH;
+use fairwire_testbed::program::command;
 
 /// What stands between the two hosts.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +49,15 @@ impl Run {
             Middle::Gateway(document) => Some(Gateway::start(&world, document)?),
             Middle::Kernel(commands) => {
                 world.gateway.enter()?;
-                commands.iter().try_for_each(|line| command(line))?;
+                commands.iter().try_for_each(|line| command(line).map(drop))?;
                 None
             }
             Middle::Both(commands, document) => {
                 for way in Way::ALL {
-                    world.sender(way).enter()?;
-                    command(&format!("ip link set dev {} gso_max_segs 1", HOST.name))?;
+                    world.sender(way).set_segments(HOST.index, 1)?;
                 }
                 world.gateway.enter()?;
-                commands.iter().try_for_each(|line| command(line))?;
+                commands.iter().try_for_each(|line| command(line).map(drop))?;
                 Some(Gateway::start(&world, document)?)
             }
         };

@@ -9,7 +9,7 @@ use crate::traffic::{Flow, Sends, Traffic};
 use crate::world::{Wiring, server};
 use fairwire_core::Time;
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 

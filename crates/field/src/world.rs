@@ -1,11 +1,11 @@
 //! The network of a field run: the hosts outside and inside, and the gateway's between them.
 
 use crate::fallible::Fallible;
-use crate::program::command;
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::lab::namespace::Namespace;
-use fairwire_gateway::lab::nat::masquerade;
-use fairwire_gateway::lab::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
+use fairwire_linux::netlink::{Address, End, Route};
+use fairwire_testbed::host::{Host, Wire};
+use fairwire_testbed::nat::masquerade;
+use fairwire_testbed::program::command;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The interface of both hosts.
@@ -58,28 +58,19 @@ pub struct World {
     pub inside: Host,
 }
 
-/// A host in a network namespace of its own.
-#[derive(Debug)]
-pub struct Host {
-    namespace: Namespace,
-    /// A way to change its interfaces.
-    pub netlink: Netlink,
-}
-
 impl World {
     /// Makes all three. This thread is at the gateway from now on.
     pub fn new(wiring: Wiring) -> Fallible<World> {
         let world = World { outside: Host::new()?, inside: Host::new()?, gateway: Host::new()? };
         // Nothing but the hosts speaks on the wire.
-        // This thread is at the gateway, which was made last.
-        std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+        world.gateway.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
         for side in Way::ALL {
-            world.sender(side).prepare(side)?;
+            prepare(world.sender(side), side)?;
             world.join(wiring, side)?;
         }
         world.gateway.enter()?;
         if wiring.is_router {
-            world.gateway.route()?;
+            world.route()?;
         }
         Ok(world)
     }
@@ -87,16 +78,26 @@ impl World {
     /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed.
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
-        self.gateway.enter()
+        Ok(self.gateway.enter()?)
     }
 
     fn join(&self, wiring: Wiring, way: Way) -> Fallible<()> {
         let host = self.sender(way);
         let here = if way == Way::Download { OUTSIDE } else { INSIDE };
-        let pair = Pair { here, there: HOST, there_namespace: host.namespace.descriptor(), mtu: wiring.mtu };
-        self.gateway.netlink.add_pair(&pair)?;
-        self.gateway.netlink.bring_up(here.index)?;
-        host.connect(wiring, way)
+        self.gateway.join(host, Wire { here, there: HOST, mtu: wiring.mtu })?;
+        self.gateway.bring_up(here.index)?;
+        connect(host, wiring, way)
+    }
+
+    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding, and source NAT as at home.
+    fn route(&self) -> Fallible<()> {
+        for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
+            let [host, router] = router_link(side);
+            self.gateway.add_address(end.index, Address { ip: router, prefix_bits: 24 })?;
+            self.gateway.add_route(network(side, false), Route::Via(host))?;
+        }
+        self.gateway.set_variable("net/ipv4/ip_forward", "1")?;
+        Ok(masquerade(OUTSIDE.name)?)
     }
 
     /// The host that sends what goes `way`.
@@ -108,98 +109,70 @@ impl World {
     }
 }
 
-impl Host {
-    fn new() -> Fallible<Host> {
-        Ok(Host { namespace: Namespace::enter_new()?, netlink: Netlink::open()? })
+/// What the kernel of `host` is told, and every address of its networks is its own.
+fn prepare(host: &Host, side: Way) -> Fallible<()> {
+    for (variable, value) in [
+        ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
+        ("net/ipv4/tcp_max_syn_backlog", "4096"),
+        ("net/core/somaxconn", "4096"),
+        ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 lets nobody bind to an address of a local network otherwise
+        ("net/ipv4/conf/all/rp_filter", "0"),
+        ("net/ipv4/conf/default/rp_filter", "0"),
+    ] {
+        host.set_variable(variable, value)?;
     }
-
-    /// Moves this thread to this host. Children started from now on are there too.
-    pub fn enter(&self) -> Fallible<()> {
-        Ok(self.namespace.enter()?)
+    for is_ipv6 in [false, true] {
+        host.add_route(network(side, is_ipv6), Route::Local)?;
     }
-
-    /// What its kernel is told, and every address of its networks is its own.
-    fn prepare(&self, side: Way) -> Fallible<()> {
-        self.enter()?;
-        for (variable, value) in [
-            ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
-            ("net/ipv4/tcp_max_syn_backlog", "4096"),
-            ("net/core/somaxconn", "4096"),
-            ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 lets nobody bind to an address of a local network otherwise
-            ("net/ipv4/conf/all/rp_filter", "0"),
-            ("net/ipv4/conf/default/rp_filter", "0"),
-        ] {
-            std::fs::write(format!("/proc/sys/{variable}"), value)
-                .map_err(|error| format!("setting {variable}: {error}"))?;
-        }
-        self.netlink.bring_up(LOOPBACK)?;
-        for is_ipv6 in [false, true] {
-            self.netlink.add_route(network(side, is_ipv6), Route::Local)?;
-        }
-        Ok(())
-    }
-
-    /// Addresses for its interface, and the other side's networks are behind the other host.
-    fn connect(&self, wiring: Wiring, side: Way) -> Fallible<()> {
-        let other = if side == Way::Download { Way::Upload } else { Way::Download };
-        let netlink = &self.netlink;
-        netlink.set_ethernet_address(HOST.index, ethernet_address(side))?;
-        netlink.bring_up(HOST.index)?;
-        let device = match (wiring.vlan, wiring.vxlan) {
-            (None, None) => HOST.index,
-            (None, Some(vxlan)) => self.dig(vxlan, side)?,
-            (Some(id), _) => {
-                netlink.add_vlan(HOST.index, VLAN, id)?;
-                netlink.bring_up(VLAN.index)?;
-                VLAN.index
-            }
-        };
-        if wiring.is_router {
-            // Behind NAT there is nothing to be found: only the inside knows the way.
-            let [own, _] = router_link(side);
-            netlink.add_address(device, Address { ip: own, prefix_bits: 24 })?;
-            if side == Way::Upload {
-                let [_, router] = router_link(side);
-                netlink.add_route(network(other, false), Route::Via(router))?;
-            }
-            return Ok(());
-        }
-        for is_ipv6 in [false, true] {
-            let prefix_bits = if is_ipv6 { 64 } else { 24 };
-            netlink.add_address(device, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
-            netlink.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
-        }
-        Ok(())
-    }
-
-    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding, and source NAT as at home.
-    fn route(&self) -> Fallible<()> {
-        for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
-            let [host, router] = router_link(side);
-            self.netlink.add_address(end.index, Address { ip: router, prefix_bits: 24 })?;
-            self.netlink.add_route(network(side, false), Route::Via(host))?;
-        }
-        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
-        Ok(masquerade(OUTSIDE.name)?)
-    }
+    Ok(())
 }
 
-impl Host {
-    /// Makes its end of a tunnel, by iproute2, and tells its number.
-    fn dig(&self, vxlan: Vxlan, side: Way) -> Fallible<u32> {
-        let own = under_address(side);
-        let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
-        self.netlink.add_address(HOST.index, Address { ip: own, prefix_bits: 24 })?;
-        self.enter()?;
-        let sum = if vxlan.has_sum { "udpcsum" } else { "noudpcsum" };
-        let host = HOST.name;
-        let line = format!(
-            "ip link add {TUNNEL} type vxlan id 5 local {own} remote {other} dstport 4789 dev {host} {sum}"
-        );
-        command(&line).map_err(|error| format!("{NO_TUNNEL}: {error}"))?;
-        command(&format!("ip link set {TUNNEL} up"))?;
-        Ok(rustix::net::netdevice::name_to_index(&std::net::UdpSocket::bind("0.0.0.0:0")?, TUNNEL)?)
+/// Addresses for the interface of `host`, and the other side's networks are behind the other host.
+fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
+    let other = if side == Way::Download { Way::Upload } else { Way::Download };
+    host.set_ethernet_address(HOST.index, ethernet_address(side))?;
+    host.bring_up(HOST.index)?;
+    let device = match (wiring.vlan, wiring.vxlan) {
+        (None, None) => HOST.index,
+        (None, Some(vxlan)) => dig(host, vxlan, side)?,
+        (Some(id), _) => {
+            host.add_vlan(HOST.index, VLAN, id)?;
+            host.bring_up(VLAN.index)?;
+            VLAN.index
+        }
+    };
+    if wiring.is_router {
+        // Behind NAT there is nothing to be found: only the inside knows the way.
+        let [own, router] = router_link(side);
+        host.add_address(device, Address { ip: own, prefix_bits: 24 })?;
+        if side == Way::Upload {
+            host.add_route(network(other, false), Route::Via(router))?;
+        }
+        return Ok(());
     }
+    for is_ipv6 in [false, true] {
+        let prefix_bits = if is_ipv6 { 64 } else { 24 };
+        host.add_address(device, Address { ip: link_address(side, is_ipv6), prefix_bits })?;
+        host.add_route(network(other, is_ipv6), Route::Via(link_address(other, is_ipv6)))?;
+    }
+    Ok(())
+}
+
+/// Makes the end of a tunnel at `host`, by iproute2, and tells its number.
+fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
+    let own = under_address(side);
+    let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
+    host.add_address(HOST.index, Address { ip: own, prefix_bits: 24 })?;
+    host.enter()?;
+    let sum = if vxlan.has_sum { "udpcsum" } else { "noudpcsum" };
+    let under = HOST.name;
+    let line = format!(
+        "ip link add {TUNNEL} type vxlan id 5 local {own} remote {other} dstport 4789 dev {under} {sum}"
+    );
+    command(&line).map_err(|error| format!("{NO_TUNNEL}: {error}"))?;
+    let index = host.index_of(TUNNEL)?;
+    host.bring_up(index)?;
+    Ok(index)
 }
 
 /// Its address under the tunnel.

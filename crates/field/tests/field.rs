@@ -4,8 +4,9 @@
 use fairwire_field::contest::{self, Case, tries};
 use fairwire_field::fault::FAULTS;
 use fairwire_field::gateway::{self, PROGRAM};
-use fairwire_field::pen::{self, NoPen};
 use fairwire_field::{agent, report};
+use fairwire_testbed::error::TroubleKind;
+use fairwire_testbed::pen;
 use fairwire_testing::skipped;
 use std::process::{Command, ExitCode};
 
@@ -22,11 +23,11 @@ fn main() -> ExitCode {
     }
     match pen::run(run) {
         Ok(code) => code,
-        Err(NoPen::NoRights(why)) => {
-            skipped(format_args!("all field tests: {why}"));
+        Err(trouble) if trouble.kind == TroubleKind::NoRights => {
+            skipped(format_args!("all field tests: {trouble}"));
             ExitCode::SUCCESS
         }
-        Err(NoPen::Failed(error)) => panic!("there is no pen for a field test: {error}"),
+        Err(trouble) => panic!("there is no pen for a field test: {trouble}"),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Both directions through the gateway, between two ports: a bump in the wire.
 
 use crate::direction::{Direction, DirectionPlan};
-use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::loops::{Echoes, Side};
 use fairwire_core::Time;
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
 
 /// Both directions.

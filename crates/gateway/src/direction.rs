@@ -11,7 +11,6 @@ use crate::account::{Accounts, ClassCounts, OTHERS, Opened};
 use crate::class_book::{UNCLAIMED, Way};
 use crate::classify::{Classifier, Facts, InsideMac};
 use crate::delay_line::DelayLine;
-use crate::io::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use crate::ledger::{Loss, Totals};
 use crate::loss::RandomLoss;
 use crate::not_ip::{NotIpLimit, is_control};
@@ -22,6 +21,7 @@ use fairwire_core::{
     Backlog, Cause, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Signals, Time,
     Transmitter,
 };
+use fairwire_linux::port::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_metrics::LinkMeter;
 use fairwire_metrics::record::LinkRecord;
 use fairwire_wire::ecn::{clear_dscp, set_ecn};

@@ -1,9 +1,9 @@
 //! The loop that drives a datapath on real ports: wait for a frame or for the next instant at which something is due.
 
-use crate::clock;
 use crate::datapath::{Datapath, Wire};
-use crate::io::{Port, PortError};
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_linux::port::{Port, PortError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::num::NonZeroU64;

@@ -8,7 +8,6 @@
 pub mod account;
 pub mod class_book;
 pub mod classify;
-pub mod clock;
 pub mod config;
 pub mod control;
 pub mod datapath;

@@ -4,8 +4,8 @@
 //! acknowledgements take of it is little, and so is what they take here. With one size for all, each burst of them touched memory that
 //! was never used before, half a page for each, so that a busy gateway grew for minutes.
 
-use crate::io::LinkKind;
 use fairwire_core::Ecn;
+use fairwire_linux::port::LinkKind;
 use fairwire_wire::join::Seam;
 use std::ops::Range;
 

@@ -2,9 +2,10 @@
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_core::Duration;
-use fairwire_gateway::lab::awake::Awake;
 use fairwire_gateway::lab::{AGENT_COMMAND, Contest, LabError, agent_main, share};
 use fairwire_metrics::record::RunRecord;
+use fairwire_testbed::awake::Awake;
+use fairwire_testbed::error::TestbedError;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -24,7 +25,9 @@ fn main() -> ExitCode {
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }
-    if let Err(error @ LabError::NoRights { .. }) = share(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
+    if let Err(error @ LabError::Testbed(TestbedError::NoRights { .. })) =
+        share(&short("tail-drop", 1), &mut |_| {}, &NEVER)
+    {
         fairwire_testing::skipped(format_args!("all live tests: {error}"));
         return ExitCode::SUCCESS;
     }

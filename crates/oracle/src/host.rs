@@ -3,7 +3,7 @@
 use crate::guest::{FAILURE, JOB_VARIABLE, Job, Run};
 use crate::outcome::Outcome;
 use crate::trace::Arrival;
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs::{self, File};

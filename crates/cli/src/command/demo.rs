@@ -10,6 +10,7 @@ use crate::tell::tell;
 use clap::Parser;
 use fairwire_gateway::lab::LabError;
 use fairwire_scenario::{Overrides, parse};
+use fairwire_testbed::error::TestbedError;
 use std::path::Path;
 
 /// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.
@@ -51,7 +52,7 @@ fn live(whole: Part, quiet: bool) -> Result<Ending, Failure> {
     let part = whole.rest(std::time::Duration::from_secs_f64(rest));
     match lab::carry_out(&contests, &order, part, quiet)? {
         Ok(ending) => print_place(&out).map(|()| ending),
-        Err(error @ (LabError::NoRights { .. } | LabError::NoVeth { .. })) => {
+        Err(error @ LabError::Testbed(TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
             tell(format_args!("The live half is left out: {error}"));
             Ok(Ending::Done)
         }

@@ -12,6 +12,7 @@ use fairwire_core::Duration;
 use fairwire_gateway::lab::{self, Contest, LabError};
 use fairwire_metrics::record::{Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary::summarize;
+use fairwire_testbed::error::TestbedError;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -193,7 +194,7 @@ pub(crate) fn failure(error: LabError) -> Failure {
             format!("--congestion `{given}`: this kernel's TCP has no congestion control of that name"),
             format!("allowed here: {available}"),
         ),
-        LabError::NoRights { .. } | LabError::NoVeth { .. } => Failure::user(
+        LabError::Testbed(TestbedError::NoRights { .. } | TestbedError::NoVeth { .. }) => Failure::user(
             error,
             "the simulated contest needs no rights: fairwire run scenarios/selfish-flow.toml",
         ),

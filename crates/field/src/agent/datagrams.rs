@@ -3,7 +3,7 @@
 use super::stage::{Slots, Stage};
 use crate::fallible::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};

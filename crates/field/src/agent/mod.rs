@@ -13,11 +13,12 @@ mod tap;
 
 use crate::fallible::Fallible;
 use crate::traffic::{FlowSeen, Seen, Sends, Traffic};
-use crate::world::{HOST, Host};
+use crate::world::HOST;
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
-use fairwire_gateway::lab::namespace::die_with_parent;
+use fairwire_linux::clock;
+use fairwire_testbed::host::Host;
+use fairwire_testbed::namespace::die_with_parent;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stage::{Slots, Stage};
 use std::io::{BufRead, BufReader, Write};
@@ -155,7 +156,7 @@ impl Agent {
     /// Starts the process that sends what goes `way`, at `host`; the traffic stands in `file`.
     pub fn start(host: &Host, way: Way, file: &str) -> Fallible<Agent> {
         host.enter()?;
-        let mut child = Command::new(crate::pen::THIS_PROGRAM)
+        let mut child = Command::new(fairwire_testbed::pen::THIS_PROGRAM)
             .args([COMMAND, way.name(), file])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

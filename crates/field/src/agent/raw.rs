@@ -5,7 +5,7 @@ use crate::traffic::{Flow, Sends, UDP_PORT, port_of};
 use crate::world::{HOST, ethernet_address};
 use fairwire_core::{Rng, Seed};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_linux::af_packet::AfPacket;
 use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
 use std::net::{IpAddr, Ipv4Addr};
 

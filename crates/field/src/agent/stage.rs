@@ -3,7 +3,7 @@
 use crate::traffic::{Flow, SLOT, Traffic};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What all threads of a host know.

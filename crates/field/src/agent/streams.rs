@@ -5,7 +5,7 @@ use crate::fallible::Fallible;
 use crate::traffic::{Flow, Sends, TCP_PORT, flow_of, port_of};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
+use fairwire_linux::clock;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};

@@ -23,9 +23,9 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     ));
     let mut run = begin(&document(""), traffic)?;
     run.wait_until(2.0);
-    let (began, before) = (fairwire_gateway::clock::now(), sent_by(INSIDE.name)?);
+    let (began, before) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     run.wait_until(5.5);
-    let (ended, after) = (fairwire_gateway::clock::now(), sent_by(INSIDE.name)?);
+    let (ended, after) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     run.finish()?;
     // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones count as less than on the link.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);

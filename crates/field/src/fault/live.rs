@@ -8,8 +8,8 @@ use crate::run::Run;
 use crate::world::{HOST, INSIDE, OUTSIDE};
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::clock;
 use fairwire_gateway::control::protocol::{Answer, Request};
+use fairwire_linux::clock;
 use rustix::process::Signal;
 
 /// A link that is in use again carries at least this part of its rate.
@@ -34,9 +34,9 @@ fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallib
 pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(CLOSED), traffic(6))?;
     run.wait_until(1.5);
-    run.world.gateway.netlink.take_down(INSIDE.index)?;
+    run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
-    run.world.gateway.netlink.bring_up(INSIDE.index)?;
+    run.world.gateway.bring_up(INSIDE.index)?;
     // TCP's timers doubled during the outage, and the kernel notices a carrier within a second.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
@@ -49,9 +49,9 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
 pub(super) fn mtu_changes(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(CLOSED), traffic(12))?;
     run.wait_until(2.0);
-    run.world.gateway.netlink.set_mtu(INSIDE.index, 1300)?;
+    run.world.gateway.set_mtu(INSIDE.index, 1300)?;
     run.wait_until(3.0);
-    run.world.gateway.netlink.set_mtu(INSIDE.index, 1500)?;
+    run.world.gateway.set_mtu(INSIDE.index, 1500)?;
     run.wait_until(5.0);
     for (host, index) in [
         (&run.world.gateway, OUTSIDE.index),
@@ -59,7 +59,7 @@ pub(super) fn mtu_changes(happened: &mut Happened) -> Fallible<()> {
         (&run.world.outside, HOST.index),
         (&run.world.inside, HOST.index),
     ] {
-        host.netlink.set_mtu(index, 9000)?;
+        host.set_mtu(index, 9000)?;
     }
     expect_traffic(&mut run, happened, 8.0)?;
     let status = run.gateway().status()?;
@@ -71,7 +71,7 @@ pub(super) fn mtu_changes(happened: &mut Happened) -> Fallible<()> {
 pub(super) fn peer_gone(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(CLOSED), traffic(14))?;
     run.wait_until(2.0);
-    run.world.gateway.netlink.remove(OUTSIDE.index)?;
+    run.world.gateway.remove(OUTSIDE.index)?;
     run.wait_until(3.0);
     let has_ended = run.gateway().end().map(|status| status.to_string());
     happened.check(has_ended.is_none(), format!("its end one second later: {has_ended:?}"));

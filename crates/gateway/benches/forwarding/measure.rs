@@ -5,11 +5,11 @@ use super::contestant::{Contestant, Watch};
 use super::frame::{FrameBytes, udp};
 use super::stage::{Core, NOBODY, NOBODYS_MAC, ROUTED_SOURCE, Stage, Way, pin};
 use fairwire_core::Duration;
-use fairwire_gateway::clock;
-use fairwire_gateway::io::af_packet::AfPacket;
-use fairwire_gateway::io::{MOST_FRAMES_AT_ONCE, Outgoing, Port};
-use fairwire_gateway::lab::awake::Awake;
-use fairwire_gateway::lab::bed::{HOST_INTERFACE, Place};
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::clock;
+use fairwire_linux::port::{MOST_FRAMES_AT_ONCE, Outgoing, Port};
+use fairwire_testbed::awake::Awake;
+use fairwire_testbed::bed::HOST;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,12 +71,12 @@ pub(crate) fn ask(stage: &Stage, contestant: &Contestant, question: Question) ->
     if let Err(error) = &awake {
         eprintln!("note: {error}");
     }
-    stage.bed.enter(Place::Gateway)?;
+    stage.bed.gateway.enter()?;
     contestant.prepare()?;
     let watch = Watch::default();
     let answer = thread::scope(|scope| -> Result<[f64; 2], Failure> {
         let gateway = scope.spawn(|| -> Result<(), String> {
-            stage.bed.enter(Place::Gateway).map_err(|error| error.to_string())?;
+            stage.bed.gateway.enter().map_err(|error| error.to_string())?;
             contestant.run(&watch).map_err(|error| error.to_string())
         });
         if contestant.is_ours() {
@@ -95,7 +95,7 @@ pub(crate) fn ask(stage: &Stage, contestant: &Contestant, question: Question) ->
         gateway.join().map_err(|_| "the gateway panicked")??;
         answer
     });
-    stage.bed.enter(Place::Gateway)?;
+    stage.bed.gateway.enter()?;
     contestant.clean_up()?;
     answer
 }
@@ -108,9 +108,9 @@ fn blast(
     gap: Option<Duration>,
     is_over: &AtomicBool,
 ) -> Result<(), String> {
-    stage.bed.enter(Place::Source).map_err(|error| error.to_string())?;
+    stage.bed.source.enter().map_err(|error| error.to_string())?;
     pin(Core::Source);
-    let mut port = AfPacket::open(HOST_INTERFACE).map_err(|error| error.to_string())?;
+    let mut port = AfPacket::open(HOST.name).map_err(|error| error.to_string())?;
     let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
     let ends = [ROUTED_SOURCE, NOBODY].map(|address| address.octets());
     let frames: Vec<_> =
@@ -197,13 +197,13 @@ fn tcp(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
     let (_, sink) = way.addresses();
     let received = AtomicU64::new(0);
     let is_over = AtomicBool::new(false);
-    stage.bed.enter(Place::Sink)?;
+    stage.bed.sink.enter()?;
     let listener = TcpListener::bind((sink, PORT))?;
     thread::scope(|scope| {
         for _ in 0..TCP_STREAMS {
             scope.spawn(|| {
                 pin(Core::Source);
-                stage.bed.enter(Place::Source).ok()?;
+                stage.bed.source.enter().ok()?;
                 let mut stream = TcpStream::connect((sink, PORT)).ok()?;
                 rustix::net::sockopt::set_tcp_congestion(&stream, "cubic").ok();
                 let data = vec![0; 256 << 10];
@@ -236,10 +236,10 @@ fn tcp(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
 
 fn idle(stage: &Stage, way: Way) -> Result<[f64; 2], Failure> {
     let (source, sink) = way.addresses();
-    stage.bed.enter(Place::Sink)?;
+    stage.bed.sink.enter()?;
     let there = UdpSocket::bind((sink, PORT))?;
     there.set_read_timeout(Some(std::time::Duration::from_millis(300)))?;
-    stage.bed.enter(Place::Source)?;
+    stage.bed.source.enter()?;
     let here = UdpSocket::bind((source, 0))?;
     let mut times = thread::scope(|scope| -> Result<Vec<u64>, Failure> {
         let receiver = scope.spawn(|| {

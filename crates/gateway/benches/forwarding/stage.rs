@@ -1,7 +1,8 @@
 //! The three hosts, set up so that the same pairs can be routed by the kernel and bridged by us.
 
 use super::Failure;
-use fairwire_gateway::lab::bed::{Bed, HOST_INTERFACE, Place, SINK_ADDRESS, SOURCE_ADDRESS, Side};
+use fairwire_linux::netlink::{Address, Route};
+use fairwire_testbed::bed::{Bed, HOST, SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::net::Ipv4Addr;
 use std::process::Command;
@@ -52,33 +53,27 @@ impl Way {
 impl Stage {
     pub(crate) fn new() -> Result<Self, Failure> {
         let bed = Bed::new(1500)?;
-        let (left, right) = (Side::Left.name(), Side::Right.name());
-        run(&format!("ip address add 10.1.0.1/24 dev {left}"))?;
-        run(&format!("ip address add 10.2.0.1/24 dev {right}"))?;
-        run(&format!("ip neighbour add {NOBODY} lladdr 02:00:00:00:00:99 dev {right}"))?;
-        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
+        let Bed { source, gateway, sink } = &bed;
+        let [left, right] = Side::BOTH.map(|side| side.end().index);
+        let network = |third: u8, last: u8| Address { ip: [10, third, 0, last].into(), prefix_bits: 24 };
+        gateway.add_address(left, network(1, 1))?;
+        gateway.add_address(right, network(2, 1))?;
+        gateway.add_neighbour(right, NOBODY.into(), NOBODYS_MAC)?;
+        gateway.set_variable("net/ipv4/ip_forward", "1")?;
         // The larger of this and an interface's own counts; packets come out of TUN devices that no route leads back to.
-        std::fs::write("/proc/sys/net/ipv4/conf/all/rp_filter", "0")?;
-        let gateway_mac = mac_of(left)?;
-        bed.enter(Place::Source)?;
-        run(&format!("ip address add {ROUTED_SOURCE}/24 dev {HOST_INTERFACE}"))?;
-        run("ip route add 10.2.0.0/24 via 10.1.0.1")?;
-        bed.enter(Place::Sink)?;
-        run(&format!("ip address add {ROUTED_SINK}/24 dev {HOST_INTERFACE}"))?;
-        run("ip route add 10.1.0.0/24 via 10.2.0.1")?;
-        bed.enter(Place::Gateway)?;
+        gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
+        let gateway_mac = gateway.ethernet_address(left)?;
+        source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
+        source.add_route(network(2, 0), Route::Via([10, 1, 0, 1].into()))?;
+        sink.add_address(HOST.index, Address { ip: ROUTED_SINK.into(), prefix_bits: 24 })?;
+        sink.add_route(network(1, 0), Route::Via([10, 2, 0, 1].into()))?;
+        gateway.enter()?;
         Ok(Stage { bed, gateway_mac })
     }
 
     /// Frames that have come to the sink.
     pub(crate) fn frames_at_sink(&self) -> Result<u64, Failure> {
-        self.bed.enter(Place::Sink)?;
-        let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
-        let line = table
-            .lines()
-            .find_map(|line| line.trim().strip_prefix(&format!("{HOST_INTERFACE}:")).map(str::to_owned));
-        let line = line.ok_or("the sink has no interface")?;
-        Ok(line.split_whitespace().nth(1).ok_or("the kernel's table has no second column")?.parse()?)
+        Ok(self.bed.sink.counted(HOST.name)?.received)
     }
 }
 
@@ -107,16 +102,4 @@ pub(crate) fn pin(core: Core) {
     set.set(core.number());
     // Where it is refused the numbers are noisier.
     let _ = sched_setaffinity(None, &set);
-}
-
-fn mac_of(interface: &str) -> Result<[u8; 6], Failure> {
-    let output = Command::new("ip").args(["-o", "link", "show", interface]).output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let mac = text
-        .split("link/ether ")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next())
-        .ok_or("no Ethernet address")?;
-    let octets: Result<Vec<u8>, _> = mac.split(':').map(|octet| u8::from_str_radix(octet, 16)).collect();
-    octets?.try_into().map_err(|_| "an odd Ethernet address".into())
 }

@@ -10,11 +10,11 @@
 mod frame;
 
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_gateway::clock;
 use fairwire_gateway::config::{Config, Made};
 use fairwire_gateway::datapath::{Datapath, Wire};
-use fairwire_gateway::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_gateway::telemetry::{About, Observer, PortState};
+use fairwire_linux::clock;
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
 use frame::{FrameBytes, udp};
 

@@ -1,6 +1,6 @@
 //! What a frame counts as on the shaped link.
 
-use crate::io::LinkKind;
+use fairwire_linux::port::LinkKind;
 
 /// Bytes of an Ethernet header: less this, a frame counts as its IP packet.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;

@@ -9,7 +9,7 @@ mod prefix;
 mod rules;
 mod table;
 
-pub use crate::io::LinkKind;
+pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
 pub use rules::{Claims, Looks, Rule};

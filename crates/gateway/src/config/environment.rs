@@ -8,8 +8,9 @@ use super::Config;
 use super::spec::{BackendChoice, OnFailure};
 use super::user::{self, User};
 use crate::class_book::Way;
-use crate::io::{device, link};
+use crate::io::device;
 use fairwire_document::{DocumentError, Problem, listed};
+use fairwire_linux::link;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::fs;
@@ -238,7 +239,7 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
 
 /// A frame that one interface takes in and the other does not send is lost, and no ICMP tells its sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
-    let mtu = |name: &str| crate::io::interface::mtu(name).ok();
+    let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);
     (in_mtu != out_mtu).then(|| {
         let (long, short) = if in_mtu > out_mtu { (inside, outside) } else { (outside, inside) };

@@ -1,8 +1,8 @@
 //! A port in memory, driven by a virtual clock: for tests, and for parity with the simulator.
 
-use super::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::Time;
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::VecDeque;
 

@@ -13,15 +13,15 @@
 //! devices go with the process. So do the tables, or they stay and throw away what they are to hand to a device that is gone: the
 //! link fails [open or closed](Failing).
 
-use super::link::{self, About};
-use super::nftables::{
+use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_linux::link::{self, About};
+use fairwire_linux::nftables::{
     Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route,
 };
-use super::tun::Tun;
-use super::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
-use crate::clock;
-use crate::lab::netlink::{CREATE, Netlink, Request};
-use fairwire_core::{Duration, Time};
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_linux::traffic_control::{Redirected, redirect};
+use fairwire_linux::tun::Tun;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -260,69 +260,11 @@ fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) 
 /// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by it, uploads arrive at it. Traffic
 /// control lies below the packet filter, so no chain at the egress sees the downloads again.
 fn give_back(places: Places) -> io::Result<()> {
-    let netlink = Netlink::open_plain()?;
-    for (tap, action) in [(places.up, EGRESS_REDIRECT), (places.down, INGRESS_REDIRECT)] {
-        // One that led to an interface that is no more.
-        let _ = netlink.ask(classifying(libc::RTM_DELQDISC, 0, tap));
-        netlink.ask(classifying(libc::RTM_NEWQDISC, CREATE, tap))?;
-        netlink.ask(redirecting(tap, places.inside, action))?;
+    for (tap, way) in [(places.up, Redirected::Leaves), (places.down, Redirected::Arrives)] {
+        redirect(tap, places.inside, way)?;
     }
     Ok(())
 }
-
-/// A place for filters at the interface `index`: to be made or deleted, by `kind`.
-fn classifying(kind: u16, flags: i32, index: u32) -> Request {
-    let mut request = Request::new(kind, flags);
-    traffic_control(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
-    request.text(libc::TCA_KIND, "clsact");
-    request
-}
-
-/// All that arrives at `from` goes to `to`.
-fn redirecting(from: u32, to: u32, action: i32) -> Request {
-    let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
-    let all = u32::from((libc::ETH_P_ALL as u16).to_be());
-    traffic_control(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
-    request.text(libc::TCA_KIND, "u32");
-    request.nested(libc::TCA_OPTIONS, |request| {
-        // struct tc_u32_sel with one key, which everything fits.
-        let mut selector = [0; 32];
-        (selector[0], selector[2]) = (TERMINAL, 1);
-        request.attribute(U32_SELECTOR, &selector);
-        request.nested(U32_ACTION, |request| {
-            request.nested(1, |request| {
-                request.text(ACTION_KIND, "mirred");
-                request.nested(ACTION_OPTIONS, |request| {
-                    // struct tc_mirred: index, capabilities, what then, references, bindings; what to do, where.
-                    let words = [0, 0, STOLEN, 0, 0, action, to.cast_signed()];
-                    let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
-                    request.attribute(MIRRED_PARAMETERS, &bytes);
-                });
-            });
-        });
-    });
-    request
-}
-
-/// struct tcmsg: family, and the interface, a handle, a parent and what belongs to the kind.
-fn traffic_control(request: &mut Request, words: [u32; 4]) {
-    request.raw(&[0; 4]);
-    words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
-}
-
-// Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`.
-const CLSACT: u32 = 0xffff_fff1;
-const CLSACT_HANDLE: u32 = 0xffff_0000;
-const CLSACT_INGRESS: u32 = 0xffff_fff2;
-const U32_SELECTOR: u16 = 5;
-const U32_ACTION: u16 = 7;
-const TERMINAL: u8 = 1;
-const ACTION_KIND: u16 = 1;
-const ACTION_OPTIONS: u16 = 2;
-const MIRRED_PARAMETERS: u16 = 2;
-const STOLEN: i32 = 4;
-const EGRESS_REDIRECT: i32 = 1;
-const INGRESS_REDIRECT: i32 = 3;
 
 impl Port for RouterPort {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {

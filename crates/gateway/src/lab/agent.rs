@@ -1,13 +1,14 @@
 //! The helper processes: this program, started again. One makes the namespaces and joins them, one sends, one receives.
 
-use super::error::{During, Trouble};
-use super::host::{GATEWAY, Host, Hosts};
 use super::message::{Order, Report, send};
-use super::namespace::die_with_parent;
 use super::plan::Traffic;
 use super::{sink, source};
-use crate::io::PortError;
-use crate::io::af_packet::open_socket;
+use fairwire_linux::af_packet::open_socket;
+use fairwire_linux::port::PortError;
+use fairwire_testbed::bed::{Bed, Side};
+use fairwire_testbed::error::{During, Trouble};
+use fairwire_testbed::host::Host;
+use fairwire_testbed::namespace::die_with_parent;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -73,8 +74,8 @@ pub(super) fn orders() -> Receiver<Order> {
 }
 
 fn network(traffic: &Traffic, plan: &str) -> Result<(), Trouble> {
-    let Hosts { source, gateway, sink } = Hosts::new(traffic.mtu)?;
-    let sockets = GATEWAY.map(|end| open_socket(end.name));
+    let Bed { source, gateway, sink } = Bed::new(traffic.mtu)?;
+    let sockets = Side::BOTH.map(|side| open_socket(side.name()));
     let [left, right] = sockets.map(|socket| socket.map_err(port_trouble));
     report(&Report::Wired, &[left?.as_fd(), right?.as_fd()])?;
     let helpers = [Helper::start(SINK, plan, &sink)?, Helper::start(SOURCE, plan, &source)?];

@@ -6,19 +6,20 @@ use super::message::{Arrived, Order, Report};
 use super::plan::{Contest, SINK, source_of};
 use crate::account::FlowCount;
 use crate::classify::{Classifier, ETHERNET_HEADER_BYTES};
-use crate::clock;
 use crate::datapath::{Datapath, DatapathPlan, Wire};
 use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::driver::{self, Next};
-use crate::io::af_packet::AfPacket;
-use crate::io::{Port, PortHealth};
 use crate::ledger::{Loss, Totals};
 use crate::not_ip::default_rate;
 use crate::pool::PoolSize;
 use fairwire_catalogue::{self as catalogue, BuildError, Site};
 use fairwire_core::{Discipline, Duration, FlowHash, Seed, Time};
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::clock;
+use fairwire_linux::port::{Port, PortHealth};
 use fairwire_metrics::fairness::assess;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_testbed::error::TestbedError;
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
@@ -289,7 +290,7 @@ fn stalled(what: &'static str) -> LabError {
 
 fn wire(sockets: Vec<OwnedFd>) -> Result<Wire<AfPacket>, LabError> {
     let count = sockets.len();
-    let [left, right]: [OwnedFd; 2] = sockets.try_into().map_err(|_| LabError::Helper {
+    let [left, right]: [OwnedFd; 2] = sockets.try_into().map_err(|_| TestbedError::Helper {
         role: "network".to_owned(),
         operation: "handing over its packet sockets".to_owned(),
         reason: format!("{count} came, 2 were expected"),

@@ -1,11 +1,11 @@
 //! The lab's helper processes, seen from the process that started them.
 
 use super::agent::{AGENT_COMMAND, NETWORK};
-use super::error::LabError;
 use super::message::{Order, Report, receive};
 use super::plan::Traffic;
-use crate::clock;
 use fairwire_core::Duration;
+use fairwire_linux::clock;
+use fairwire_testbed::error::TestbedError;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
@@ -22,7 +22,7 @@ pub(super) struct Crew {
 
 impl Crew {
     /// Starts the helpers for `traffic`.
-    pub(super) fn start(traffic: &Traffic) -> Result<Self, LabError> {
+    pub(super) fn start(traffic: &Traffic) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let plan = serde_json::to_string(traffic).expect("a plan is plain data");
@@ -40,7 +40,7 @@ impl Crew {
     }
 
     /// The next report, if there is one. Never waits. That a helper failed is an error.
-    pub(super) fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, LabError> {
+    pub(super) fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
             Some(report) => Ok(Some(report)),
@@ -49,18 +49,18 @@ impl Crew {
     }
 
     /// Gives an order to all helpers.
-    pub(super) fn order(&mut self, order: Order) -> Result<(), LabError> {
+    pub(super) fn order(&mut self, order: Order) -> Result<(), TestbedError> {
         let orders = self.orders.as_mut().expect("orders end with the crew");
         orders.write_all(order.to_line().as_bytes()).map_err(failed("talking to the lab's helpers"))
     }
 
     /// A helper that ended may have left a report just before.
-    fn check_alive(&mut self) -> Result<(), LabError> {
+    fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
             Some(status) => match receive(&self.reports) {
                 Ok(Some((Report::Failed { role, trouble }, _))) => Err(trouble.into_error(&role)),
-                _ => Err(LabError::HelperEnded { status: status.to_string() }),
+                _ => Err(TestbedError::HelperEnded { status: status.to_string() }),
             },
         }
     }
@@ -88,6 +88,6 @@ impl Drop for Crew {
 }
 
 /// Names what was tried when the system refused it.
-pub(super) fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> LabError {
-    move |source| LabError::System { operation, source }
+pub(super) fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
+    move |source| TestbedError::System { operation, source }
 }

@@ -1,32 +1,15 @@
 //! What can go wrong in a lab.
 
-use crate::io::PortError;
 use fairwire_catalogue::BuildError;
-use serde::{Deserialize, Serialize};
+use fairwire_linux::port::PortError;
+use fairwire_testbed::error::TestbedError;
 
 /// A contest that could not be held.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// This process may not make network namespaces or packet sockets.
-    #[error(
-        "this process may not make network namespaces ({operation}: {reason}). Allowed: running as root; or as any user \
-         where the kernel lets users make namespaces (on Debian and Ubuntu: sysctl kernel.unprivileged_userns_clone=1, \
-         kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces and user.max_net_namespaces above 0); or in a container started \
-         with --privileged, or with --cap-add SYS_ADMIN --cap-add NET_ADMIN --cap-add NET_RAW and a seccomp profile that \
-         permits unshare"
-    )]
-    NoRights {
-        /// What was refused.
-        operation: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// The kernel has no virtual Ethernet pairs.
-    #[error("this kernel has no virtual Ethernet pairs ({reason}); needed: the module `veth` (CONFIG_VETH)")]
-    NoVeth {
-        /// What the system said.
-        reason: String,
-    },
+    /// There is no network for it, or its hosts did not do as they were told.
+    #[error(transparent)]
+    Testbed(#[from] TestbedError),
     /// The kernel does not have this congestion control.
     #[error("this kernel's TCP has no congestion control `{given}`; allowed here: {available}")]
     NoCongestionControl {
@@ -51,22 +34,6 @@ pub enum LabError {
     /// A port of the gateway failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// A helper process failed at something that ought to work.
-    #[error("the lab's {role} could not go on: {operation}: {reason}")]
-    Helper {
-        /// Which helper: `network`, `source` or `sink`.
-        role: String,
-        /// What it was doing.
-        operation: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// A helper process ended before its time.
-    #[error("a helper process of the lab ended before its time ({status})")]
-    HelperEnded {
-        /// How.
-        status: String,
-    },
     /// A helper process did not answer in time.
     #[error("the lab's helpers did not get as far as {what} within {seconds} s")]
     Stalled {
@@ -75,93 +42,7 @@ pub enum LabError {
         /// How long.
         seconds: u64,
     },
-    /// The helper processes could not be started or talked to.
-    #[error("{operation}: {source}")]
-    System {
-        /// What was tried.
-        operation: &'static str,
-        /// Why it failed.
-        source: std::io::Error,
-    },
     /// The caller asked to stop.
     #[error("the contest was stopped before its end")]
     Stopped,
-}
-
-/// What a helper could not do, on its way to the process that started the lab.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
-    /// Which error it becomes.
-    pub kind: TroubleKind,
-    /// What was being done.
-    pub operation: String,
-    /// What the system said.
-    pub reason: String,
-}
-
-/// Which error a trouble becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TroubleKind {
-    /// This process may not.
-    NoRights,
-    /// The kernel has no virtual Ethernet pairs.
-    NoVeth,
-    /// Anything else.
-    Other,
-}
-
-impl std::error::Error for Trouble {}
-
-impl std::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.operation, self.reason)
-    }
-}
-
-impl Trouble {
-    /// `error` while doing `operation`. What is refused for want of rights is told apart here, once for all helpers.
-    pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
-        let kind = match error.kind() {
-            std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
-            _ => TroubleKind::Other,
-        };
-        Trouble { kind, operation: operation.into(), reason: error.to_string() }
-    }
-
-    /// The kernel has no virtual Ethernet pairs.
-    pub fn no_veth(error: &std::io::Error) -> Self {
-        Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
-    }
-
-    /// The same, told as a want of rights.
-    pub fn for_want_of_rights(self) -> Self {
-        Trouble { kind: TroubleKind::NoRights, ..self }
-    }
-
-    /// The same, with what had failed before it was tried: both may have to be mended.
-    pub fn after(self, first: &std::io::Error) -> Self {
-        Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
-    }
-
-    /// The error of the lab, when it befell the helper `role`.
-    pub fn into_error(self, role: &str) -> LabError {
-        let Trouble { kind, operation, reason } = self;
-        match kind {
-            TroubleKind::NoRights => LabError::NoRights { operation, reason },
-            TroubleKind::NoVeth => LabError::NoVeth { reason },
-            TroubleKind::Other => LabError::Helper { role: role.to_owned(), operation, reason },
-        }
-    }
-}
-
-/// Names what was being done when an operation of the system failed.
-pub trait During<T> {
-    /// The same, or what was being done and what the system said.
-    fn during(self, operation: &str) -> Result<T, Trouble>;
-}
-
-impl<T, E: Into<std::io::Error>> During<T> for Result<T, E> {
-    fn during(self, operation: &str) -> Result<T, Trouble> {
-        self.map_err(|error| Trouble::new(operation, &error.into()))
-    }
 }

@@ -1,6 +1,6 @@
 //! What the lab's processes tell each other: one datagram per report upwards, one line per order downwards.
 
-use super::error::Trouble;
+use fairwire_testbed::error::Trouble;
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,

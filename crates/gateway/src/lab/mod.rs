@@ -12,16 +12,10 @@
 //! standard input is a pipe that closes, and the kernel kills a child whose parent is gone.
 
 mod agent;
-pub mod awake;
-pub mod bed;
 mod contest;
 mod crew;
 pub mod error;
-mod host;
 mod message;
-pub mod namespace;
-pub mod nat;
-pub mod netlink;
 mod plan;
 mod sink;
 mod source;

@@ -4,8 +4,9 @@ use super::error::LabError;
 use fairwire_catalogue::Parameters;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
+use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS};
 use serde::{Deserialize, Serialize};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddrV4;
 
 /// A live contest: TCP senders and one UDP sender of constant rate share a gateway.
 #[derive(Clone, Debug)]
@@ -74,9 +75,6 @@ pub(super) const UDP_HEADERS: u32 = 28;
 /// How much longer TCP's packets are: IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
 
-pub(super) const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-pub(super) const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-pub(super) const PREFIX_BITS: u8 = 24;
 const SINK_PORT: u16 = 5001;
 /// Flow `i` sends from this port plus `i`; below the range that the kernel hands out by itself.
 const FIRST_SOURCE_PORT: u16 = 20_000;

@@ -1,11 +1,11 @@
 //! The receiving host: takes what comes and counts it, per flow.
 
 use super::agent::{orders, report};
-use super::error::{During, Trouble};
 use super::message::{Arrived, Order, Report};
 use super::plan::{SINK, Traffic, flow_of};
-use crate::clock;
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_testbed::error::{During, Trouble};
 use std::io::Read;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! The sending host: TCP flows with endless data, and one UDP flow of constant rate.
 
 use super::agent::{orders, report};
-use super::error::{During, Trouble};
 use super::message::{Order, Report};
 use super::plan::{SINK, Traffic, source_of};
-use crate::clock;
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_testbed::error::{During, Trouble};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
 use std::io::{ErrorKind, Write};
 use std::net::{TcpStream, UdpSocket};

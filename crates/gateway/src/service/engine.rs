@@ -97,7 +97,7 @@ impl Engine {
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
-            self.observer.took(crate::clock::thread().since(Time::ZERO));
+            self.observer.took(fairwire_linux::clock::thread().since(Time::ZERO));
             self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
         }
         if self.shared.stop.load(Ordering::Relaxed) {
@@ -131,7 +131,7 @@ impl Engine {
     }
 
     fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
-        let begun = crate::clock::thread();
+        let begun = fairwire_linux::clock::thread();
         let Replace { ways: [download, upload], class_map, samplers, config, done } = replace;
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
@@ -140,8 +140,8 @@ impl Engine {
         let replaced = Replaced {
             ways: [forward, backward],
             at: now,
-            paused: crate::clock::now().since(now),
-            worked: crate::clock::thread().since(begun),
+            paused: fairwire_linux::clock::now().since(now),
+            worked: fairwire_linux::clock::thread().since(begun),
             measures: [datapath.forward.measure(), datapath.backward.measure()],
             retired: ReplacedParts {
                 _ways: [old_forward, old_backward],

@@ -1,9 +1,9 @@
 //! Why a gateway does not start, or cannot go on.
 
-use crate::io::PortError;
 use crate::telemetry::ServeError;
 use fairwire_catalogue::BuildError;
 use fairwire_document::DocumentError;
+use fairwire_linux::port::PortError;
 
 /// Why a gateway did not start, or could not go on.
 #[derive(Debug, thiserror::Error)]

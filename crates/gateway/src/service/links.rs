@@ -5,9 +5,9 @@
 
 use super::error::ServiceError;
 use super::log::say;
-use crate::clock;
-use crate::io::link::{self, About, News};
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_linux::link::{self, About, News};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use std::io;

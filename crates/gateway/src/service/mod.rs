@@ -35,17 +35,17 @@ pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::class_book::Way;
-use crate::clock;
 use crate::config::spec::{BackendChoice, OnFailure, SafetySpec};
 use crate::config::user::{self, User};
 use crate::config::{Config, Made};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
-use crate::io::PortError;
 use crate::telemetry::{About, Observer};
 use control::{Control, Signals};
 use engine::{Engine, Order, Shared};
 use fairwire_core::{Duration, Seed, Time};
+use fairwire_linux::clock;
+use fairwire_linux::port::PortError;
 use guard::{Charge, Watched};
 use heart::Heart;
 use links::{LinkView, Links};
@@ -343,7 +343,7 @@ fn start_guard(
         return Ok(None);
     }
     let watched = |name: &String| -> Result<Watched, ServiceError> {
-        let index = crate::io::link::index_of(name)
+        let index = fairwire_linux::link::index_of(name)
             .and_then(|index| index.ok_or(std::io::ErrorKind::NotFound.into()))
             .map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?;
         Ok(Watched { name: name.clone(), index })

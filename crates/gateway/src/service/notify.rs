@@ -30,7 +30,7 @@ impl Notifier {
 
     /// A new configuration is being read.
     pub(super) fn reloading(&self) {
-        let now_us = crate::clock::now().ns() / 1000;
+        let now_us = fairwire_linux::clock::now().ns() / 1000;
         self.say(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"));
     }
 

@@ -5,13 +5,13 @@ use super::error::ServiceError;
 use super::log::say;
 use super::notify::Notifier;
 use super::{guard, ports};
-use crate::clock;
 use crate::config::spec::Spec;
 use crate::config::{Config, environment};
 use crate::datapath::Wire;
 use crate::io::device::{DeviceLock, holder};
-use crate::io::{PortError, link};
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_linux::{link, port::PortError};
 use ports::AnyPort;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -2,10 +2,10 @@
 
 use super::heart::Heart;
 use super::links::LinkView;
-use crate::clock;
-use crate::io::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use crate::telemetry::PortState;
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;

@@ -37,7 +37,7 @@ impl Present {
     /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why. What is
     /// looked for under one of the names `files` is read from what was `handed` over, open.
     pub(super) fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
-        let start = crate::clock::now();
+        let start = fairwire_linux::clock::now();
         let mut read = |path: &Path, most, wanted| {
             let place = files.iter().position(|file| file == path);
             match place.and_then(|place| handed.file(place).ok().flatten()) {
@@ -125,7 +125,7 @@ impl Present {
         let class_map = self.config.class_map(next);
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
-        let samplers = self.board.samplers(&about, crate::clock::now());
+        let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
         let replace = Replace { ways, class_map, samplers, config: next.clone(), done };
         self.orders.send(Order::Replace(Box::new(replace))).map_err(|_| GONE)?;
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
@@ -154,7 +154,7 @@ fn keeps_flows(present: &Config, next: &Config, way: Way) -> bool {
 }
 
 fn ms_since(start: Time) -> f64 {
-    crate::clock::now().since(start).secs() * 1e3
+    fairwire_linux::clock::now().since(start).secs() * 1e3
 }
 
 /// An error of the document with its place, and a line for each other one.

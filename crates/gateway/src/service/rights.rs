@@ -330,7 +330,7 @@ mod tests {
                 open(AddressFamily::UNIX, stream, None),
                 open(AddressFamily::INET, datagram, None),
                 open(AddressFamily::NETLINK, SocketType::RAW, None),
-                crate::io::link::index_of("lo").map(drop).map_err(|_| rustix::io::Errno::PERM),
+                fairwire_linux::link::index_of("lo").map(drop).map_err(|_| rustix::io::Errno::PERM),
             ];
             let refused = [
                 open(AddressFamily::INET, stream, None),

@@ -4,9 +4,9 @@
 //! asks gets a pcapng file with the reason in the comment of each packet.
 
 use crate::class_book::{ClassBook, Way};
-use crate::clock;
 use crate::ledger::Loss;
 use fairwire_core::{Cause, Duration, Time};
+use fairwire_linux::clock;
 use fairwire_wire::headers::{parse, parse_ip};
 use fairwire_wire::pcapng::{self, Frame, LinkType};
 use std::fmt::Write as _;

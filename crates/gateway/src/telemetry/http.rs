@@ -7,8 +7,8 @@
 
 use super::board::Board;
 use super::exposition::{self, Format};
-use crate::clock;
 use fairwire_core::{Duration as Span, Time};
+use fairwire_linux::clock;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, VARY, WWW_AUTHENTICATE};

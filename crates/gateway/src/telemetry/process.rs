@@ -1,8 +1,8 @@
 //! What a gateway's process takes of its machine: `/proc/self/stat` and its clocks.
 
 use super::snapshot::ProcessSnapshot;
-use crate::clock;
 use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;

@@ -6,6 +6,7 @@ mod datapath;
 mod every_kind;
 mod faults;
 mod hosts;
+mod interfaces;
 mod plans;
 mod reload;
 mod telemetry;

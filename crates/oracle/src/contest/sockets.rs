@@ -8,9 +8,9 @@ use super::setting::{Class, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, UDP_HE
 use super::tally::Tally;
 use crate::program::Fallible;
 use fairwire_core::{Duration, Ecn, Time, Transmitter};
-use fairwire_gateway::clock;
-use fairwire_gateway::io::Port;
-use fairwire_gateway::io::af_packet::AfPacket;
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::clock;
+use fairwire_linux::port::Port;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

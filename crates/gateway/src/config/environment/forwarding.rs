@@ -3,11 +3,11 @@
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::spec::{OnFailure, Spec};
-use crate::io::interface::ipv4_address;
-use crate::io::link;
-use crate::io::nftables::{Family, Nftables};
 use crate::io::router::{Failing, Passage};
 use fairwire_document::DocumentError;
+use fairwire_linux::interface::ipv4_address;
+use fairwire_linux::link;
+use fairwire_linux::nftables::{Family, Nftables};
 use std::fs;
 use std::io::ErrorKind;
 

@@ -1,8 +1,8 @@
 //! Snapshots from a gateway's socket, again and again.
 
-use fairwire_gateway::clock;
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
+use fairwire_linux::clock;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

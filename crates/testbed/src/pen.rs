@@ -1,18 +1,17 @@
-//! A pen: a process namespace in which everything that a field run starts ends with it, however it ends, and a mount namespace
+//! A pen: a process namespace in which everything that a run starts ends with it, however it ends, and a mount namespace
 //! whose scratch folder goes with it.
 //!
 //! The program starts itself again as the first process of the namespace. The kernel kills that one when its parent is gone,
-//! and all others when it is: the gateway, its watchdog, and whoever they started.
+//! and all others when it is: a gateway under test, its watchdog, and whoever they started.
 
-use crate::fallible::Fallible;
-use fairwire_gateway::lab::awake::Awake;
-use fairwire_gateway::lab::error::{Trouble, TroubleKind};
-use fairwire_gateway::lab::namespace::{die_with_parent, part_processes};
+use super::awake::Awake;
+use super::error::{During, Trouble};
+use super::namespace::{die_with_parent, part_processes};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use std::process::{Command, ExitCode};
 
 /// The variable of the environment that says that this process is in the pen.
-const INSIDE: &str = "FAIRWIRE_FIELD_PEN";
+const INSIDE: &str = "FAIRWIRE_PEN";
 
 /// The folder in which scratch files of a run stand: memory of the mount namespace.
 pub const SCRATCH: &str = "/run";
@@ -20,19 +19,10 @@ pub const SCRATCH: &str = "/run";
 /// This program, also after another was put in its place.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Why there is no pen.
-#[derive(Debug)]
-pub enum NoPen {
-    /// This process may not make one; why.
-    NoRights(String),
-    /// Something that ought to work did not.
-    Failed(Box<dyn std::error::Error + Send + Sync>),
-}
-
 /// Runs `body` in a pen, and returns its exit code. To be called first of all in `main`, before there is a second thread.
-pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
+pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     if std::env::var_os(INSIDE).is_some() {
-        set_up().map_err(NoPen::Failed)?;
+        set_up()?;
         let awake = Awake::keep();
         match &awake {
             Ok(awake) if awake.count() > 0 => {
@@ -46,25 +36,18 @@ pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, NoPen> {
         }
         return Ok(body());
     }
-    part_processes().map_err(|trouble| refused(&trouble))?;
+    part_processes()?;
     let status = Command::new(THIS_PROGRAM).args(std::env::args_os().skip(1)).env(INSIDE, "1").status();
-    let status = status.map_err(|error| NoPen::Failed(error.into()))?;
+    let status = status.during("starting this program again")?;
     Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
 }
 
-fn refused(trouble: &Trouble) -> NoPen {
-    match trouble.kind {
-        TroubleKind::NoRights => NoPen::NoRights(trouble.to_string()),
-        _ => NoPen::Failed(trouble.to_string().into()),
-    }
-}
-
 /// The namespace's own view of processes, and its own scratch folder.
-fn set_up() -> Fallible<()> {
+fn set_up() -> Result<(), Trouble> {
     die_with_parent()?;
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .during("keeping mounts to ourselves")?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("proc", "/proc", "proc", flags, None)?;
-    mount("tmpfs", SCRATCH, "tmpfs", flags, None)?;
-    Ok(())
+    mount("proc", "/proc", "proc", flags, None).during("mounting /proc")?;
+    mount("tmpfs", SCRATCH, "tmpfs", flags, None).during("mounting a scratch folder")
 }

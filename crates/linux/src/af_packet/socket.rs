@@ -1,6 +1,6 @@
 //! Packet sockets and their options.
 
-use crate::io::PortError;
+use crate::port::PortError;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with, sockopt};
 use std::ffi::c_int;

@@ -9,13 +9,17 @@
 //! come, where the idle delay is to stay under 100 us. A ring for sending (`PACKET_TX_RING`) is not used: its frames are lent, not
 //! copied, and the kernel calls a slot free when the receiving socket takes the packet over, although its data, on
 //! virtual interfaces, is still to be read from there.
+#![allow(
+    unsafe_code,
+    reason = "the kernel's structures are read and written; each block says why it is sound"
+)]
 
 mod queue;
 mod ring;
 mod send;
 mod socket;
 
-use super::{Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::port::{Outgoing, Port, PortError, PortHealth, Refused, Take};
 use queue::{BATCH, Queue, unpack};
 use ring::{Ring, Slot};
 use rustix::io::Errno;

@@ -1,7 +1,7 @@
-//! Source NAT, as a home's router does it: what a lab of routers needs.
+//! Source NAT, as a home's router does it: what a test bed of routers needs.
 
 use super::error::{During, Trouble};
-use crate::io::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
+use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
 
 /// Gives what this thread's network namespace sends by the interface `outside` the address of that interface (`masquerade`), in a table
 /// `ip nat`.

@@ -1,14 +1,14 @@
 //! What the kernel says of an interface (rtnetlink(7)).
 
-use crate::lab::netlink::{HEADER_BYTES, IS_UP, Link, Netlink, Request};
-use rustix::io::{read, write};
+use crate::netlink::Netlink;
+use crate::request::{HEADER_BYTES, IS_UP, Link, Request};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
 use std::io;
 use std::os::fd::OwnedFd;
 
 /// What the kernel says of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct About {
+pub struct About {
     /// Its number.
     pub index: u32,
     /// The longest packet that it takes, without the Ethernet header.
@@ -32,30 +32,26 @@ fn any_socket() -> io::Result<OwnedFd> {
 }
 
 /// The number of the interface `name` of this network namespace; `None` where there is none.
-pub(crate) fn index_of(name: &str) -> io::Result<Option<u32>> {
+pub fn index_of(name: &str) -> io::Result<Option<u32>> {
     Ok(netdevice::name_to_index(&any_socket()?, name).ok())
 }
 
 /// The name of the interface `index`; `None` where there is none.
-pub(crate) fn name_of(index: u32) -> io::Result<Option<String>> {
+pub fn name_of(index: u32) -> io::Result<Option<String>> {
     Ok(netdevice::index_to_name(&any_socket()?, index).ok())
 }
 
 /// What the kernel says of the interface `index`.
-pub(crate) fn about(index: u32) -> io::Result<About> {
-    let netlink = Netlink::open_plain()?;
+pub fn about(index: u32) -> io::Result<About> {
     let mut request = Request::new(libc::RTM_GETLINK, 0);
     request.link(Link::untouched(index));
-    write(netlink.descriptor(), &request.finish())?;
-    let mut answer = vec![0; 32 << 10];
-    let count = read(netlink.descriptor(), &mut answer[..])?;
-    parse(&answer[..count])
+    parse(&Netlink::open()?.answer(request)?)
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
 }
 
 /// What the kernel says unasked: an interface changed, or is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub enum News {
     /// As it is now.
     Is(About),
     /// The interface with this number is no more.
@@ -63,7 +59,7 @@ pub(crate) enum News {
 }
 
 /// A socket at which the kernel tells of every change of an interface of this network namespace. It does not block.
-pub(crate) fn listen() -> io::Result<OwnedFd> {
+pub fn listen() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
     // The kernel gives the socket a number of its own.
@@ -72,7 +68,7 @@ pub(crate) fn listen() -> io::Result<OwnedFd> {
 }
 
 /// What the messages in `bytes` say. What is no message about an interface is passed over.
-pub(crate) fn news(mut bytes: &[u8]) -> Vec<News> {
+pub fn news(mut bytes: &[u8]) -> Vec<News> {
     let mut news = Vec::new();
     while bytes.len() >= HEADER_BYTES + LINK_BYTES {
         let len = bytes.first_chunk().map_or(0, |len| u32::from_ne_bytes(*len) as usize);
@@ -92,22 +88,6 @@ pub(crate) fn news(mut bytes: &[u8]) -> Vec<News> {
     }
     news
 }
-/// Asks the kernel to give the interface `index` no IPv6 address of its own, so that nothing is heard of it on the link. Refused by a
-/// kernel without IPv6, where there is no need for it.
-pub(crate) fn silence(netlink: &Netlink, index: u32) -> io::Result<()> {
-    let mut request = Request::new(libc::RTM_NEWLINK, 0);
-    request.link(Link::untouched(index));
-    request.nested(libc::IFLA_AF_SPEC, |request| {
-        request.nested(libc::AF_INET6 as u16, |request| {
-            request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);
-        });
-    });
-    netlink.ask(request)
-}
-
-/// Numbers from `linux/if_link.h`.
-const INET6_ADDR_GEN_MODE: u16 = 8;
-const ADDR_GEN_MODE_NONE: u8 = 1;
 
 /// Bytes of struct ifinfomsg.
 const LINK_BYTES: usize = 16;

@@ -1,7 +1,7 @@
 //! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): the few messages and expressions that
-//! [router mode](super::router) needs, and its tests' NAT.
+//! the gateway's router mode and the NAT of tests need.
 
-use crate::lab::netlink::{CREATE, HEADER_BYTES, Request};
+use crate::request::{CREATE, HEADER_BYTES, Request};
 use rustix::io::{Errno, write};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, recv, socket_with};
 use std::io;
@@ -9,11 +9,11 @@ use std::os::fd::OwnedFd;
 
 /// A socket of the packet filter. Tables that it owns go with it.
 #[derive(Debug)]
-pub(crate) struct Nftables(OwnedFd);
+pub struct Nftables(OwnedFd);
 
 /// Which packets a table sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub enum Family {
     /// IPv4 and IPv6.
     Inet = 1,
     /// IPv4 alone.
@@ -24,12 +24,14 @@ pub(crate) enum Family {
 
 /// Where a chain hangs, and what kind it is of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hook<'a> {
+pub struct Hook<'a> {
+    /// The chain's name.
     pub chain: &'a str,
     /// `filter` or `nat`.
     pub kind: &'a str,
     /// Its number in the family.
     pub number: u32,
+    /// The lower, the earlier.
     pub priority: i32,
     /// The interface, of a chain in a table of the family `netdev`.
     pub device: Option<&'a str>,
@@ -37,7 +39,7 @@ pub(crate) struct Hook<'a> {
 
 /// What becomes of a table when the socket that made it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub enum Fate {
     /// It goes. Nobody else can change it meanwhile.
     Goes,
     /// It stays. Nobody else can change it meanwhile.
@@ -62,18 +64,18 @@ impl Fate {
 
 impl Nftables {
     /// Opens one in the network namespace of this thread.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         let protocol = Some(netlink::NETFILTER);
         Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
     }
 
     /// Does all of `batch`, or nothing of it.
-    pub(crate) fn commit(&self, batch: Batch) -> io::Result<()> {
+    pub fn commit(&self, batch: Batch) -> io::Result<()> {
         self.exchange(&batch.finish())
     }
 
     /// Is there a table of this name?
-    pub(crate) fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
+    pub fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
         let mut request = message(GET_TABLE, 0, family as u8, 0);
         request.text(TABLE_NAME, name);
         match self.exchange(&request.finish()) {
@@ -114,7 +116,7 @@ fn errors(mut answer: &[u8]) -> io::Result<()> {
 }
 
 /// Changes that are made together.
-pub(crate) struct Batch {
+pub struct Batch {
     bytes: Vec<u8>,
     family: Family,
     table: String,
@@ -122,14 +124,14 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Changes to `table`.
-    pub(crate) fn of(family: Family, table: &str) -> Self {
+    pub fn of(family: Family, table: &str) -> Self {
         let bytes = message(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, 0, NFTABLES).finish();
         Batch { bytes, family, table: table.to_owned() }
     }
 
     /// Makes the table anew: what was in one of its name is gone.
     #[must_use]
-    pub(crate) fn renew(self, fate: Fate) -> Self {
+    pub fn renew(self, fate: Fate) -> Self {
         // What is to be deleted must be there.
         self.add_table(0).delete().add_table(fate.flags())
     }
@@ -140,13 +142,13 @@ impl Batch {
 
     /// Deletes the table with all in it.
     #[must_use]
-    pub(crate) fn delete(self) -> Self {
+    pub fn delete(self) -> Self {
         self.with(DELETE_TABLE, 0, TABLE_NAME, |_| {})
     }
 
     /// Hangs a chain into the way of packets.
     #[must_use]
-    pub(crate) fn chain(self, hook: Hook<'_>) -> Self {
+    pub fn chain(self, hook: Hook<'_>) -> Self {
         self.with(NEW_CHAIN, CREATE, CHAIN_TABLE, |request| {
             request.text(CHAIN_NAME, hook.chain);
             request.nested(CHAIN_HOOK, |request| {
@@ -162,7 +164,7 @@ impl Batch {
 
     /// Adds a rule to the end of a chain: its expressions, one after the other.
     #[must_use]
-    pub(crate) fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
+    pub fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
         self.with(NEW_RULE, libc::NLM_F_CREATE | libc::NLM_F_APPEND, RULE_TABLE, |request| {
             request.text(RULE_CHAIN, chain);
             request.nested(RULE_EXPRESSIONS, |request| {
@@ -189,7 +191,7 @@ impl Batch {
 
 /// A step of a rule. There is one register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Expression<'a> {
+pub enum Expression<'a> {
     /// Loads what the kernel knows of the packet, by its key.
     Meta(u32),
     /// Sets what the kernel knows of it, by its key, to the register.
@@ -199,7 +201,12 @@ pub(crate) enum Expression<'a> {
     /// Loads what the routing table says of the packet's destination: a kind of result.
     RouteOfDestination(u32),
     /// The register and `mask`, then `xor`.
-    Bits { mask: u32, xor: u32 },
+    Bits {
+        /// The bits that are kept.
+        mask: u32,
+        /// The bits that are turned then.
+        xor: u32,
+    },
     /// Goes on where the register is this.
     Is(&'a [u8]),
     /// Goes on where it is not.
@@ -277,7 +284,7 @@ fn numbers(request: &mut Request, all: &[(u16, u32)]) {
 }
 
 /// The name of an interface as the kernel compares it.
-pub(crate) fn interface_name(name: &str) -> [u8; 16] {
+pub fn interface_name(name: &str) -> [u8; 16] {
     let mut padded = [0; 16];
     let len = name.len().min(15);
     padded[..len].copy_from_slice(&name.as_bytes()[..len]);
@@ -325,25 +332,35 @@ const FIB_DESTINATION: u32 = 2;
 const NF_ACCEPT: u32 = 1;
 
 /// Keys of [`Expression::Meta`].
-pub(crate) mod meta {
-    pub(crate) const MARK: u32 = 3;
-    pub(crate) const INPUT: u32 = 6;
-    pub(crate) const OUTPUT: u32 = 7;
-    pub(crate) const PACKET_TYPE: u32 = 19;
+pub mod meta {
+    /// The packet's mark.
+    pub const MARK: u32 = 3;
+    /// The name of the interface at which it arrived.
+    pub const INPUT: u32 = 6;
+    /// The name of the interface by which it leaves.
+    pub const OUTPUT: u32 = 7;
+    /// Whom it is for, by its Ethernet address.
+    pub const PACKET_TYPE: u32 = 19;
 }
 
 /// Results of [`Expression::RouteOfDestination`].
-pub(crate) mod route {
-    pub(crate) const OUTPUT: u32 = 2;
-    pub(crate) const KIND: u32 = 3;
+pub mod route {
+    /// The name of the interface to which the route leads.
+    pub const OUTPUT: u32 = 2;
+    /// The kind of the route.
+    pub const KIND: u32 = 3;
 }
 
 /// Numbers of hooks (`linux/netfilter.h`).
-pub(crate) mod hook {
-    pub(crate) const INET_FORWARD: u32 = 2;
-    pub(crate) const INET_POSTROUTING: u32 = 4;
-    pub(crate) const NETDEV_INGRESS: u32 = 0;
-    pub(crate) const NETDEV_EGRESS: u32 = 1;
+pub mod hook {
+    /// What is forwarded, before it leaves.
+    pub const INET_FORWARD: u32 = 2;
+    /// What leaves, when its interface is known.
+    pub const INET_POSTROUTING: u32 = 4;
+    /// What arrives at an interface.
+    pub const NETDEV_INGRESS: u32 = 0;
+    /// What leaves by an interface.
+    pub const NETDEV_EGRESS: u32 = 1;
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Sending many frames with one system call.
 
 use super::socket::last_error;
-use crate::io::gather::{Gathered, Heads, Message};
-use crate::io::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
+use crate::gather::{Gathered, Heads, Message};
+use crate::port::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
 use libc::mmsghdr;
 use rustix::io::Errno;
 use std::mem::MaybeUninit;

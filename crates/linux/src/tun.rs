@@ -3,16 +3,20 @@
 //! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a routed gateway: the
 //! operator routes what is to be shaped into the one, and it comes out of the other to be routed on.
 //!
-//! A TAP device carries Ethernet frames; [router mode](super::router) has two.
+//! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
 //! A device carries one packet per system call, so it is slower than [a packet socket](super::af_packet) but for TCP, whose
 //! super-packets come and go whole. It needs no second interface and works on a host that is itself an end.
+#![allow(
+    unsafe_code,
+    reason = "the kernel's structures are read and written; each block says why it is sound"
+)]
 
-use super::gather::{Gathered, Heads};
-use super::interface::{control, request, with_flags, with_mtu};
-use super::link::{about, index_of, silence};
-use super::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
-use crate::lab::netlink::Netlink;
+use crate::gather::{Gathered, Heads};
+use crate::interface::{control, request, with_flags, with_mtu};
+use crate::link::{about, index_of};
+use crate::netlink::Netlink;
+use crate::port::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -76,8 +80,8 @@ impl Tun {
         let mut ethernet_address = [0; 6];
         if kind == LinkKind::Ethernet {
             ethernet_address = about(index).map_err(fail("looking at it"))?.ethernet_address;
-            let netlink = Netlink::open_plain().map_err(fail("opening a netlink socket"))?;
-            let _ = silence(&netlink, index);
+            let netlink = Netlink::open().map_err(fail("opening a netlink socket"))?;
+            let _ = netlink.silence(index);
             netlink.set_queue(index, TAP_QUEUE).map_err(fail("setting the length of the queue"))?;
         }
         let mut up = with_flags(request, (libc::IFF_UP | libc::IFF_RUNNING) as i16);
@@ -100,12 +104,12 @@ impl Tun {
 
     /// The same, of which all frames that are received are addressed to `address`.
     #[must_use]
-    pub(super) fn readdressed(self, address: [u8; 6]) -> Self {
+    pub fn readdressed(self, address: [u8; 6]) -> Self {
         Tun { readdress: Some(address), ..self }
     }
 
     /// The number of the interface.
-    pub(super) fn index(&self) -> u32 {
+    pub fn index(&self) -> u32 {
         self.index
     }
 

@@ -1,7 +1,7 @@
 //! Frames from the socket's own queue: as long as they are, many with one system call.
 
 use super::socket::last_error;
-use crate::io::{PortHealth, Take};
+use crate::port::{PortHealth, Take};
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use std::mem::{MaybeUninit, size_of};

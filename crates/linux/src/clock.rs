@@ -10,7 +10,7 @@ pub fn now() -> Time {
 }
 
 /// The same with the time in which the machine slept: by this one the kernel says when a process began.
-pub(crate) fn boot() -> Time {
+pub fn boot() -> Time {
     read(ClockId::Boottime)
 }
 
@@ -20,7 +20,7 @@ pub fn thread() -> Time {
 }
 
 /// The processor time of this process, all its threads together.
-pub(crate) fn process() -> Time {
+pub fn process() -> Time {
     read(ClockId::ProcessCPUTime)
 }
 
@@ -41,7 +41,7 @@ pub fn sleep_until(time: Time) {
 }
 
 /// `ns` nanoseconds as the kernel takes them.
-pub(crate) fn timespec(ns: u64) -> Timespec {
+pub fn timespec(ns: u64) -> Timespec {
     let tv_nsec = (ns % 1_000_000_000).try_into().expect("below 10^9");
     Timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec }
 }

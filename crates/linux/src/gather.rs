@@ -1,6 +1,6 @@
 //! What goes to the kernel in one piece: a frame, or the segments that go together as a super-packet.
 
-use super::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
+use crate::port::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
 use fairwire_wire::join::{Joint, MOST_HEADER_BYTES};
 use fairwire_wire::vnet;
 use rustix::io::Errno;

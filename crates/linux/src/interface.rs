@@ -1,6 +1,10 @@
 //! Questions and wishes about an interface by its name (netdevice(7)).
+#![allow(
+    unsafe_code,
+    reason = "the kernel's structures are read and written; each block says why it is sound"
+)]
 
-use super::PortError;
+use crate::port::PortError;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::ffi::{c_char, c_ulong};
 use std::io;
@@ -25,7 +29,7 @@ pub fn mtu(name: &str) -> Result<u32, PortError> {
 }
 
 /// The first IPv4 address of the interface `name`; `None` where it has none.
-pub(crate) fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
+pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     let mut request = request(name).ok_or(io::ErrorKind::InvalidInput)?;
     match control(socket.as_fd(), libc::SIOCGIFADDR as c_ulong, &mut request) {
@@ -42,7 +46,7 @@ pub(crate) fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
 }
 
 /// A request about the interface `name`; `None` when no interface can be called so.
-pub(super) fn request(name: &str) -> Option<libc::ifreq> {
+pub(crate) fn request(name: &str) -> Option<libc::ifreq> {
     // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros are a valid value.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
     // The last character stays zero.
@@ -53,18 +57,18 @@ pub(super) fn request(name: &str) -> Option<libc::ifreq> {
     (!is_long).then_some(request)
 }
 
-pub(super) fn with_flags(mut request: libc::ifreq, flags: i16) -> libc::ifreq {
+pub(crate) fn with_flags(mut request: libc::ifreq, flags: i16) -> libc::ifreq {
     request.ifr_ifru.ifru_flags = flags;
     request
 }
 
-pub(super) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
+pub(crate) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
     request.ifr_ifru.ifru_mtu = mtu.cast_signed();
     request
 }
 
 /// Asks the kernel for one of the operations that read or write an `ifreq` and nothing else.
-pub(super) fn control(
+pub(crate) fn control(
     descriptor: BorrowedFd<'_>,
     operation: c_ulong,
     request: &mut libc::ifreq,

@@ -1,0 +1,274 @@
+//! Interfaces, addresses and routes through the kernel's routing netlink (rtnetlink(7)).
+
+use crate::request::{CREATE, IS_UP, Link, Request, acknowledgement};
+use rustix::io::{read, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// A way to change the interfaces of the network namespace in which it was opened.
+#[derive(Debug)]
+pub struct Netlink(OwnedFd);
+
+/// A virtual Ethernet pair: one end here, the other in another namespace.
+pub struct Pair<'a> {
+    /// The end in this namespace.
+    pub here: End<'a>,
+    /// The other end.
+    pub there: End<'a>,
+    /// Where that is.
+    pub there_namespace: &'a OwnedFd,
+    /// Of both ends, bytes.
+    pub mtu: u32,
+}
+
+/// One end of a pair.
+#[derive(Clone, Copy)]
+pub struct End<'a> {
+    /// The interface's name.
+    pub name: &'a str,
+    /// The interface's number in its namespace, so that nobody has to look it up.
+    pub index: u32,
+}
+
+/// An address and the length of its network's prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The address, or the first of a network.
+    pub ip: IpAddr,
+    /// Leading bits that are the network's.
+    pub prefix_bits: u8,
+}
+
+/// Where a network is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Every address of it is this host's own.
+    Local,
+    /// Behind the host with this address.
+    Via(IpAddr),
+}
+
+impl Netlink {
+    /// Opens one in the namespace of this thread.
+    pub fn open() -> io::Result<Self> {
+        // The number of the routing protocol, NETLINK_ROUTE, is zero, and so is "none".
+        Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
+    }
+
+    /// Makes a pair, both ends down.
+    pub fn add_pair(&self, pair: &Pair<'_>) -> io::Result<()> {
+        let end = |request: &mut Request, end: End<'_>| {
+            request.text(libc::IFLA_IFNAME, end.name);
+            request.number(libc::IFLA_MTU, pair.mtu);
+        };
+        let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
+        request.link(Link::untouched(pair.here.index));
+        end(&mut request, pair.here);
+        request.nested(libc::IFLA_LINKINFO, |request| {
+            request.text(libc::IFLA_INFO_KIND, "veth");
+            request.nested(libc::IFLA_INFO_DATA, |request| {
+                request.nested(VETH_INFO_PEER, |request| {
+                    request.link(Link::untouched(pair.there.index));
+                    end(request, pair.there);
+                    request.number(libc::IFLA_NET_NS_FD, pair.there_namespace.as_raw_fd() as u32);
+                });
+            });
+        });
+        self.ask(request)
+    }
+
+    /// Brings an interface up.
+    pub fn bring_up(&self, index: u32) -> io::Result<()> {
+        self.change(Link { index, flags: IS_UP, changed: IS_UP })
+    }
+
+    /// Takes an interface down.
+    pub fn take_down(&self, index: u32) -> io::Result<()> {
+        self.change(Link { index, flags: 0, changed: IS_UP })
+    }
+
+    /// Removes an interface, and with it the other end of its pair.
+    pub fn remove(&self, index: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_DELLINK, 0);
+        request.link(Link::untouched(index));
+        self.ask(request)
+    }
+
+    /// Gives an interface an address, at once: IPv6 does not look for another that has it.
+    pub fn add_address(&self, index: u32, address: Address) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWADDR, CREATE);
+        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
+        request.raw(&[family(address.ip), address.prefix_bits, libc::IFA_F_NODAD as u8, 0]);
+        request.raw(&index.to_ne_bytes());
+        request.address(libc::IFA_LOCAL, address.ip);
+        request.address(libc::IFA_ADDRESS, address.ip);
+        self.ask(request)
+    }
+
+    /// Tells an interface the Ethernet address of the neighbour `ip`, for good.
+    pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWNEIGH, CREATE);
+        // struct ndmsg: family, padding, index, state, flags, kind.
+        request.raw(&[family(ip), 0, 0, 0]);
+        request.raw(&index.to_ne_bytes());
+        request.raw(&libc::NUD_PERMANENT.to_ne_bytes());
+        request.raw(&[0; 2]);
+        request.address(libc::NDA_DST, ip);
+        request.attribute(libc::NDA_LLADDR, &ethernet);
+        self.ask(request)
+    }
+
+    /// Tells this host where `network` is.
+    pub fn add_route(&self, network: Address, route: Route) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWROUTE, CREATE);
+        let (table, scope, kind) = match route {
+            Route::Local => (libc::RT_TABLE_LOCAL, libc::RT_SCOPE_HOST, libc::RTN_LOCAL),
+            Route::Via(_) => (libc::RT_TABLE_MAIN, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST),
+        };
+        // struct rtmsg: family, lengths of destination and source, type of service, table, origin, scope, kind, flags.
+        request.raw(&[
+            family(network.ip),
+            network.prefix_bits,
+            0,
+            0,
+            table,
+            libc::RTPROT_STATIC,
+            scope,
+            kind,
+        ]);
+        request.raw(&[0; 4]);
+        request.address(libc::RTA_DST, network.ip);
+        match route {
+            Route::Local => request.number(libc::RTA_OIF, LOOPBACK),
+            Route::Via(ip) => request.address(libc::RTA_GATEWAY, ip),
+        }
+        self.ask(request)
+    }
+
+    /// Gives an interface an MTU, in bytes.
+    pub fn set_mtu(&self, index: u32, mtu: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_MTU, mtu);
+        self.ask(request)
+    }
+
+    /// Gives an interface room for this many packets that wait to be sent.
+    pub fn set_queue(&self, index: u32, packets: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_TXQLEN, packets);
+        self.ask(request)
+    }
+
+    /// Gives an interface an Ethernet address.
+    pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.attribute(libc::IFLA_ADDRESS, &address);
+        self.ask(request)
+    }
+
+    /// Makes an interface of the VLAN `id` over interface `under`, down.
+    pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
+        request.link(Link::untouched(here.index));
+        request.text(libc::IFLA_IFNAME, here.name);
+        request.number(libc::IFLA_LINK, under);
+        request.nested(libc::IFLA_LINKINFO, |request| {
+            request.text(libc::IFLA_INFO_KIND, "vlan");
+            request.nested(libc::IFLA_INFO_DATA, |request| {
+                request.attribute(VLAN_ID, &id.to_ne_bytes());
+            });
+        });
+        self.ask(request)
+    }
+
+    fn change(&self, link: Link) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(link);
+        self.ask(request)
+    }
+
+    /// Makes a bridge that forwards at once: no spanning tree, no waiting, no learning of groups. It is down.
+    pub fn add_bridge(&self, name: &str) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
+        request.link(Link::untouched(0));
+        request.text(libc::IFLA_IFNAME, name);
+        request.nested(libc::IFLA_LINKINFO, |request| {
+            request.text(libc::IFLA_INFO_KIND, "bridge");
+            request.nested(libc::IFLA_INFO_DATA, |request| {
+                request.number(BR_FORWARD_DELAY, 0);
+                request.number(BR_STP_STATE, 0);
+                request.attribute(BR_MCAST_SNOOPING, &[0]);
+            });
+        });
+        self.ask(request)
+    }
+
+    /// Makes interface `port` a port of interface `bridge`.
+    pub fn add_port(&self, bridge: u32, port: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(port));
+        request.number(libc::IFLA_MASTER, bridge);
+        self.ask(request)
+    }
+
+    /// Lets an interface send super-packets of at most this many segments; 1: none.
+    pub fn set_segments(&self, index: u32, most: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.number(libc::IFLA_GSO_MAX_SEGS, most);
+        self.ask(request)
+    }
+
+    /// Gives an interface no IPv6 address of its own, so that nothing is heard of it on the link. Refused by a kernel without IPv6, where
+    /// there is no need for it.
+    pub fn silence(&self, index: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.nested(libc::IFLA_AF_SPEC, |request| {
+            request.nested(libc::AF_INET6 as u16, |request| {
+                request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);
+            });
+        });
+        self.ask(request)
+    }
+
+    /// Sends a request and waits for its acknowledgement.
+    pub(crate) fn ask(&self, request: Request) -> io::Result<()> {
+        acknowledgement(&self.answer(request)?)
+    }
+
+    /// Sends a request and gives what is answered: one message.
+    pub(crate) fn answer(&self, request: Request) -> io::Result<Vec<u8>> {
+        write(&self.0, &request.finish())?;
+        let mut answer = vec![0; 32 << 10];
+        let count = read(&self.0, &mut answer[..])?;
+        answer.truncate(count);
+        Ok(answer)
+    }
+}
+
+fn family(ip: IpAddr) -> u8 {
+    match ip {
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
+    }
+}
+
+/// The loopback interface, in every network namespace.
+pub const LOOPBACK: u32 = 1;
+
+/// `linux/if_link.h`: the attribute with the number of a VLAN.
+const VLAN_ID: u16 = 1;
+/// `linux/veth.h`: the attribute in which the other end is described.
+const VETH_INFO_PEER: u16 = 1;
+/// `linux/if_link.h`: of a bridge, and of IPv6 at an interface.
+const BR_FORWARD_DELAY: u16 = 1;
+const BR_STP_STATE: u16 = 5;
+const BR_MCAST_SNOOPING: u16 = 23;
+const INET6_ADDR_GEN_MODE: u16 = 8;
+const ADDR_GEN_MODE_NONE: u8 = 1;

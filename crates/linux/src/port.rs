@@ -1,0 +1,164 @@
+//! The seam between who takes frames and what carries them.
+
+use fairwire_wire::headers::{self, Headers};
+use fairwire_wire::join::Seam;
+use fairwire_wire::vnet::VnetHeader;
+
+/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the virtio-net header says of it.
+pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
+
+/// One end of a wire.
+///
+/// What is to be waited for, a file descriptor, is no part of it: memory has none. Who waits asks for
+/// [`AsFd`](std::os::fd::AsFd) beside it.
+pub trait Port {
+    /// Gives `take` what has arrived, a bounded batch at most, and returns at once. Frames are copied by whoever takes them.
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
+
+    /// Sends a wire-size frame whose checksums are complete. False when the interface refuses it, being down or full: the
+    /// frame is lost, as on a wire that is pulled.
+    fn transmit(&mut self, frame: &[u8]) -> bool;
+
+    /// Sends frames in order, with as few system calls as the port can, and tells which of them it refused. At most
+    /// [`MOST_FRAMES_AT_ONCE`].
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        let mut refused = Refused::NONE;
+        for (place, frame) in frames.iter().enumerate() {
+            if !self.transmit(frame.bytes) {
+                refused.add(place);
+            }
+        }
+        refused
+    }
+
+    /// How a frame of this port begins; both ports of a wire are alike.
+    fn link_kind(&self) -> LinkKind {
+        LinkKind::Ethernet
+    }
+
+    /// Asked when the port's descriptor reports an error, and now and then: is the port still there?
+    fn check(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
+
+    /// Troubles so far.
+    fn health(&mut self) -> PortHealth;
+}
+
+/// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
+pub const MOST_FRAMES_AT_ONCE: usize = 64;
+
+/// A frame to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing<'a> {
+    /// Its bytes, checksums complete.
+    pub bytes: &'a [u8],
+    /// Its seam, when it was part of a super-packet: with others that leave together it may be told to the kernel as one again.
+    pub seam: Option<Seam>,
+}
+
+/// Which frames of a batch were not sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    places: u64,
+    /// Of these, those that are longer than the interface takes.
+    too_long: u64,
+}
+
+impl Refused {
+    /// All were sent.
+    pub const NONE: Refused = Refused { places: 0, too_long: 0 };
+
+    /// The first `count` were not, of a batch of at most [`MOST_FRAMES_AT_ONCE`].
+    pub fn first(count: usize) -> Self {
+        let places = if count >= MOST_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
+        Refused { places, too_long: 0 }
+    }
+
+    /// Counts the frame at `place` of the batch among them.
+    pub fn add(&mut self, place: usize) {
+        self.places |= 1 << place;
+    }
+
+    /// The same, because it is longer than the interface takes.
+    pub fn add_too_long(&mut self, place: usize) {
+        self.add(place);
+        self.too_long |= 1 << place;
+    }
+
+    /// Was the frame at `place` too long for the interface?
+    pub fn is_too_long(self, place: usize) -> bool {
+        self.too_long >> place & 1 == 1
+    }
+
+    /// Is the frame at `place` of the batch among them?
+    pub fn has(self, place: usize) -> bool {
+        self.places >> place & 1 == 1
+    }
+
+    /// How many they are.
+    pub fn count(self) -> u32 {
+        self.places.count_ones()
+    }
+}
+
+/// How frames begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkKind {
+    /// With an Ethernet header.
+    #[default]
+    Ethernet,
+    /// With the IP header, as on a TUN device.
+    Ip,
+}
+
+impl LinkKind {
+    /// The headers of `frame`.
+    #[inline]
+    pub fn parse(self, frame: &[u8]) -> Headers {
+        match self {
+            LinkKind::Ethernet => headers::parse(frame),
+            LinkKind::Ip => headers::parse_ip(frame),
+        }
+    }
+
+    /// Bytes that a frame lacks for an Ethernet frame.
+    pub const fn missing_bytes(self) -> usize {
+        match self {
+            LinkKind::Ethernet => 0,
+            LinkKind::Ip => 14,
+        }
+    }
+}
+
+/// Troubles of a port since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortHealth {
+    /// Frames that the kernel dropped because we did not fetch them in time.
+    pub overflows: u64,
+    /// Frames longer than the receive buffer, which were not taken in.
+    pub truncated: u64,
+    /// How often the interface went down.
+    pub outages: u64,
+}
+
+/// A port that cannot be used any more.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// The interface is no more.
+    #[error("interface {name} is gone")]
+    Gone {
+        /// Its name.
+        name: String,
+    },
+    /// The system refused an operation.
+    #[error("{operation} on interface {name}: {source}")]
+    System {
+        /// Which.
+        operation: &'static str,
+        /// The interface.
+        name: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,107 @@
+//! Traffic control through netlink (tc(8)): the few messages that are needed to lead frames from one interface to another, and to delay
+//! and lose them.
+
+use crate::netlink::Netlink;
+use crate::request::{CREATE, Request};
+use fairwire_core::Duration;
+use std::io;
+
+/// How redirected frames appear at the other interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redirected {
+    /// They leave by it.
+    Leaves = 1,
+    /// They arrive at it.
+    Arrives = 3,
+}
+
+/// Leads all that arrives at the interface `from` to the interface `to`, in place of what such a redirection there was before. Both are in
+/// this thread's network namespace.
+pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
+    let netlink = Netlink::open()?;
+    // One that led to an interface that is no more.
+    let _ = netlink.ask(classifying(libc::RTM_DELQDISC, 0, from));
+    netlink.ask(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
+    netlink.ask(redirecting(from, to, way))
+}
+
+/// What a link does to frames that an interface sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impairment {
+    /// How long each takes.
+    pub delay: Duration,
+    /// The part of them that is lost, 0 to 1, each by itself.
+    pub loss: f64,
+    /// How many may be under way.
+    pub most_packets: u32,
+}
+
+/// Delays and loses what the interface `index` sends (tc-netem(8)), in place of what its queue was before. Refused by a kernel without
+/// `sch_netem`.
+pub fn impair(netlink: &Netlink, index: u32, impairment: Impairment) -> io::Result<()> {
+    let mut request = Request::new(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
+    about(&mut request, [index, 0, ROOT, 0]);
+    request.text(libc::TCA_KIND, "netem");
+    request.nested(libc::TCA_OPTIONS, |request| {
+        // struct tc_netem_qopt: latency in ticks, limit, loss, gap, duplicates, jitter. The latency stands below, in nanoseconds.
+        let loss = (impairment.loss.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32;
+        let words = [0, impairment.most_packets, loss, 0, 0, 0];
+        words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
+        request.attribute(NETEM_LATENCY64, &impairment.delay.ns().to_ne_bytes());
+    });
+    netlink.ask(request)
+}
+
+/// A place for filters at the interface `index`: to be made or deleted, by `kind`.
+fn classifying(kind: u16, flags: i32, index: u32) -> Request {
+    let mut request = Request::new(kind, flags);
+    about(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
+    request.text(libc::TCA_KIND, "clsact");
+    request
+}
+
+/// All that arrives at `from` goes to `to`.
+fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
+    let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
+    let all = u32::from((libc::ETH_P_ALL as u16).to_be());
+    about(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
+    request.text(libc::TCA_KIND, "u32");
+    request.nested(libc::TCA_OPTIONS, |request| {
+        // struct tc_u32_sel with one key, which everything fits.
+        let mut selector = [0; 32];
+        (selector[0], selector[2]) = (TERMINAL, 1);
+        request.attribute(U32_SELECTOR, &selector);
+        request.nested(U32_ACTION, |request| {
+            request.nested(1, |request| {
+                request.text(ACTION_KIND, "mirred");
+                request.nested(ACTION_OPTIONS, |request| {
+                    // struct tc_mirred: index, capabilities, what then, references, bindings; what to do, where.
+                    let words = [0, 0, STOLEN, 0, 0, way as i32, to.cast_signed()];
+                    let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
+                    request.attribute(MIRRED_PARAMETERS, &bytes);
+                });
+            });
+        });
+    });
+    request
+}
+
+/// struct tcmsg: family, and the interface, a handle, a parent and what belongs to the kind.
+fn about(request: &mut Request, words: [u32; 4]) {
+    request.raw(&[0; 4]);
+    words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
+}
+
+// Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`.
+const ROOT: u32 = 0xffff_ffff;
+const NETEM_LATENCY64: u16 = 10;
+const CLSACT: u32 = 0xffff_fff1;
+const CLSACT_HANDLE: u32 = 0xffff_0000;
+const CLSACT_INGRESS: u32 = 0xffff_fff2;
+const U32_SELECTOR: u16 = 5;
+const U32_ACTION: u16 = 7;
+const TERMINAL: u8 = 1;
+const ACTION_KIND: u16 = 1;
+const ACTION_OPTIONS: u16 = 2;
+const MIRRED_PARAMETERS: u16 = 2;
+const STOLEN: i32 = 4;

@@ -1,0 +1,84 @@
+//! Three hosts in a line: a source, a gateway and a sink.
+//!
+//! ```text
+//!   network namespace      network namespace        network namespace
+//!   source  eth0 ───────── g0  gateway  g1 ───────── eth0  sink
+//! ```
+
+use super::error::Trouble;
+use super::host::{Host, Wire};
+use fairwire_linux::netlink::{Address, End};
+use std::net::Ipv4Addr;
+
+/// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends with this; only source and sink have
+/// addresses.
+#[derive(Debug)]
+pub struct Bed {
+    /// Where traffic comes from.
+    pub source: Host,
+    /// Between the two.
+    pub gateway: Host,
+    /// Where traffic goes.
+    pub sink: Host,
+}
+
+/// An interface of the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Towards the source.
+    Left,
+    /// Towards the sink.
+    Right,
+}
+
+/// The address of the source, on the network that it shares with the sink.
+pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// The address of the sink.
+pub const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// The length of that network's prefix.
+const PREFIX_BITS: u8 = 24;
+/// The interface of source and sink.
+pub const HOST: End<'static> = End { name: "eth0", index: 100 };
+
+impl Side {
+    /// Both, from source to sink.
+    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
+
+    /// The interface.
+    pub const fn end(self) -> End<'static> {
+        match self {
+            Side::Left => End { name: "g0", index: 100 },
+            Side::Right => End { name: "g1", index: 101 },
+        }
+    }
+
+    /// The interface's name.
+    pub const fn name(self) -> &'static str {
+        self.end().name
+    }
+}
+
+impl Bed {
+    /// Makes the hosts and joins them by wires of this MTU. This thread is at the gateway from now on.
+    ///
+    /// Where only a user namespace gives the right to it, this process must have one thread only.
+    pub fn new(mtu: u32) -> Result<Self, Trouble> {
+        let bed = Bed { source: Host::new()?, sink: Host::new()?, gateway: Host::new()? };
+        for (side, host, ip) in
+            [(Side::Left, &bed.source, SOURCE_ADDRESS), (Side::Right, &bed.sink, SINK_ADDRESS)]
+        {
+            bed.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
+            bed.gateway.bring_up(side.end().index)?;
+            host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
+            host.bring_up(HOST.index)?;
+        }
+        Ok(bed)
+    }
+
+    /// Changes the MTU of every interface.
+    pub fn set_mtu(&self, mtu: u32) -> Result<(), Trouble> {
+        self.source.set_mtu(HOST.index, mtu)?;
+        self.sink.set_mtu(HOST.index, mtu)?;
+        Side::BOTH.into_iter().try_for_each(|side| self.gateway.set_mtu(side.end().index, mtu))
+    }
+}

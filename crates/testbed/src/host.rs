@@ -1,0 +1,181 @@
+//! A host: a network namespace, and a way to change what is in it.
+
+use super::error::{During, Trouble};
+use super::namespace::Namespace;
+use fairwire_linux::link::{self, index_of};
+use fairwire_linux::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
+use fairwire_linux::traffic_control::{Impairment, impair};
+use rustix::io::Errno;
+use std::io;
+use std::net::IpAddr;
+use std::thread;
+
+/// A host in a network namespace of its own, which lives as long as this, and as long as a process or a socket is in it.
+#[derive(Debug)]
+pub struct Host {
+    namespace: Namespace,
+    netlink: Netlink,
+}
+
+/// A wire between two hosts.
+#[derive(Clone, Copy)]
+pub struct Wire<'a> {
+    /// The end at this host.
+    pub here: End<'a>,
+    /// The end at the other.
+    pub there: End<'a>,
+    /// Of both ends, bytes.
+    pub mtu: u32,
+}
+
+/// What an interface has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Frames that arrived.
+    pub received: u64,
+    /// Frames that were sent.
+    pub sent: u64,
+}
+
+impl Host {
+    /// Makes a host with nothing but its loopback, which is up. This thread is there from now on.
+    pub fn new() -> Result<Self, Trouble> {
+        let namespace = Namespace::enter_new()?;
+        let host = Host { namespace, netlink: Netlink::open().during("opening a netlink socket")? };
+        host.bring_up(LOOPBACK)?;
+        Ok(host)
+    }
+
+    /// Moves this thread to this host. What it starts and opens from now on is there too.
+    pub fn enter(&self) -> Result<(), Trouble> {
+        self.namespace.enter()
+    }
+
+    /// What `make` makes at this host, in a thread of its own. A process that asked to die with its parent dies with that thread.
+    ///
+    /// # Panics
+    /// Where `make` does, and where the host cannot be entered.
+    pub fn at<T: Send>(&self, make: impl FnOnce() -> T + Send) -> T {
+        let made = thread::scope(|scope| {
+            let there = || {
+                self.enter().expect("who made a host may enter it");
+                make()
+            };
+            scope.spawn(there).join()
+        });
+        made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Lays a wire to another host: a virtual Ethernet pair, both ends down.
+    pub fn join(&self, other: &Host, wire: Wire<'_>) -> Result<(), Trouble> {
+        let Wire { here, there, mtu } = wire;
+        let pair = Pair { here, there, there_namespace: other.namespace.descriptor(), mtu };
+        self.netlink.add_pair(&pair).map_err(|error| match Errno::from_io_error(&error) {
+            // The kernel does not know the kind of interface.
+            Some(Errno::OPNOTSUPP) => Trouble::no_veth(&error),
+            _ => Trouble::new("making a virtual Ethernet pair", &error),
+        })
+    }
+
+    /// Brings an interface up.
+    pub fn bring_up(&self, index: u32) -> Result<(), Trouble> {
+        self.netlink.bring_up(index).during("bringing an interface up")
+    }
+
+    /// Takes an interface down.
+    pub fn take_down(&self, index: u32) -> Result<(), Trouble> {
+        self.netlink.take_down(index).during("taking an interface down")
+    }
+
+    /// Removes an interface, and with it the other end of its wire.
+    pub fn remove(&self, index: u32) -> Result<(), Trouble> {
+        self.netlink.remove(index).during("removing an interface")
+    }
+
+    /// Gives an interface an address, at once: IPv6 does not look for another that has it.
+    pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
+        self.netlink.add_address(index, address).during("giving an interface its address")
+    }
+
+    /// Tells an interface the Ethernet address of the neighbour `ip`, who need not exist.
+    pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> Result<(), Trouble> {
+        self.netlink.add_neighbour(index, ip, ethernet).during("naming a neighbour")
+    }
+
+    /// Tells this host where `network` is.
+    pub fn add_route(&self, network: Address, route: Route) -> Result<(), Trouble> {
+        self.netlink.add_route(network, route).during("adding a route")
+    }
+
+    /// Gives an interface an MTU, in bytes.
+    pub fn set_mtu(&self, index: u32, mtu: u32) -> Result<(), Trouble> {
+        self.netlink.set_mtu(index, mtu).during("changing an interface's MTU")
+    }
+
+    /// Gives an interface an Ethernet address.
+    pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> Result<(), Trouble> {
+        self.netlink.set_ethernet_address(index, address).during("changing an interface's Ethernet address")
+    }
+
+    /// Lets an interface send super-packets of at most this many segments; 1: none.
+    pub fn set_segments(&self, index: u32, most: u32) -> Result<(), Trouble> {
+        self.netlink.set_segments(index, most).during("bounding an interface's super-packets")
+    }
+
+    /// Makes an interface of the VLAN `id` over interface `under`, down.
+    pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
+        self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
+    }
+
+    /// Delays and loses what an interface sends.
+    pub fn impair(&self, index: u32, impairment: Impairment) -> Result<(), Trouble> {
+        impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
+    }
+
+    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread is there from now on.
+    pub fn set_variable(&self, variable: &str, value: &str) -> Result<(), Trouble> {
+        self.enter()?;
+        std::fs::write(format!("/proc/sys/{variable}"), value).during(&format!("setting {variable}"))
+    }
+
+    /// The number of the interface `name`. This thread is at this host from now on.
+    pub fn index_of(&self, name: &str) -> Result<u32, Trouble> {
+        self.enter()?;
+        let found = index_of(name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
+        found.during(&format!("looking for the interface {name}"))
+    }
+
+    /// The Ethernet address of an interface. This thread is at this host from now on.
+    pub fn ethernet_address(&self, index: u32) -> Result<[u8; 6], Trouble> {
+        self.enter()?;
+        Ok(link::about(index).during("looking at an interface")?.ethernet_address)
+    }
+
+    /// What the interface `name` has counted. This thread is at this host from now on.
+    pub fn counted(&self, name: &str) -> Result<Counted, Trouble> {
+        self.enter()?;
+        let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("reading counters")?;
+        let missing =
+            || Trouble::new(format!("reading the counters of {name}"), &io::ErrorKind::NotFound.into());
+        counted(&table, name).ok_or_else(missing)
+    }
+}
+
+/// What the kernel's table says of an interface: after its name come bytes and packets and six more of what arrived, then of what left.
+fn counted(table: &str, name: &str) -> Option<Counted> {
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();
+    Some(Counted { received: *columns.get(1)?, sent: *columns.get(9)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_counted_by_the_table_of_the_kernel() {
+        let table = "Inter-|   Receive\n face |bytes\n eth0: 10 2 0 0 0 0 0 0 30 4 0 0 0 0 0 0\n  eth01: 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(counted(table, "eth0"), Some(Counted { received: 2, sent: 4 }));
+        assert_eq!(counted(table, "eth2"), None);
+    }
+}
