@@ -6,9 +6,9 @@ use crate::contest::home::{A, B, HEAVY, OTHER, OWN_PING, TROUBLES, Trouble};
 use crate::contest::{Case, NOBODY, judge, tries, unbalanced};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::traffic::{Seen, Sends, Traffic};
-use crate::world::{OUTSIDE, Wiring};
+use crate::world::{OUTSIDE, Wiring, public_address, side};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{Seen, Sends, Traffic};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -120,8 +120,8 @@ impl Row {
         let mut traffic = case.traffic();
         let wiring = Wiring { is_router: document.is_router, ..Wiring::default() };
         if document.is_router {
-            let downloads = traffic.flows.iter_mut().filter(|flow| flow.way == Way::Download);
-            downloads.for_each(|flow| flow.is_opened_by_receiver = true);
+            let downloads = traffic.flows.iter_mut().filter(|flow| flow.from == side(Way::Download));
+            downloads.for_each(|flow| flow.receiver_behind = Some(public_address()));
         }
         let commands = self.commands();
         let middle = match commands.is_empty() {
@@ -340,7 +340,7 @@ pub fn csv(cells: &[Cell]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowSeen;
 
     fn cell(trouble: &str, off: f64, p95_ms: f64, loss: f64) -> Cell {
         let pings = Pings { p50_ms: 20.0, p95_ms, loss };
@@ -371,9 +371,11 @@ mod tests {
         let case = TROUBLES[0].case("drr", "drr", 3);
         let traffic = case.traffic();
         let ms = 1_000_000;
-        let seen = |flow: &crate::traffic::Flow| FlowSeen {
+        let seen = |flow: &fairwire_testbed::traffic::Flow| FlowSeen {
             delays_ns: vec![(0, 12 * ms); 300],
-            numbers: (0..300).map(|n| if flow.way == Way::Upload && n % 4 == 0 { 1000 } else { n }).collect(),
+            numbers: (0..300)
+                .map(|n| if flow.from == side(Way::Upload) && n % 4 == 0 { 1000 } else { n })
+                .collect(),
             ..FlowSeen::default()
         };
         let seen = Seen { flows: traffic.flows.iter().map(seen).collect(), ..Seen::default() };

@@ -10,7 +10,6 @@
 //! addresses as wanted, and count what arrives. Everything lives in a [pen](fairwire_testbed::pen) and ends with it.
 #![forbid(unsafe_code)]
 
-pub mod agent;
 pub mod config;
 pub mod contest;
 mod fallible;
@@ -22,7 +21,6 @@ pub mod report;
 pub mod run;
 pub mod scale;
 pub mod soak;
-pub mod traffic;
 pub mod world;
 
 pub use fallible::Fallible;

@@ -4,8 +4,10 @@
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
-use fairwire_field::{Fallible, agent, home, peers, report, scale, soak};
+use fairwire_field::{Fallible, home, peers, report, scale, soak};
+use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
+use fairwire_testbed::message::AGENT_COMMAND;
 use fairwire_testbed::pen;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -40,8 +42,8 @@ Exit codes: 0 all holds, or SKIPPED where there may be no network namespaces; 1 
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|first| first == agent::COMMAND) {
-        return agent::main(&words[1..]);
+    if words.first().is_some_and(|first| first == AGENT_COMMAND) {
+        std::process::exit(agent::main(words.into_iter().skip(1)));
     }
     let arguments = match Arguments::read(words.into_iter()) {
         Ok(arguments) => arguments,

@@ -1,16 +1,16 @@
 //! One run: a network, what stands in its middle, and traffic.
 
-use crate::agent::Agent;
 use crate::config::Document;
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
-use crate::traffic::{Seen, Traffic};
-use crate::world::{HOST, Wiring, World};
+use crate::world::{Wiring, World};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
-use fairwire_testbed::pen::SCRATCH;
+use fairwire_testbed::agents::Agents;
+use fairwire_testbed::bed::HOST;
 use fairwire_testbed::program::command;
+use fairwire_testbed::traffic::{Seen, Traffic};
 
 /// What stands between the two hosts.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct Run {
     pub start: Time,
     /// What is sent.
     pub traffic: Traffic,
-    agents: [Agent; 2],
+    agents: Agents,
     kernel_before: KernelTime,
 }
 
@@ -61,26 +61,10 @@ impl Run {
                 Some(Gateway::start(&world, document)?)
             }
         };
-        let file = format!("{SCRATCH}/traffic-{}.json", clock::now().ns());
-        std::fs::write(&file, serde_json::to_vec(&traffic)?)?;
-        let mut agents = [
-            Agent::start(world.sender(Way::Download), Way::Download, &file)?,
-            Agent::start(world.sender(Way::Upload), Way::Upload, &file)?,
-        ];
+        let mut agents = Agents::start([&world.outside, &world.inside], &traffic)?;
         world.gateway.enter()?;
-        for (answer, order) in [("listening", "connect"), ("connected", "")] {
-            for agent in &mut agents {
-                match agent.answer()? {
-                    said if said == answer => {}
-                    said => return Err(format!("a host said `{said}`, expected `{answer}`").into()),
-                }
-            }
-            if !order.is_empty() {
-                agents.iter_mut().try_for_each(|agent| agent.order(order))?;
-            }
-        }
         let start = clock::now() + LEAD;
-        agents.iter_mut().try_for_each(|agent| agent.order(&format!("start {}", start.ns())))?;
+        agents.begin(start)?;
         Ok(Run { world, gateway, start, traffic, agents, kernel_before: KernelTime::now() })
     }
 
@@ -99,38 +83,12 @@ impl Run {
 
     /// Waits for the end, and tells what both hosts saw.
     pub fn finish(&mut self) -> Fallible<Seen> {
-        let mut all = Seen::default();
-        for agent in &mut self.agents {
-            all.add(serde_json::from_str(&agent.answer()?)?);
-        }
-        Ok(all)
+        Ok(self.agents.finish()?)
     }
 
     /// Processor time of the machine outside of programs since the start, seconds: where the kernel forwards.
     pub fn kernel_s(&self) -> f64 {
         KernelTime::now().seconds - self.kernel_before.seconds
-    }
-}
-
-impl Seen {
-    /// Adds what the other host saw.
-    fn add(&mut self, other: Seen) {
-        fn sum(own: &mut Vec<u64>, other: Vec<u64>) {
-            own.resize(own.len().max(other.len()), 0);
-            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
-        }
-        self.flows.resize_with(self.flows.len().max(other.flows.len()), Default::default);
-        for (own, other) in self.flows.iter_mut().zip(other.flows) {
-            sum(&mut own.link_bytes, other.link_bytes);
-            sum(&mut own.back_bytes, other.back_bytes);
-            sum(&mut own.payload_bytes, other.payload_bytes);
-            own.delays_ns.extend(other.delays_ns);
-            own.numbers.extend(other.numbers);
-            own.sent += other.sent;
-            own.refused += other.refused;
-        }
-        sum(&mut self.strange_bytes, other.strange_bytes);
-        self.missed += other.missed;
     }
 }
 
@@ -147,22 +105,5 @@ impl KernelTime {
         let softirq =
             text.lines().next().and_then(|line| line.split_whitespace().nth(7)?.parse::<f64>().ok());
         KernelTime { seconds: softirq.unwrap_or(0.0) / 100.0 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::traffic::FlowSeen;
-
-    #[test]
-    fn what_two_hosts_saw_of_a_flow_stands_together() {
-        let mut all = Seen::default();
-        let receiver = FlowSeen { link_bytes: vec![1, 2], ..FlowSeen::default() };
-        let sender = FlowSeen { link_bytes: vec![0, 0], sent: 3, ..FlowSeen::default() };
-        all.add(Seen { flows: vec![receiver], strange_bytes: vec![5], missed: 1 });
-        all.add(Seen { flows: vec![sender], strange_bytes: vec![1], missed: 1 });
-        assert_eq!((all.flows[0].link_bytes.as_slice(), all.flows[0].sent), (&[1, 2][..], 3));
-        assert_eq!((all.strange_bytes, all.missed), (vec![6], 2));
     }
 }

@@ -5,11 +5,11 @@ use crate::contest::tries;
 use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
-use crate::traffic::{Flow, Sends, Traffic};
-use crate::world::{Wiring, server};
+use crate::world::{Wiring, server, side};
 use fairwire_core::Time;
 use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
+use fairwire_testbed::traffic::{Flow, Sends, Traffic, on_the_link};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
@@ -75,15 +75,15 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     let duration_ns = 12_000_000_000;
     let flows = (0..AT_WORK).map(|number| Flow {
         group: "work".into(),
-        sends: Sends::Udp { bps: 1_000_000, payload: 1000 },
-        way: Way::Download,
+        sends: Sends::Udp { bps: 1_000_000, payload: 1000, counted: on_the_link(14 + 28 + 1000) as u32 },
+        from: side(Way::Download),
         source: server(number as u16, false),
         destination: address(number * (SUBSCRIBERS / AT_WORK)).into(),
         start_ns: 0,
         stop_ns: duration_ns,
-        is_opened_by_receiver: false,
+        receiver_behind: None,
     });
-    let traffic = Traffic { flows: flows.collect(), duration_ns };
+    let traffic = Traffic::new(flows.collect(), duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(discipline, 0)), traffic)?;
     let start_s = run.gateway().took.secs();
     happened.count("start, s", start_s);
@@ -161,14 +161,14 @@ fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
     let flow = Flow {
         group: "cubic".into(),
         sends: Sends::Tcp("cubic".into()),
-        way: Way::Download,
+        from: side(Way::Download),
         source: server(0, false),
         destination: address(7).into(),
         start_ns: 0,
         stop_ns: duration_ns,
-        is_opened_by_receiver: false,
+        receiver_behind: None,
     };
-    let traffic = Traffic { flows: vec![flow], duration_ns };
+    let traffic = Traffic::new(vec![flow], duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&plans(subscribers)), traffic)?;
     run.wait_until(19.0);
     let resident = run.gateway().resident_bytes() as f64 / 1e6;

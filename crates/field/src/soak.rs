@@ -4,9 +4,9 @@ use crate::config::{Document, Link};
 use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
-use crate::traffic::{Flow, Sends, Traffic};
-use crate::world::{Wiring, server, subscriber};
+use crate::world::{Wiring, server, side, subscriber};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{Flow, Sends, Traffic};
 use indicatif::ProgressBar;
 
 /// Bulk flows each way.
@@ -42,16 +42,16 @@ fn traffic(seconds: u64) -> Traffic {
         Flow {
             group: way.name().into(),
             sends,
-            way,
+            from: side(way),
             source,
             destination,
             start_ns: 0,
             stop_ns,
-            is_opened_by_receiver: false,
+            receiver_behind: None,
         }
     };
     let flows = Way::ALL.into_iter().flat_map(|way| (0..FLOWS).map(move |number| flow(way, number)));
-    Traffic { flows: flows.collect(), duration_ns: stop_ns }
+    Traffic::new(flows.collect(), stop_ns)
 }
 
 /// Soaks for `minutes`; `bar` counts its seconds.
@@ -85,7 +85,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
     happened
         .check(unbalanced == 0, format!("{unbalanced} of {reloads} reloads left a packet without a place"));
     for way in Way::ALL {
-        let flows = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.way == way);
+        let flows = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.from == side(way));
         let bytes: u64 = flows.flat_map(|(_, seen)| &seen.link_bytes).sum();
         let part = bytes as f64 * 8.0 / seconds as f64 / (MBPS as f64 * 1e6);
         happened.check(part > 0.85, format!("{}: {:.1} % of the link in use", way.name(), part * 100.0));

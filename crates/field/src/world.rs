@@ -3,13 +3,12 @@
 use crate::fallible::Fallible;
 use fairwire_gateway::class_book::Way;
 use fairwire_linux::netlink::{Address, End, Route};
+use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::program::command;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The interface of both hosts.
-pub const HOST: End<'static> = End { name: "eth0", index: 100 };
 /// The same, where it carries a VLAN, as the hosts use it.
 const VLAN: End<'static> = End { name: "vlan0", index: 110 };
 /// The same, where it carries a tunnel.
@@ -130,7 +129,7 @@ fn prepare(host: &Host, side: Way) -> Fallible<()> {
 /// Addresses for the interface of `host`, and the other side's networks are behind the other host.
 fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     let other = if side == Way::Download { Way::Upload } else { Way::Download };
-    host.set_ethernet_address(HOST.index, ethernet_address(side))?;
+    host.set_ethernet_address(HOST.index, self::side(side).ethernet_address())?;
     host.bring_up(HOST.index)?;
     let device = match (wiring.vlan, wiring.vxlan) {
         (None, None) => HOST.index,
@@ -180,9 +179,12 @@ fn under_address(way: Way) -> IpAddr {
     Ipv4Addr::new(192, 168, 200, 1 + way as u8).into()
 }
 
-/// The Ethernet address of the host that sends what goes `way`.
-pub fn ethernet_address(way: Way) -> [u8; 6] {
-    [2, 0, 0, 0, 0, 1 + way as u8]
+/// The side of the gateway from which comes what goes `way`: the world is at its left.
+pub const fn side(way: Way) -> Side {
+    match way {
+        Way::Download => Side::Left,
+        Way::Upload => Side::Right,
+    }
 }
 
 /// Its address on the wire between the two hosts.

@@ -4,8 +4,10 @@
 use fairwire_field::contest::{self, Case, tries};
 use fairwire_field::fault::FAULTS;
 use fairwire_field::gateway::{self, PROGRAM};
-use fairwire_field::{agent, report};
+use fairwire_field::report;
+use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
+use fairwire_testbed::message::AGENT_COMMAND;
 use fairwire_testbed::pen;
 use fairwire_testing::skipped;
 use std::process::{Command, ExitCode};
@@ -17,7 +19,7 @@ const SECONDS: u64 = 4;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.first().map(String::as_str) {
-        Some(agent::COMMAND) => return agent::main(&words[1..]),
+        Some(AGENT_COMMAND) => std::process::exit(agent::main(words.into_iter().skip(1))),
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }

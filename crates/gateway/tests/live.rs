@@ -2,10 +2,12 @@
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_core::Duration;
-use fairwire_gateway::lab::{AGENT_COMMAND, Contest, LabError, agent_main, share};
+use fairwire_gateway::lab::{Contest, LabError, share};
 use fairwire_metrics::record::RunRecord;
+use fairwire_testbed::agent;
 use fairwire_testbed::awake::Awake;
 use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::message::AGENT_COMMAND;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -20,7 +22,7 @@ const HOLD: &str = "hold-a-lab";
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some(AGENT_COMMAND) => std::process::exit(agent_main(arguments)),
+        Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
         Some(HOLD) => return hold(),
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}

@@ -8,6 +8,7 @@
 use super::error::Trouble;
 use super::host::{Host, Wire};
 use fairwire_linux::netlink::{Address, End};
+use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 
 /// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends with this; only source and sink have
@@ -22,8 +23,9 @@ pub struct Bed {
     pub sink: Host,
 }
 
-/// An interface of the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A side of the gateway: its interface there, and the host beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Towards the source.
     Left,
@@ -44,7 +46,21 @@ impl Side {
     /// Both, from source to sink.
     pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
 
-    /// The interface.
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+
+    /// The Ethernet address of the host.
+    pub const fn ethernet_address(self) -> [u8; 6] {
+        [2, 0, 0, 0, 0, 1 + self as u8]
+    }
+
+    /// The gateway's interface.
     pub const fn end(self) -> End<'static> {
         match self {
             Side::Left => End { name: "g0", index: 100 },
@@ -52,7 +68,7 @@ impl Side {
         }
     }
 
-    /// The interface's name.
+    /// The name of the gateway's interface.
     pub const fn name(self) -> &'static str {
         self.end().name
     }
@@ -69,6 +85,7 @@ impl Bed {
         {
             bed.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
             bed.gateway.bring_up(side.end().index)?;
+            host.set_ethernet_address(HOST.index, side.ethernet_address())?;
             host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
             host.bring_up(HOST.index)?;
         }

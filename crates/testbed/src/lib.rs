@@ -3,11 +3,16 @@
 //! [Hosts](host) are namespaces without a name, so that any number of networks can be at once and none is left behind: a namespace lives as
 //! long as the processes and sockets in it. Helper processes [die with their parent](namespace::die_with_parent), and a [pen] ends with whatever it started.
 
+pub mod agent;
+pub mod agents;
 pub mod awake;
 pub mod bed;
+pub mod crew;
 pub mod error;
 pub mod host;
+pub mod message;
 pub mod namespace;
 pub mod nat;
 pub mod pen;
 pub mod program;
+pub mod traffic;

@@ -53,7 +53,7 @@ pub(crate) fn carry_out(
 
 /// One process of a live contest.
 pub(crate) fn agent(args: Vec<String>) -> Ending {
-    Ending::Agent(u8::try_from(lab::agent_main(args)).unwrap_or(1))
+    Ending::Agent(u8::try_from(fairwire_testbed::agent::main(args)).unwrap_or(1))
 }
 
 /// One contest per discipline and repetition.

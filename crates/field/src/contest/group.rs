@@ -1,8 +1,8 @@
 //! Flows of a contest that are alike.
 
-use crate::traffic::{Flow, Sends};
-use crate::world::{server, subscriber};
+use crate::world::{server, side, subscriber};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{Flow, Sends, datagram_bytes};
 
 /// Flows that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,11 @@ impl Group {
         };
         let sends = match self.sends {
             Kind::Tcp(control) => Sends::Tcp(control.to_owned()),
-            Kind::Udp(kbps) => Sends::Udp { bps: kbps * 1000, payload: UDP_PAYLOAD },
+            Kind::Udp(kbps) => Sends::Udp {
+                bps: kbps * 1000,
+                payload: UDP_PAYLOAD,
+                counted: datagram_bytes(UDP_PAYLOAD, source) as u32,
+            },
             Kind::Ping => Sends::Ping { every_ns: PING_NS },
             Kind::SlowPing => Sends::Ping { every_ns: SLOW_PING_NS },
         };
@@ -69,12 +73,12 @@ impl Group {
         Flow {
             group,
             sends,
-            way: self.way,
+            from: side(self.way),
             source,
             destination,
             start_ns,
             stop_ns,
-            is_opened_by_receiver: false,
+            receiver_behind: None,
         }
     }
 }

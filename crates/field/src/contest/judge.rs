@@ -3,9 +3,10 @@
 use super::cases::Case;
 use super::tree::{Claimant, fair_shares};
 use crate::config::Branch;
-use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use crate::world::side;
 use fairwire_gateway::class_book::Way;
 use fairwire_metrics::jain::jain;
+use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -176,7 +177,7 @@ impl<'a> Measured<'a> {
         let flows = self.traffic.flows.iter().zip(&self.seen.flows);
         flows
             .map(|(flow, seen)| {
-                let is_data = flow.way == way;
+                let is_data = flow.from == side(way);
                 let got_bps = self.bps(if is_data { &seen.link_bytes } else { &seen.back_bytes });
                 let demand_bps = match &flow.sends {
                     _ if !is_data => got_bps,
@@ -192,7 +193,8 @@ impl<'a> Measured<'a> {
     fn way(&self, way: Way) -> WayJudged {
         let parts = self.parts(way);
         let used: f64 = parts.iter().map(|part| part.got_bps).sum();
-        let inside_of = |flow: &Flow| if flow.way == Way::Download { flow.destination } else { flow.source };
+        let inside_of =
+            |flow: &Flow| if flow.from == side(Way::Download) { flow.destination } else { flow.source };
         let hosts: BTreeSet<IpAddr> = parts.iter().map(|part| inside_of(part.flow)).collect();
         let leaf = |flow: &Flow| {
             let inside = inside_of(flow);
@@ -259,7 +261,8 @@ impl<'a> Measured<'a> {
     fn ping(&self, way: Way) -> Option<Delay> {
         let from_ns = self.case.warm_up * 1_000_000_000;
         let flows = self.traffic.flows.iter().zip(&self.seen.flows);
-        let pings = flows.filter(|(flow, _)| flow.way == way && matches!(flow.sends, Sends::Ping { .. }));
+        let pings =
+            flows.filter(|(flow, _)| flow.from == side(way) && matches!(flow.sends, Sends::Ping { .. }));
         let delays = pings.flat_map(|(_, seen)| &seen.delays_ns).filter(|(at, _)| *at >= from_ns);
         Delay::of(delays.map(|(_, took)| *took).collect())
     }
@@ -290,17 +293,17 @@ fn leaf_of(branches: &[Branch], class: u8) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::contest::find;
-    use crate::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowSeen;
 
     /// What would be seen if every flow had got `bps(flow)`.
     fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> Seen {
         let flow = |flow: &Flow| FlowSeen {
-            link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots()],
+            link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots.count],
             delays_ns: vec![(3_000_000_000, 1_000_000); 100],
             ..FlowSeen::default()
         };
         let flows = traffic.flows.iter().map(flow).collect();
-        Seen { flows, strange_bytes: vec![0; traffic.slots()], missed: 0 }
+        Seen { flows, strange_bytes: vec![0; traffic.slots.count], missed: 0 }
     }
 
     fn flat() -> Case {
@@ -311,10 +314,14 @@ mod tests {
     fn even_shares_of_a_full_link_have_no_faults_and_one_that_takes_double_is_found() {
         let case = &flat();
         let traffic = case.traffic();
-        let flows =
-            traffic.flows.iter().filter(|flow| flow.way == Way::Download && flow.group != "ping").count();
+        let flows = traffic
+            .flows
+            .iter()
+            .filter(|flow| flow.from == side(Way::Download) && flow.group != "ping")
+            .count();
         let even = (case.down_mbps * 1_000_000) as f64 / flows as f64;
-        let of = |flow: &Flow| if flow.group == "ping" || flow.way == Way::Upload { 1000.0 } else { even };
+        let of =
+            |flow: &Flow| if flow.group == "ping" || flow.from == side(Way::Upload) { 1000.0 } else { even };
         let fair = judge(case, &traffic, &seen(&traffic, of), 0.1);
         let way = &fair.ways[0];
         assert!(way.worst_flow < 0.01 && way.jain > 0.999, "{way:?}");

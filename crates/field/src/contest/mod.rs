@@ -14,10 +14,10 @@ pub use judge::{Delay, Judged, WayJudged, judge};
 use crate::config::{Document, Link};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::traffic::Traffic;
 use crate::world::Wiring;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::telemetry::snapshot::WaySnapshot;
+use fairwire_testbed::traffic::Traffic;
 
 impl Case {
     /// The gateway's configuration.
@@ -59,7 +59,7 @@ impl Case {
             };
             flows.push(ping.flow(0, duration_ns));
         }
-        Traffic { flows, duration_ns }
+        Traffic::new(flows, duration_ns)
     }
 
     /// The rate of a way, Mbit/s; 0 where it is not shaped.

@@ -4,8 +4,8 @@ use super::happened::Happened;
 use super::plain::{MBPS, begin, bps, document, flow, traffic};
 use crate::config::{Document, Link};
 use crate::fallible::Fallible;
-use crate::traffic::{Sends, Traffic};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{Sends, Traffic};
 
 /// Random frames a second, each way.
 const GARBAGE_PER_SECOND: u64 = 500;
@@ -45,7 +45,7 @@ const FLOOD_NS: u64 = 5_000_000_000;
 
 pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     let seconds = 6 + SOURCES / PER_SECOND;
-    let Traffic { mut flows, duration_ns } = traffic(seconds);
+    let Traffic { mut flows, duration_ns, .. } = traffic(seconds);
     let mut flood = flow(
         "flood",
         Sends::Spoofed { per_second: PER_SECOND, payload: PAYLOAD },
@@ -58,7 +58,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     let mut config = document("");
     // A share for each host inside: a flood has the share of the one at which it aims, whatever it says of its sources.
     config.flows = Some("inside");
-    let mut run = begin(&config, Traffic { flows, duration_ns })?;
+    let mut run = begin(&config, Traffic::new(flows, duration_ns))?;
     run.wait_until(FLOOD_NS as f64 / 1e9 - 0.5);
     let before = run.gateway().resident_bytes();
     run.wait_until(seconds as f64 - 0.5);
@@ -113,7 +113,7 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
         );
         flood.start_ns = 2_000_000_000;
         let tcp = flow("tcp", Sends::Tcp("cubic".into()), Way::Upload, 0, duration_ns);
-        let mut run = begin(&config, Traffic { flows: vec![tcp, flood], duration_ns })?;
+        let mut run = begin(&config, Traffic::new(vec![tcp, flood], duration_ns))?;
         let seen = run.finish()?;
         happened.count(&format!("{discipline}: spoofed frames sent"), seen.flows[1].sent as f64);
         happened.check_conservation(run.gateway())?;

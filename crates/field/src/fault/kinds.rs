@@ -5,9 +5,9 @@ use super::plain::{DOWNLOADS, MBPS, begin, document, flow, traffic};
 use crate::config::{Document, Link};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::traffic::{FRAMING, Sends, Traffic};
 use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{FRAMING, Sends, Traffic};
 
 /// Frames a second: 41 Mbit/s on a link of 20.
 const PER_SECOND: u64 = 5000;
@@ -73,9 +73,9 @@ pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {
             ..Document::default()
         };
         let wiring = Wiring { vxlan: Some(Vxlan { has_sum }), ..Wiring::default() };
-        let Traffic { flows, duration_ns } = traffic(6);
+        let Traffic { flows, duration_ns, .. } = traffic(6);
         let flows = flows.into_iter().take(usize::from(DOWNLOADS)).collect();
-        let mut run = match Run::begin(wiring, Middle::Gateway(&document), Traffic { flows, duration_ns }) {
+        let mut run = match Run::begin(wiring, Middle::Gateway(&document), Traffic::new(flows, duration_ns)) {
             Err(error) if error.to_string().contains(NO_TUNNEL) => {
                 eprintln!("SKIPPED: the tunnel: {error}");
                 happened.happened.push(format!("SKIPPED: {error}"));

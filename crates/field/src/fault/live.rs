@@ -5,11 +5,12 @@ use super::plain::{MBPS, begin, bps, document, longest_gap_ms, traffic};
 use crate::config::Link;
 use crate::fallible::Fallible;
 use crate::run::Run;
-use crate::world::{HOST, INSIDE, OUTSIDE};
+use crate::world::{INSIDE, OUTSIDE};
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_linux::clock;
+use fairwire_testbed::bed::HOST;
 use rustix::process::Signal;
 
 /// A link that is in use again carries at least this part of its rate.
@@ -125,7 +126,7 @@ fn quote(run: &mut Run, happened: &mut Happened) {
     }
 }
 
-fn kill_at_two_seconds(safety: &str) -> Fallible<(Run, crate::traffic::Seen)> {
+fn kill_at_two_seconds(safety: &str) -> Fallible<(Run, fairwire_testbed::traffic::Seen)> {
     let mut run = begin(&document(safety), traffic(5))?;
     run.wait_until(2.0);
     run.gateway().signal(Signal::KILL)?;

@@ -3,9 +3,9 @@
 use crate::config::{Document, Link};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::traffic::{Flow, SLOT, Seen, Sends, Traffic};
-use crate::world::{Wiring, server, subscriber};
+use crate::world::{Wiring, server, side, subscriber};
 use fairwire_gateway::class_book::Way;
+use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 
 /// The link of all faults.
 pub(super) const MBPS: u64 = 20;
@@ -31,7 +31,7 @@ pub(super) fn traffic(seconds: u64) -> Traffic {
     for way in Way::ALL {
         flows.push(flow("ping", Sends::Ping { every_ns: 5_000_000 }, way, 50, duration_ns));
     }
-    Traffic { flows, duration_ns }
+    Traffic::new(flows, duration_ns)
 }
 
 /// Bulk downloads of the plain traffic.
@@ -44,12 +44,12 @@ pub(super) fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u6
     Flow {
         group: group.into(),
         sends,
-        way,
+        from: side(way),
         source,
         destination,
         start_ns: 0,
         stop_ns,
-        is_opened_by_receiver: false,
+        receiver_behind: None,
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s
     let slot = |s: f64| (s / SLOT.secs()).round() as usize;
     let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let bytes: u64 =
-        flows.flat_map(|(_, seen)| &seen.link_bytes[slot(from_s)..slot(to_s).min(traffic.slots())]).sum();
+        flows.flat_map(|(_, seen)| &seen.link_bytes[slot(from_s)..slot(to_s).min(traffic.slots.count)]).sum();
     bytes as f64 * 8.0 / (to_s - from_s)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowSeen;
 
     #[test]
     fn a_gap_is_told_and_ends_count() {

@@ -1,9 +1,7 @@
 //! Holds a contest: starts the helpers, runs the gateway between them, and writes down who got what.
 
-use super::crew::{Crew, failed};
 use super::error::LabError;
-use super::message::{Arrived, Order, Report};
-use super::plan::{Contest, SINK, source_of};
+use super::plan::Contest;
 use crate::account::FlowCount;
 use crate::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use crate::datapath::{Datapath, DatapathPlan, Wire};
@@ -19,7 +17,11 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortHealth};
 use fairwire_metrics::fairness::assess;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS};
+use fairwire_testbed::crew::Crew;
 use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::message::Report;
+use fairwire_testbed::traffic::{Seen, TCP_PORT, UDP_PORT, port_of};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
@@ -32,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Takes as long as the contest and a few tenths of a second. `progress` is told the part done, 0 to 1, some times a second.
 /// When `stop` becomes true the contest ends with [`LabError::Stopped`]. The program must hand its `lab-agent` command over
-/// to [`agent_main`](super::agent_main).
+/// to [`agent::main`](fairwire_testbed::agent::main).
 pub fn share(
     contest: &Contest,
     progress: &mut dyn FnMut(f64),
@@ -46,8 +48,8 @@ pub fn share(
     let mut wire = referee.wait_for_wire()?;
     let mut datapath = Datapath::new(gateway(contest, &referee.classifier, discipline), clock::now());
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.watch(now, datapath))?;
-    let (counted, arrived) = referee.outcome()?;
-    let flows = flow_records(contest, &counted, &arrived);
+    let (counted, seen) = referee.outcome()?;
+    let flows = flow_records(contest, &counted, &seen);
     let link = with_losses(counted.link, &counted.losses, wire.left.health());
     let fairness = assess(&flows, contest.rate.bps() as f64);
     Ok(RunRecord {
@@ -65,7 +67,7 @@ pub fn share(
 /// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
 fn check_congestion_control(given: &str) -> Result<(), LabError> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)
-        .map_err(|error| failed("opening a TCP socket")(error.into()))?;
+        .map_err(|error| TestbedError::System { operation: "opening a TCP socket", source: error.into() })?;
     match sockopt::set_tcp_congestion(&socket, given) {
         Err(Errno::NOENT | Errno::INVAL) => {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -135,7 +137,7 @@ enum Phase {
     /// It is over, and the sink has still to report.
     Reporting { until: Time, counted: Counted },
     /// All is known.
-    Done(Counted, Arrived),
+    Done(Counted, Seen),
     /// It went wrong.
     Failed(LabError),
 }
@@ -153,8 +155,8 @@ struct Referee<'a> {
     stop: &'a AtomicBool,
     crew: Crew,
     classifier: Classifier,
-    /// The sink's report, which may come a moment before we see that the contest is over.
-    arrived: Option<Arrived>,
+    /// What the hosts saw, which may come a moment before we see that the contest is over.
+    seen: Option<Seen>,
     phase: Option<Phase>,
 }
 
@@ -174,8 +176,8 @@ impl<'a> Referee<'a> {
         // Counts IP packets alone, as the simulator does.
         let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
         let phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
-        let crew = Crew::start(&contest.traffic())?;
-        Ok(Referee { contest, progress, stop, crew, classifier, arrived: None, phase })
+        let crew = Crew::start(contest.mtu(), &contest.traffic())?;
+        Ok(Referee { contest, progress, stop, crew, classifier, seen: None, phase })
     }
 
     /// The gateway's two ports, once the helpers have made them.
@@ -207,8 +209,8 @@ impl<'a> Referee<'a> {
             return Err(LabError::Stopped);
         }
         let is_connected = match self.crew.next_report()? {
-            Some((Report::Arrived(arrived), _)) => {
-                self.arrived = Some(arrived);
+            Some((Report::Seen(seen), _)) => {
+                self.seen = Some(seen);
                 false
             }
             report => matches!(report, Some((Report::Connected, _))),
@@ -217,9 +219,9 @@ impl<'a> Referee<'a> {
             Phase::Connecting { .. } if is_connected => self.begin(now),
             Phase::Connecting { until } if now > until => Err(stalled("connecting")),
             Phase::Running { start, warm } => Ok(self.run(start, warm, now, datapath)),
-            Phase::Reporting { until, counted } => match self.arrived.take() {
-                Some(arrived) => Ok(Phase::Done(counted, arrived)),
-                None if now > until => Err(stalled("the sink's report")),
+            Phase::Reporting { until, counted } => match self.seen.take() {
+                Some(seen) => Ok(Phase::Done(counted, seen)),
+                None if now > until => Err(stalled("the hosts' reports")),
                 None => Ok(Phase::Reporting { until, counted }),
             },
             phase => Ok(phase),
@@ -228,7 +230,7 @@ impl<'a> Referee<'a> {
 
     fn begin(&mut self, now: Time) -> Result<Phase, LabError> {
         let start = now + LEAD;
-        self.crew.order(Order::Start { at_ns: start.ns() })?;
+        self.crew.begin(start)?;
         Ok(Phase::Running { start, warm: None })
     }
 
@@ -271,9 +273,9 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn outcome(self) -> Result<(Counted, Arrived), LabError> {
+    fn outcome(self) -> Result<(Counted, Seen), LabError> {
         match self.phase {
-            Some(Phase::Done(counted, arrived)) => Ok((counted, arrived)),
+            Some(Phase::Done(counted, seen)) => Ok((counted, seen)),
             Some(Phase::Failed(error)) => Err(error),
             _ => unreachable!("the driver stops only when the contest is done or has failed"),
         }
@@ -308,24 +310,25 @@ fn secret() -> [u8; 16] {
 }
 
 fn flow_hash(contest: &Contest, classifier: &Classifier, flow: u32) -> FlowHash {
-    let source = source_of(flow);
+    let (protocol, destination) = if flow < contest.tcp_flows { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
     classifier.flow(&FlowKey::Ipv4(Tuple {
-        source: *source.ip(),
-        destination: *SINK.ip(),
-        protocol: if flow < contest.tcp_flows { TCP } else { UDP },
-        ports: Some(Ports { source: source.port(), destination: SINK.port() }),
+        source: SOURCE_ADDRESS,
+        destination: SINK_ADDRESS,
+        protocol,
+        ports: Some(Ports { source: port_of(flow as usize), destination }),
     }))
 }
 
 /// Throughput is what left the gateway for the sink, which with all drops before it is what the sink gets: bytes that arrive
 /// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
 /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
-fn flow_records(contest: &Contest, counted: &Counted, arrived: &Arrived) -> Vec<FlowRecord> {
-    let flows = (0..).zip(counted.flows.iter().zip(&arrived.payload_bytes));
+fn flow_records(contest: &Contest, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
+    let window = contest.duration - contest.warm_up;
+    let flows = (0..).zip(counted.flows.iter().zip(&seen.flows));
     flows
-        .map(|(flow, (count, payload_bytes))| FlowRecord {
+        .map(|(flow, (count, seen))| FlowRecord {
             throughput_bps: count.bytes_out as f64 * 8.0 / counted.window.secs(),
-            goodput_bps: *payload_bytes as f64 * 8.0 / Duration::from_ns(arrived.window_ns).secs(),
+            goodput_bps: seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs(),
             packets_sent: count.packets_in,
             packets_dropped: count.dropped,
             packets_marked: count.marked,

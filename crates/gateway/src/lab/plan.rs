@@ -1,12 +1,11 @@
-//! What a contest is, and what follows from it for the helpers.
+//! What a contest is, and what follows from it for the hosts.
 
 use super::error::LabError;
 use fairwire_catalogue::Parameters;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
-use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS};
-use serde::{Deserialize, Serialize};
-use std::net::SocketAddrV4;
+use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
+use fairwire_testbed::traffic::{Flow, Sends, Slots, Traffic};
 
 /// A live contest: TCP senders and one UDP sender of constant rate share a gateway.
 #[derive(Clone, Debug)]
@@ -59,7 +58,7 @@ impl Default for Contest {
     }
 }
 
-/// A thread each, at both ends.
+/// As many threads connect them, so that none waits for another's round trips.
 const MOST_TCP_FLOWS: u32 = 200;
 /// An IP and a UDP header and a few octets of payload; so that TCP keeps a segment of at least 48 bytes, the kernel's least.
 const SMALLEST_PACKET: u32 = 64;
@@ -71,43 +70,9 @@ const FASTEST_BPS: u64 = 10_000_000_000;
 const LONGEST_RTT: Duration = Duration::from_secs(2);
 
 /// IPv4 and UDP headers.
-pub(super) const UDP_HEADERS: u32 = 28;
+const UDP_HEADERS: u32 = 28;
 /// How much longer TCP's packets are: IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
-
-const SINK_PORT: u16 = 5001;
-/// Flow `i` sends from this port plus `i`; below the range that the kernel hands out by itself.
-const FIRST_SOURCE_PORT: u16 = 20_000;
-
-/// Where all flows go.
-pub(super) const SINK: SocketAddrV4 = SocketAddrV4::new(SINK_ADDRESS, SINK_PORT);
-
-/// Where flow `flow` comes from.
-pub(super) const fn source_of(flow: u32) -> SocketAddrV4 {
-    SocketAddrV4::new(SOURCE_ADDRESS, FIRST_SOURCE_PORT + flow as u16)
-}
-
-/// Which flow comes from `port`.
-pub(super) const fn flow_of(port: u16) -> Option<u32> {
-    match port.checked_sub(FIRST_SOURCE_PORT) {
-        Some(flow) => Some(flow as u32),
-        None => None,
-    }
-}
-
-/// What the helpers must know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Traffic {
-    pub tcp_flows: u32,
-    pub congestion_control: String,
-    pub mtu: u32,
-    pub udp_payload_bytes: u32,
-    pub udp_bps: u64,
-    /// When each flow starts, nanoseconds after the contest does; the UDP flow is last.
-    pub starts_ns: Vec<u64>,
-    pub warm_up_ns: u64,
-    pub duration_ns: u64,
-}
 
 impl Contest {
     /// Are all quantities within what a lab can do?
@@ -129,18 +94,31 @@ impl Contest {
         within("the UDP sender's rate", self.udp_rate, "above 0", fastest)
     }
 
-    /// What the helpers must know of it.
+    /// What the hosts send: each TCP flow, and the UDP flow last. Counted is what arrives after the warm-up.
     pub(super) fn traffic(&self) -> Traffic {
-        Traffic {
-            tcp_flows: self.tcp_flows,
-            congestion_control: self.congestion_control.clone(),
-            mtu: self.mtu(),
-            udp_payload_bytes: self.packet_bytes - UDP_HEADERS,
-            udp_bps: self.udp_rate.bps(),
-            starts_ns: (0..=self.tcp_flows).map(|flow| self.start_ns(flow)).collect(),
-            warm_up_ns: self.warm_up.ns(),
-            duration_ns: self.duration.ns(),
-        }
+        let (warm_up_ns, duration_ns) = (self.warm_up.ns(), self.duration.ns());
+        let flow = |flow: u32| Flow {
+            group: self.name_of(flow).1.to_owned(),
+            sends: if flow < self.tcp_flows {
+                Sends::Tcp(self.congestion_control.clone())
+            } else {
+                self.udp()
+            },
+            from: Side::Left,
+            source: SOURCE_ADDRESS.into(),
+            destination: SINK_ADDRESS.into(),
+            start_ns: self.start_ns(flow),
+            stop_ns: duration_ns,
+            receiver_behind: None,
+        };
+        let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
+        // The gateway counts what is on the link.
+        Traffic { flows: (0..=self.tcp_flows).map(flow).collect(), duration_ns, slots, is_tapped: false }
+    }
+
+    fn udp(&self) -> Sends {
+        let (bps, counted) = (self.udp_rate.bps(), self.packet_bytes);
+        Sends::Udp { bps, payload: counted - UDP_HEADERS, counted }
     }
 
     /// The longest IP packet on the lab's wires.
@@ -158,14 +136,6 @@ impl Contest {
         let spread = (self.warm_up.ns() / 2).min(1_000_000_000);
         let mut rng = Seed(self.seed).stream(&format!("start/{}", self.name_of(flow).0));
         (rng.uniform() * spread as f64) as u64
-    }
-}
-
-impl Traffic {
-    /// When packet number `packet` of the UDP flow is due, after the flow's start; rounded down to a nanosecond.
-    pub(super) fn udp_offset(&self, packet: u64) -> Duration {
-        let bits = u128::from(packet) * u128::from(self.udp_payload_bytes + UDP_HEADERS) * 8;
-        Duration::from_ns((bits * 1_000_000_000 / u128::from(self.udp_bps)) as u64)
     }
 }
 
@@ -223,24 +193,13 @@ mod tests {
 
     #[test]
     fn flows_start_apart_the_same_for_the_same_seed_and_within_the_warm_up() {
-        let starts = |seed| Contest { seed, ..Contest::default() }.traffic().starts_ns;
+        let starts = |seed| -> Vec<u64> {
+            let flows = Contest { seed, ..Contest::default() }.traffic().flows;
+            flows.iter().map(|flow| flow.start_ns).collect()
+        };
         assert_eq!(starts(1), starts(1));
         assert_ne!(starts(1), starts(2));
         assert!(starts(1).iter().all(|start| *start < 1_000_000_000));
         assert_eq!(starts(1).len(), 10);
-    }
-
-    #[test]
-    fn the_udp_schedule_loses_no_fraction_of_a_nanosecond() {
-        let traffic = Contest { udp_rate: Rate::from_bps(3).unwrap(), ..Contest::default() }.traffic();
-        // 512 B at 3 bit/s take 1365 1/3 s.
-        assert_eq!(traffic.udp_offset(1).ns(), 1_365_333_333_333);
-        assert_eq!(traffic.udp_offset(3), Duration::from_secs(4096));
-    }
-
-    #[test]
-    fn a_port_names_its_flow() {
-        assert_eq!(flow_of(source_of(7).port()), Some(7));
-        assert_eq!(flow_of(80), None);
     }
 }

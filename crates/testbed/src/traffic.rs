@@ -1,9 +1,9 @@
-//! What is sent through the gateway, as data: which flows, from where to where, and when.
+//! What two hosts send each other, as data: which flows, from where to where, and when.
 
+use super::bed::Side;
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
 use serde::{Deserialize, Serialize};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Traffic of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -12,6 +12,29 @@ pub struct Traffic {
     pub flows: Vec<Flow>,
     /// The length of the run, nanoseconds.
     pub duration_ns: u64,
+    /// The stretches of time by which bytes are counted.
+    pub slots: Slots,
+    /// Is every frame that arrives at a host counted as on the link?
+    pub is_tapped: bool,
+}
+
+/// Stretches of time of one length, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slots {
+    /// When the first begins, nanoseconds after the run does.
+    pub from_ns: u64,
+    /// The length of each.
+    pub each_ns: u64,
+    /// How many they are.
+    pub count: usize,
+}
+
+impl Slots {
+    /// The slot of an instant so many nanoseconds after the run began; none before the first and after the last.
+    pub fn at(&self, since_ns: u64) -> Option<usize> {
+        let slot = since_ns.checked_sub(self.from_ns)? / self.each_ns.max(1);
+        Some(slot as usize).filter(|slot| *slot < self.count)
+    }
 }
 
 /// One flow.
@@ -21,8 +44,8 @@ pub struct Flow {
     pub group: String,
     /// What it does.
     pub sends: Sends,
-    /// Its way through the gateway.
-    pub way: Way,
+    /// Where it is sent from.
+    pub from: Side,
     /// The sender's address.
     pub source: IpAddr,
     /// The receiver's.
@@ -31,9 +54,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// When it ends.
     pub stop_ns: u64,
-    /// Does the receiver open it, as who is behind NAT must? Then its port is the receiver's.
-    #[serde(default)]
-    pub is_opened_by_receiver: bool,
+    /// The address at which its receiver is reached, where that is behind NAT. Then the receiver opens it, and its port is the receiver's.
+    pub receiver_behind: Option<IpAddr>,
 }
 
 /// What a flow does.
@@ -44,10 +66,12 @@ pub enum Sends {
     Tcp(String),
     /// Datagrams at a constant rate.
     Udp {
-        /// Bit/s as counted on the link.
+        /// Bit/s.
         bps: u64,
         /// Payload of each, bytes.
         payload: u32,
+        /// What each counts at that rate, bytes.
+        counted: u32,
     },
     /// Small datagrams, whose delay is measured.
     Ping {
@@ -83,7 +107,7 @@ pub const TCP_PORT: u16 = 5000;
 pub const UDP_PORT: u16 = 5001;
 /// Flow `i` comes from this port plus `i`.
 const FIRST_PORT: u16 = 6000;
-/// Counts are kept in slots of this length.
+/// The length of a slot, where nobody asks for another.
 pub const SLOT: Duration = Duration::from_ms(100);
 /// Payload of a ping, and of the head of every datagram: flow, time, number.
 pub const HEAD_BYTES: usize = 20;
@@ -93,9 +117,20 @@ pub const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }
 
+/// Every address of a host with this port, for whoever listens: of both IPs, or of IPv4 alone where the kernel has no other.
+pub(crate) fn everywhere(port: u16) -> [SocketAddr; 2] {
+    [(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()]
+}
+
 /// Which of `flows` flows comes from `port`.
 pub fn flow_of(port: u16, flows: usize) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from).filter(|flow| *flow < flows)
+}
+
+/// Bytes on the link of a UDP packet from `source` with `payload` bytes.
+pub fn datagram_bytes(payload: u32, source: IpAddr) -> u64 {
+    let headers = if source.is_ipv6() { 14 + 40 + 8 } else { 14 + 20 + 8 };
+    on_the_link((headers + payload) as usize)
 }
 
 /// Bytes on the link of a frame of `bytes` from its Ethernet header on.
@@ -104,26 +139,20 @@ pub fn on_the_link(bytes: usize) -> u64 {
 }
 
 impl Flow {
-    /// Bytes on the link of a UDP packet of this flow with `payload` bytes.
-    pub fn datagram_bytes(&self, payload: u32) -> u64 {
-        let headers = if self.source.is_ipv6() { 14 + 40 + 8 } else { 14 + 20 + 8 };
-        on_the_link((headers + payload) as usize)
-    }
-
     /// Bit/s that it offers on the link; none where it takes what it gets.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
             Sends::Spoofed { per_second, payload } => {
-                Some((self.datagram_bytes(*payload) * 8 * per_second) as f64)
+                Some((datagram_bytes(*payload, self.source) * 8 * per_second) as f64)
             }
             _ => None,
         }
     }
 
-    /// Does who sends what goes `way` open it?
-    pub fn is_opened_by(&self, way: Way) -> bool {
-        (self.way == way) != self.is_opened_by_receiver
+    /// Does the host at `side` open it?
+    pub fn is_opened_by(&self, side: Side) -> bool {
+        (self.from == side) != self.receiver_behind.is_some()
     }
 
     /// Does it send frames without asking the kernel for a connection or a socket of its own?
@@ -133,9 +162,11 @@ impl Flow {
 }
 
 impl Traffic {
-    /// How many slots the counts have.
-    pub fn slots(&self) -> usize {
-        self.duration_ns.div_ceil(SLOT.ns()) as usize
+    /// Traffic of so many nanoseconds, of which every frame is counted, by [slots of a tenth of a second](SLOT).
+    pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
+        let count = duration_ns.div_ceil(SLOT.ns()) as usize;
+        let slots = Slots { from_ns: 0, each_ns: SLOT.ns(), count };
+        Traffic { flows, duration_ns, slots, is_tapped: true }
     }
 }
 
@@ -170,6 +201,28 @@ pub struct FlowSeen {
     pub refused: u64,
 }
 
+impl Seen {
+    /// Adds what the other host saw.
+    pub(crate) fn add(&mut self, other: Seen) {
+        fn sum(own: &mut Vec<u64>, other: Vec<u64>) {
+            own.resize(own.len().max(other.len()), 0);
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        }
+        self.flows.resize_with(self.flows.len().max(other.flows.len()), Default::default);
+        for (own, other) in self.flows.iter_mut().zip(other.flows) {
+            sum(&mut own.link_bytes, other.link_bytes);
+            sum(&mut own.back_bytes, other.back_bytes);
+            sum(&mut own.payload_bytes, other.payload_bytes);
+            own.delays_ns.extend(other.delays_ns);
+            own.numbers.extend(other.numbers);
+            own.sent += other.sent;
+            own.refused += other.refused;
+        }
+        sum(&mut self.strange_bytes, other.strange_bytes);
+        self.missed += other.missed;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +236,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_before_the_first_slot_or_after_the_last_is_in_none() {
+        let slots = Slots { from_ns: 10, each_ns: 5, count: 2 };
+        assert_eq!(
+            [9, 10, 14, 15, 19, 20].map(|ns| slots.at(ns)),
+            [None, Some(0), Some(0), Some(1), Some(1), None]
+        );
+    }
+
+    #[test]
     fn the_shortest_and_the_longest_frame_count_as_ethernet_carries_them() {
         assert_eq!((on_the_link(42), on_the_link(1514)), (84, 1538));
+    }
+
+    #[test]
+    fn what_two_hosts_saw_of_a_flow_stands_together() {
+        let mut all = Seen::default();
+        let receiver = FlowSeen { link_bytes: vec![1, 2], ..FlowSeen::default() };
+        let sender = FlowSeen { link_bytes: vec![0, 0], sent: 3, ..FlowSeen::default() };
+        all.add(Seen { flows: vec![receiver], strange_bytes: vec![5], missed: 1 });
+        all.add(Seen { flows: vec![sender], strange_bytes: vec![1], missed: 1 });
+        assert_eq!((all.flows[0].link_bytes.as_slice(), all.flows[0].sent), (&[1, 2][..], 3));
+        assert_eq!((all.strange_bytes, all.missed), (vec![6], 2));
     }
 }

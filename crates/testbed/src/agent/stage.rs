@@ -1,16 +1,16 @@
 //! What all threads of a host know: the traffic, and where the run stands.
 
-use crate::traffic::{Flow, SLOT, Traffic};
+use crate::bed::Side;
+use crate::traffic::{Flow, Traffic};
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What all threads of a host know.
 pub(super) struct Stage {
     pub(super) traffic: Traffic,
-    /// The way of what this host sends.
-    pub(super) way: Way,
+    /// Where this host is.
+    pub(super) side: Side,
     /// When the run began, nanoseconds; 0 before it is known.
     pub(super) start_ns: AtomicU64,
     pub(super) is_over: AtomicBool,
@@ -34,11 +34,11 @@ impl Stage {
     pub(super) fn slot(&self, now: Time) -> Option<usize> {
         let start = self.start_ns.load(Ordering::Relaxed);
         let since = now.ns().checked_sub(start).filter(|_| start > 0)?;
-        Some((since / SLOT.ns()) as usize).filter(|slot| *slot < self.traffic.slots())
+        self.traffic.slots.at(since)
     }
 
     pub(super) fn empty(&self) -> Slots {
-        vec![0; self.traffic.slots()]
+        vec![0; self.traffic.slots.count]
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -47,6 +47,6 @@ impl Stage {
 
     /// The flows that this host sends, by number.
     pub(super) fn sent(&self) -> impl Iterator<Item = (usize, &Flow)> {
-        self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.way == self.way)
+        self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.from == self.side)
     }
 }

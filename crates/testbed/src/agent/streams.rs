@@ -1,18 +1,18 @@
 //! TCP: one thread that reads all connections of a host, and one that writes them.
 
 use super::stage::{Slots, Stage};
-use crate::fallible::Fallible;
-use crate::traffic::{Flow, Sends, TCP_PORT, flow_of, port_of};
+use crate::bed::Side;
+use crate::error::Trouble;
+use crate::traffic::{Flow, Sends, TCP_PORT, everywhere, flow_of, port_of};
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -25,9 +25,9 @@ const TICK_NS: u64 = 20_000_000;
 const CHUNK: usize = 256 * 1024;
 
 /// Which of `epoll`'s sockets are ready, by their numbers.
-fn ready(epoll: &OwnedFd, timeout_ns: u64) -> Fallible<Vec<u64>> {
+fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     let mut events = Vec::with_capacity(BATCH);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS).try_into()? };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS).cast_signed() };
     match epoll::wait(epoll, spare_capacity(&mut events), Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(events.iter().map(|event| event.data.u64()).collect()),
         Err(error) => Err(error.into()),
@@ -50,8 +50,8 @@ const LISTENER: u64 = u64::MAX;
 
 impl Reader {
     /// And the connections that others open for this host to write.
-    pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<(Reader, Receiver<(usize, TcpStream)>)> {
-        let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, TCP_PORT))?;
+    pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
+        let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
@@ -64,18 +64,18 @@ impl Reader {
     }
 
     /// Connections that this host opened, of flows that it receives.
-    pub(super) fn add(&mut self, opened: Vec<Connection>) -> Fallible<()> {
+    pub(super) fn add(&mut self, opened: Vec<Connection>) -> io::Result<()> {
         opened.into_iter().try_for_each(|(flow, stream)| self.read_from(flow, stream))
     }
 
-    fn read_from(&mut self, flow: usize, stream: TcpStream) -> Fallible<()> {
+    fn read_from(&mut self, flow: usize, stream: TcpStream) -> io::Result<()> {
         epoll::add(&self.epoll, &stream, EventData::new_u64(flow as u64), EventFlags::IN)?;
         self.connections[flow] = Some(stream);
         Ok(())
     }
 
     /// Until the run is over: payload by flow and slot.
-    pub(super) fn run(mut self) -> Fallible<Vec<Slots>> {
+    pub(super) fn run(mut self) -> io::Result<Vec<Slots>> {
         let mut data = vec![0; CHUNK];
         while !self.stage.is_over() {
             for number in ready(&self.epoll, TICK_NS)? {
@@ -88,11 +88,11 @@ impl Reader {
         Ok(self.counts)
     }
 
-    fn accept(&mut self) -> Fallible<()> {
+    fn accept(&mut self) -> io::Result<()> {
         while let Ok((stream, peer)) = self.listener.accept() {
             let Some(flow) = flow_of(peer.port(), self.connections.len()) else { continue };
             stream.set_nonblocking(true)?;
-            if self.stage.traffic.flows[flow].way == self.stage.way {
+            if self.stage.traffic.flows[flow].from == self.stage.side {
                 if let Sends::Tcp(control) = &self.stage.traffic.flows[flow].sends {
                     sockopt::set_tcp_congestion(&stream, control)?;
                 }
@@ -124,15 +124,15 @@ impl Reader {
 /// A flow's number and its connection.
 pub(super) type Connection = (usize, TcpStream);
 
-/// Connections made at once: each thread makes one after another.
-const CONNECTORS: usize = 16;
+/// Connections made at once: each thread makes one after another. Many, so that flows do not wait for each other's round trips.
+const CONNECTORS: usize = 200;
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Opens the connections of all flows that this host is to open and that go `way`.
-pub(super) fn connect_all(stage: &Stage, way: Way) -> Fallible<Vec<Connection>> {
+/// Opens the connections of all flows that this host is to open and that come `from` there.
+pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let flows = stage.traffic.flows.iter().enumerate();
-    let flows = flows.filter(|(_, flow)| flow.way == way && flow.is_opened_by(stage.way));
+    let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
     let all: Vec<(usize, &Flow, &str)> = flows
         .filter_map(|(number, flow)| match &flow.sends {
             Sends::Tcp(control) => Some((number, flow, control.as_str())),
@@ -140,10 +140,10 @@ pub(super) fn connect_all(stage: &Stage, way: Way) -> Fallible<Vec<Connection>> 
         })
         .collect();
     let made = thread::scope(|scope| {
-        let threads: Vec<_> = (0..CONNECTORS)
+        let threads: Vec<_> = (0..CONNECTORS.min(all.len()))
             .map(|first| {
                 let own: Vec<_> = all.iter().skip(first).step_by(CONNECTORS).copied().collect();
-                scope.spawn(move || own.into_iter().map(connected).collect::<Fallible<Vec<_>>>())
+                scope.spawn(move || own.into_iter().map(connected).collect::<Result<Vec<_>, Trouble>>())
             })
             .collect();
         threads
@@ -151,7 +151,7 @@ pub(super) fn connect_all(stage: &Stage, way: Way) -> Fallible<Vec<Connection>> 
             .map(|thread| thread.join().expect("connecting does not panic"))
             .collect::<Vec<_>>()
     });
-    Ok(made.into_iter().collect::<Fallible<Vec<_>>>()?.into_iter().flatten().collect())
+    Ok(made.into_iter().collect::<Result<Vec<_>, Trouble>>()?.into_iter().flatten().collect())
 }
 
 /// Writes endless data into connections.
@@ -172,7 +172,7 @@ impl Writer {
     }
 
     /// Until the run is over.
-    pub(super) fn run(mut self) -> Fallible<()> {
+    pub(super) fn run(mut self) -> io::Result<()> {
         let start = self.stage.start();
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let mut waiting: Vec<(Time, usize)> = Vec::new();
@@ -218,17 +218,14 @@ impl Writer {
     }
 }
 
-fn connected((number, flow, control): (usize, &Flow, &str)) -> Fallible<(usize, TcpStream)> {
+fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection, Trouble> {
     let until = clock::now() + PATIENCE;
     loop {
         match try_to_connect(number, flow, control) {
             Ok(stream) => return Ok((number, stream)),
             Err(error) if clock::now() > until => {
-                return Err(format!(
-                    "connecting flow {number} ({} to {}): {error}",
-                    flow.source, flow.destination
-                )
-                .into());
+                let what = format!("connecting flow {number} ({} to {})", flow.source, flow.destination);
+                return Err(Trouble::new(what, &error));
             }
             Err(_) => clock::sleep_until(clock::now() + Duration::from_ms(50)),
         }
@@ -237,14 +234,14 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Fallible<(usize, 
 
 /// The congestion control is chosen before the connection stands: BBR, a common default, would leave its pacing behind. It is that of who sends:
 /// a listener's connections have its own.
-fn try_to_connect(number: usize, flow: &Flow, control: &str) -> std::io::Result<TcpStream> {
+fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     sockopt::set_tcp_congestion(&socket, control)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
-    let (own, peer) = match flow.is_opened_by_receiver {
-        false => (flow.source, flow.destination),
-        true => (flow.destination, flow.source),
+    let (own, peer) = match flow.receiver_behind {
+        None => (flow.source, flow.destination),
+        Some(_) => (flow.destination, flow.source),
     };
     bind(&socket, &SocketAddr::new(own, port_of(number)))?;
     connect(&socket, &SocketAddr::new(peer, TCP_PORT))?;

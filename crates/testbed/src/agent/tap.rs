@@ -1,19 +1,18 @@
 //! What arrives at a host's interface, counted frame by frame: what the gateway's link was used for.
 
 use super::stage::{Slots, Stage};
-use crate::fallible::Fallible;
+use crate::bed::HOST;
 use crate::traffic::{flow_of, on_the_link};
 use fairwire_core::Duration;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
-use fairwire_linux::port::Port;
+use fairwire_linux::port::{Port, PortError};
 use fairwire_wire::headers::parse;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::sync::Arc;
 
 pub(super) struct Tap {
     stage: Arc<Stage>,
-    device: String,
     port: AfPacket,
 }
 
@@ -33,19 +32,13 @@ const PAUSE: Duration = Duration::from_ms(5);
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 impl Tap {
-    pub(super) fn open(stage: &Arc<Stage>, device: &str) -> Fallible<Tap> {
-        Ok(Tap { stage: Arc::clone(stage), device: device.to_owned(), port: AfPacket::open(device)? })
+    pub(super) fn open(stage: &Arc<Stage>) -> Result<Tap, PortError> {
+        Ok(Tap { stage: Arc::clone(stage), port: AfPacket::open(HOST.name)? })
     }
 
     /// Until the run is over.
-    pub(super) fn run(mut self) -> Fallible<Tapped> {
-        let flows = self.stage.traffic.flows.len();
-        let mut tapped = Tapped {
-            link: vec![self.stage.empty(); flows],
-            back: vec![self.stage.empty(); flows],
-            strange: self.stage.empty(),
-            missed: 0,
-        };
+    pub(super) fn run(mut self) -> Tapped {
+        let mut tapped = Tapped::nothing(&self.stage);
         while !self.stage.is_over() {
             // A signal or a time-out: either way the port is asked.
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
@@ -62,7 +55,7 @@ impl Tap {
             }
         }
         tapped.missed += self.port.health().overflows;
-        Ok(tapped)
+        tapped
     }
 }
 
@@ -70,7 +63,7 @@ impl Tap {
     /// The interface is gone: waits until there is one of its name again, or the run is over.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
-            match AfPacket::open(&self.device) {
+            match AfPacket::open(HOST.name) {
                 Ok(port) => return self.port = port,
                 Err(_) => clock::sleep_until(clock::now() + PAUSE),
             }
@@ -79,6 +72,16 @@ impl Tap {
 }
 
 impl Tapped {
+    pub(super) fn nothing(stage: &Stage) -> Tapped {
+        let flows = stage.traffic.flows.len();
+        Tapped {
+            link: vec![stage.empty(); flows],
+            back: vec![stage.empty(); flows],
+            strange: stage.empty(),
+            missed: 0,
+        }
+    }
+
     fn count(&mut self, stage: &Stage, frame: &[u8], segment: usize, slot: usize) {
         let headers = parse(frame);
         if headers.network.is_none() {
@@ -88,11 +91,11 @@ impl Tapped {
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
         // A flow is known by the port of who opened it: the other host, or this one.
-        let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.way));
+        let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
-            of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.way));
+            of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));
         let count = match there.or(here) {
-            Some(flow) if flows[flow].way != stage.way => &mut self.link[flow],
+            Some(flow) if flows[flow].from != stage.side => &mut self.link[flow],
             Some(flow) => &mut self.back[flow],
             None => &mut self.strange,
         };

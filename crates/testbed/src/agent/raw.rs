@@ -1,12 +1,11 @@
 //! Frames that no kernel would send: from addresses drawn at random, and of random bytes.
 
-use crate::fallible::Fallible;
-use crate::traffic::{Flow, Sends, UDP_PORT, port_of};
-use crate::world::{HOST, ethernet_address};
+use crate::bed::HOST;
+use crate::traffic::{Flow, UDP_PORT, port_of};
 use fairwire_core::{Rng, Seed};
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Makes frames and has a port for them.
@@ -33,8 +32,10 @@ const HEADERS: usize = ETHERNET + IPV4 + 8;
 const LONGEST: u32 = 1514;
 
 impl Forge {
-    pub(super) fn spoofed(number: usize, flow: &Flow, payload: u32) -> Fallible<Forge> {
-        let IpAddr::V4(destination) = flow.destination else { return Err("spoofed frames are IPv4".into()) };
+    pub(super) fn spoofed(number: usize, flow: &Flow, payload: u32) -> io::Result<Forge> {
+        let IpAddr::V4(destination) = flow.destination else {
+            return Err(io::Error::other("spoofed frames are IPv4"));
+        };
         let mut forge = Forge::new(number, flow, Kind::Spoofed)?;
         forge.frame.resize(HEADERS + payload as usize, 0);
         let total = (IPV4 + 8 + payload as usize) as u16;
@@ -51,9 +52,9 @@ impl Forge {
         Ok(forge)
     }
 
-    pub(super) fn kinds(number: usize, flow: &Flow) -> Fallible<Forge> {
+    pub(super) fn kinds(number: usize, flow: &Flow) -> io::Result<Forge> {
         let (IpAddr::V4(source), IpAddr::V4(destination)) = (flow.source, flow.destination) else {
-            return Err("frames of many kinds are IPv4".into());
+            return Err(io::Error::other("frames of many kinds are IPv4"));
         };
         let mut addresses = [0; 8];
         addresses[..4].copy_from_slice(&source.octets());
@@ -61,23 +62,17 @@ impl Forge {
         Forge::new(number, flow, Kind::Kinds(0, addresses))
     }
 
-    pub(super) fn garbage(number: usize, flow: &Flow) -> Fallible<Forge> {
-        match flow.sends {
-            Sends::Garbage { .. } => Forge::new(number, flow, Kind::Garbage),
-            _ => Err("no garbage".into()),
-        }
+    pub(super) fn garbage(number: usize, flow: &Flow) -> io::Result<Forge> {
+        Forge::new(number, flow, Kind::Garbage)
     }
 
-    fn new(number: usize, flow: &Flow, kind: Kind) -> Fallible<Forge> {
-        let (own, other) = match flow.way {
-            Way::Download => (Way::Download, Way::Upload),
-            Way::Upload => (Way::Upload, Way::Download),
-        };
+    fn new(number: usize, flow: &Flow, kind: Kind) -> io::Result<Forge> {
         let mut frame = vec![0; ETHERNET];
-        frame[..6].copy_from_slice(&ethernet_address(other));
-        frame[6..12].copy_from_slice(&ethernet_address(own));
+        frame[..6].copy_from_slice(&flow.from.other().ethernet_address());
+        frame[6..12].copy_from_slice(&flow.from.ethernet_address());
         let rng = Seed(number as u64).stream("field/raw");
-        Ok(Forge { port: AfPacket::open(HOST.name)?, frame, rng, kind })
+        let port = AfPacket::open(HOST.name).map_err(io::Error::other)?;
+        Ok(Forge { port, frame, rng, kind })
     }
 
     /// Draws the next frame.

@@ -1,12 +1,12 @@
 //! UDP, received: one thread that counts datagrams, and how long pings took.
 
 use super::stage::{Slots, Stage};
-use crate::fallible::Fallible;
-use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
+use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, everywhere, port_of};
 use fairwire_linux::clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
-use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 /// What may wait for this thread: at 100 Mbit/s a third of a second.
@@ -27,8 +27,9 @@ pub(super) struct Caught {
 }
 
 impl Catcher {
-    pub(super) fn listen(stage: &Arc<Stage>) -> Fallible<Catcher> {
-        let mut sockets = vec![socket(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), UDP_PORT))?];
+    pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<Catcher> {
+        let [both, ipv4] = everywhere(UDP_PORT);
+        let mut sockets = vec![socket(both).or_else(|_| socket(ipv4))?];
         for (number, flow) in Self::opened_here(stage) {
             let socket = socket(SocketAddr::new(flow.destination, port_of(number)))?;
             socket.connect(SocketAddr::new(flow.source, UDP_PORT))?;
@@ -40,15 +41,15 @@ impl Catcher {
     /// Datagrams that this host receives and opens.
     fn opened_here(stage: &Stage) -> impl Iterator<Item = (usize, &Flow)> {
         let flows = stage.traffic.flows.iter().enumerate();
-        let way = stage.way;
+        let side = stage.side;
         flows.filter(move |(_, flow)| {
-            flow.way != way && flow.is_opened_by(way) && !matches!(flow.sends, Sends::Tcp(_))
+            flow.from != side && flow.is_opened_by(side) && !matches!(flow.sends, Sends::Tcp(_))
         })
     }
 
     /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers belong.
-    pub(super) fn open(&self) -> Fallible<()> {
-        self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop)).map_err(Into::into)
+    pub(super) fn open(&self) -> io::Result<()> {
+        self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }
 
     /// Until the run is over.
@@ -88,7 +89,7 @@ impl Catcher {
 }
 
 /// A socket that does not block, at an address that others may have too, where they are connected.
-fn socket(address: SocketAddr) -> Fallible<UdpSocket> {
+fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = shared(address)?;
     if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
@@ -97,7 +98,7 @@ fn socket(address: SocketAddr) -> Fallible<UdpSocket> {
 }
 
 /// A socket that does not block, at an address that others may have too.
-pub(super) fn shared(address: SocketAddr) -> Fallible<UdpSocket> {
+pub(super) fn shared(address: SocketAddr) -> io::Result<UdpSocket> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;

@@ -3,14 +3,13 @@
 use super::datagrams::{Head, shared};
 use super::raw::Forge;
 use super::stage::Stage;
-use crate::fallible::Fallible;
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, port_of};
-use crate::world::public_address;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io;
 use std::net::UdpSocket;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -24,8 +23,7 @@ pub(super) struct Pacer {
 struct Source {
     flow: usize,
     outlet: Outlet,
-    /// Between two packets, in 2^-16 nanoseconds, so that rates hold.
-    every: u128,
+    pace: Pace,
     stop: Duration,
     sent: u64,
     refused: u64,
@@ -36,6 +34,27 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
+/// Packet `k` is due `k` times this many nanoseconds after the flow began. As a fraction, of which the schedule loses nothing.
+#[derive(Clone, Copy)]
+struct Pace {
+    ns: u128,
+    per: u128,
+}
+
+impl Pace {
+    fn of_rate(bps: u64, bytes: u32) -> Self {
+        Pace { ns: u128::from(bytes) * 8 * 1_000_000_000, per: u128::from(bps.max(1)) }
+    }
+
+    fn per_second(packets: u64) -> Self {
+        Pace { ns: 1_000_000_000, per: u128::from(packets.max(1)) }
+    }
+
+    fn offset(self, packet: u64) -> Duration {
+        Duration::from_ns((u128::from(packet) * self.ns / self.per) as u64)
+    }
+}
+
 /// What a flow sent.
 pub(super) struct Sent {
     pub flow: usize,
@@ -44,9 +63,9 @@ pub(super) struct Sent {
 }
 
 impl Pacer {
-    pub(super) fn open(stage: &Arc<Stage>) -> Fallible<Pacer> {
+    pub(super) fn open(stage: &Arc<Stage>) -> io::Result<Pacer> {
         let sources = stage.sent().filter(|(_, flow)| !matches!(flow.sends, Sends::Tcp(_)));
-        let sources = sources.map(|(number, flow)| Source::open(number, flow)).collect::<Fallible<_>>()?;
+        let sources = sources.map(|(number, flow)| Source::open(number, flow)).collect::<io::Result<_>>()?;
         Ok(Pacer { stage: Arc::clone(stage), sources })
     }
 
@@ -77,32 +96,33 @@ impl Pacer {
 }
 
 impl Source {
-    fn open(number: usize, flow: &Flow) -> Fallible<Source> {
-        let per_second = |packets: u64| (1_000_000_000_u128 << 16) / u128::from(packets.max(1));
-        let (every, outlet) = match &flow.sends {
-            Sends::Udp { bps, payload } => {
-                let bits = u128::from(flow.datagram_bytes(*payload) * 8);
-                (((bits * 1_000_000_000) << 16) / u128::from(*bps), socket(number, flow, *payload as usize)?)
+    fn open(number: usize, flow: &Flow) -> io::Result<Source> {
+        let frames = |forge: Forge| Outlet::Frames(Box::new(forge));
+        let (pace, outlet) = match &flow.sends {
+            Sends::Udp { bps, payload, counted } => {
+                (Pace::of_rate(*bps, *counted), socket(number, flow, *payload as usize)?)
             }
-            Sends::Ping { every_ns } => (u128::from(*every_ns) << 16, socket(number, flow, HEAD_BYTES)?),
-            Sends::Spoofed { per_second: packets, payload } => {
-                (per_second(*packets), Outlet::Frames(Box::new(Forge::spoofed(number, flow, *payload)?)))
+            Sends::Ping { every_ns } => {
+                (Pace { ns: u128::from(*every_ns), per: 1 }, socket(number, flow, HEAD_BYTES)?)
             }
-            Sends::Kinds { per_second: packets } => {
-                (per_second(*packets), Outlet::Frames(Box::new(Forge::kinds(number, flow)?)))
+            Sends::Spoofed { per_second, payload } => {
+                (Pace::per_second(*per_second), frames(Forge::spoofed(number, flow, *payload)?))
             }
-            Sends::Garbage { per_second: packets } => {
-                (per_second(*packets), Outlet::Frames(Box::new(Forge::garbage(number, flow)?)))
+            Sends::Kinds { per_second } => {
+                (Pace::per_second(*per_second), frames(Forge::kinds(number, flow)?))
             }
-            Sends::Tcp(_) => return Err("TCP has no pace".into()),
+            Sends::Garbage { per_second } => {
+                (Pace::per_second(*per_second), frames(Forge::garbage(number, flow)?))
+            }
+            Sends::Tcp(_) => return Err(io::Error::other("TCP has no pace")),
         };
         let stop = Duration::from_ns(flow.stop_ns);
-        Ok(Source { flow: number, outlet, every, stop, sent: 0, refused: 0 })
+        Ok(Source { flow: number, outlet, pace, stop, sent: 0, refused: 0 })
     }
 
     /// When the next packet leaves, after the flow began.
     fn offset(&self) -> Duration {
-        Duration::from_ns(((u128::from(self.sent + self.refused) * self.every) >> 16) as u64)
+        self.pace.offset(self.sent + self.refused)
     }
 
     fn send(&mut self) {
@@ -123,12 +143,26 @@ impl Source {
 }
 
 /// Behind NAT is who opened the flow: it is reached at the router's address, and hears only the port that it opened.
-fn socket(number: usize, flow: &Flow, payload: usize) -> Fallible<Outlet> {
-    let (own, peer) = match flow.is_opened_by_receiver {
-        false => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),
-        true => ((flow.source, UDP_PORT), (public_address(), port_of(number))),
+fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
+    let (own, peer) = match flow.receiver_behind {
+        None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),
+        Some(router) => ((flow.source, UDP_PORT), (router, port_of(number))),
     };
     let socket = shared(own.into())?;
     socket.connect(peer)?;
     Ok(Outlet::Socket(socket, vec![0; payload.max(HEAD_BYTES)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedule_loses_no_fraction_of_a_nanosecond() {
+        let pace = Pace::of_rate(3, 512);
+        // 512 B at 3 bit/s take 1365 1/3 s.
+        assert_eq!(pace.offset(1).ns(), 1_365_333_333_333);
+        assert_eq!(pace.offset(3), Duration::from_secs(4096));
+        assert_eq!(Pace::per_second(3).offset(3_000_000), Duration::from_secs(1_000_000));
+    }
 }

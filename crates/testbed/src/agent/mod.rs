@@ -1,0 +1,135 @@
+//! A helper process: the program, started again.
+//!
+//! A host is told the traffic, and then what to do: to connect once both hosts listen, and when the run begins. It answers that it listens,
+//! that it is connected, and when the run is over what it [saw](crate::traffic::Seen).
+
+mod datagrams;
+mod pace;
+mod raw;
+mod stage;
+mod streams;
+mod tap;
+
+use super::bed::Side;
+use super::crew::network;
+use super::error::{During, Trouble};
+use super::message::{AGENT_COMMAND, Answer, Order, Role, next_order, to_line};
+use super::namespace::die_with_parent;
+use super::traffic::{FlowSeen, Seen, Sends};
+use fairwire_core::{Duration, Time};
+use fairwire_linux::clock;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use stage::{Slots, Stage};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// After the end of the run: what is on its way arrives.
+const DRAIN: Duration = Duration::from_ms(300);
+
+/// Runs a helper with the arguments that follow [`AGENT_COMMAND`], and returns its exit code.
+///
+/// For programs that start [hosts](crate::agents) or a [crew](crate::crew): their `main` calls this first of all when it is started so,
+/// before it makes a thread. It is no command for people: standard input and output are channels to the process that started it.
+pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let Some(role) = arguments.into_iter().next().as_deref().and_then(Role::named) else {
+        let message = "is how fairwire starts the helpers of a lab; it is no command for people";
+        let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // nobody may be listening
+        return 2;
+    };
+    let done = die_with_parent().and_then(|()| match role {
+        Role::Network => network(),
+        Role::Host(side) => act(side).inspect_err(|trouble| say(&Answer::Failed(trouble.clone()))),
+    });
+    i32::from(done.is_err())
+}
+
+/// Acts as a host. `Ok` before its time when the run was given up.
+fn act(side: Side) -> Result<(), Trouble> {
+    let Some(Order::Send(traffic)) = next_order().during("reading orders")? else { return Ok(()) };
+    open_many_files();
+    let stage =
+        Arc::new(Stage { traffic, side, start_ns: AtomicU64::new(0), is_over: AtomicBool::new(false) });
+    let (mut reader, opened) = streams::Reader::listen(&stage).during("listening for TCP")?;
+    let catcher = datagrams::Catcher::listen(&stage).during("listening for UDP")?;
+    let tap = stage.traffic.is_tapped.then(|| tap::Tap::open(&stage).map_err(io::Error::other));
+    let tap = tap.transpose().during("watching what arrives")?;
+    say(&Answer::Listening);
+    let Some(Order::Connect) = next_order().during("reading orders")? else { return Ok(()) };
+    catcher.open().during("opening the way through NAT")?;
+    reader.add(streams::connect_all(&stage, side.other())?).during("reading connections")?;
+    let read = thread::spawn(move || reader.run());
+    let caught = thread::spawn(move || catcher.run());
+    let seen = tap.map(|tap| thread::spawn(move || tap.run()));
+    let writer = streams::Writer::new(&stage, streams::connect_all(&stage, side)?, opened);
+    let pacer = pace::Pacer::open(&stage).during("opening what sends by the clock")?;
+    say(&Answer::Connected);
+    let Some(Order::Start { at_ns }) = next_order().during("reading orders")? else { return Ok(()) };
+    stage.start_ns.store(at_ns, Ordering::Release);
+    let (write, pace) = (thread::spawn(move || writer.run()), thread::spawn(move || pacer.run()));
+    end_with_orders();
+    clock::sleep_until(Time::from_ns(at_ns) + Duration::from_ns(stage.traffic.duration_ns) + DRAIN);
+    stage.is_over.store(true, Ordering::Relaxed);
+    joined(write, "the writer")?.during("writing connections")?;
+    let sent = joined(pace, "what sends by the clock")?;
+    let payload = joined(read, "the reader")?.during("reading connections")?;
+    let caught = joined(caught, "the receiver of datagrams")?;
+    let tapped = seen.map_or(Ok(tap::Tapped::nothing(&stage)), |seen| joined(seen, "the tap"))?;
+    say(&Answer::Seen(gathered(&stage, payload, caught, tapped, sent)));
+    Ok(())
+}
+
+fn joined<T>(thread: JoinHandle<T>, what: &str) -> Result<T, Trouble> {
+    thread.join().map_err(|_| Trouble::new(what, &io::Error::other("it panicked")))
+}
+
+fn gathered(
+    stage: &Stage,
+    payload: Vec<Slots>,
+    caught: datagrams::Caught,
+    tapped: tap::Tapped,
+    sent: Vec<pace::Sent>,
+) -> Seen {
+    let mut flows: Vec<FlowSeen> = Vec::new();
+    for (flow, ((stream, datagrams), (link, back))) in
+        payload.into_iter().zip(caught.payload).zip(tapped.link.into_iter().zip(tapped.back)).enumerate()
+    {
+        let is_stream = matches!(stage.traffic.flows[flow].sends, Sends::Tcp(_));
+        flows.push(FlowSeen {
+            link_bytes: link,
+            back_bytes: back,
+            payload_bytes: if is_stream { stream } else { datagrams },
+            ..FlowSeen::default()
+        });
+    }
+    for (flow, number, delay) in caught.delays {
+        flows[flow].delays_ns.push(delay);
+        flows[flow].numbers.push(number);
+    }
+    for sent in sent {
+        (flows[sent.flow].sent, flows[sent.flow].refused) = (sent.sent, sent.refused);
+    }
+    Seen { flows, strange_bytes: tapped.strange, missed: tapped.missed }
+}
+
+/// A thousand connections, and more.
+fn open_many_files() {
+    let most = getrlimit(Resource::Nofile).maximum;
+    // Refused, a run with many flows says which socket it could not open.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
+}
+
+fn say(answer: &Answer) {
+    let mut out = io::stdout().lock();
+    // Nobody is left to be told when this fails.
+    let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
+}
+
+/// No more orders come: when the pipe closes the run was given up, or is over.
+fn end_with_orders() {
+    thread::spawn(|| {
+        while let Ok(Some(_)) = next_order() {}
+        std::process::exit(1);
+    });
+}

@@ -1,0 +1,142 @@
+//! Two hosts at work, seen from the process that started them.
+
+use super::bed::Side;
+use super::error::{During, TestbedError, Trouble};
+use super::host::Host;
+use super::message::{AGENT_COMMAND, Answer, Order, Role, THIS_PROGRAM, read_line, to_line};
+use super::traffic::{Seen, Traffic};
+use fairwire_core::Time;
+use std::io::{self, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Both hosts, whose processes end when this is dropped.
+#[derive(Debug)]
+pub struct Agents([Agent; 2]);
+
+/// What a helper could not do.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// Which helper.
+    pub role: &'static str,
+    /// Why.
+    pub trouble: Trouble,
+}
+
+impl std::error::Error for Failed {}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the {} could not go on: {}", self.role, self.trouble)
+    }
+}
+
+impl From<Failed> for TestbedError {
+    fn from(failed: Failed) -> Self {
+        failed.trouble.into_error(failed.role)
+    }
+}
+
+impl Agents {
+    /// Starts this program again at both hosts, left and right, where it has to hand over to [`agent::main`](crate::agent::main), and waits
+    /// until all connections of `traffic` stand. This thread is at the right host from now on.
+    pub fn start(hosts: [&Host; 2], traffic: &Traffic) -> Result<Agents, Failed> {
+        let [left, right] = hosts;
+        let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
+        let mut agents = Agents([left?, right?]);
+        agents.order(&Order::Send(traffic.clone()))?;
+        agents.0.iter_mut().try_for_each(|agent| match agent.answer()? {
+            Answer::Listening => Ok(()),
+            other => Err(agent.unexpected(&other)),
+        })?;
+        agents.order(&Order::Connect)?;
+        agents.0.iter_mut().try_for_each(|agent| match agent.answer()? {
+            Answer::Connected => Ok(()),
+            other => Err(agent.unexpected(&other)),
+        })?;
+        Ok(agents)
+    }
+
+    /// Lets traffic begin at a time of the monotonic clock.
+    pub fn begin(&mut self, at: Time) -> Result<(), Failed> {
+        self.order(&Order::Start { at_ns: at.ns() })
+    }
+
+    /// Waits for the end, and tells what both hosts saw.
+    pub fn finish(&mut self) -> Result<Seen, Failed> {
+        let mut all = Seen::default();
+        for agent in &mut self.0 {
+            match agent.answer()? {
+                Answer::Seen(seen) => all.add(seen),
+                other => return Err(agent.unexpected(&other)),
+            }
+        }
+        Ok(all)
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), Failed> {
+        self.0.iter_mut().try_for_each(|agent| agent.order(order))
+    }
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Agent {
+    role: Role,
+    child: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Agent {
+    fn start(host: &Host, side: Side) -> Result<Agent, Failed> {
+        let role = Role::Host(side);
+        let start = || {
+            host.enter()?;
+            let mut command = Command::new(THIS_PROGRAM);
+            command.args([AGENT_COMMAND, role.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.spawn().during("starting this program again")
+        };
+        let mut child = start().map_err(|trouble| Failed { role: role.name(), trouble })?;
+        let orders = child.stdin.take().expect("its standard input is a pipe");
+        let answers = BufReader::new(child.stdout.take().expect("its standard output is a pipe"));
+        Ok(Agent { role, child, orders, answers })
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), Failed> {
+        match self.orders.write_all(to_line(order).as_bytes()) {
+            Ok(()) => Ok(()),
+            // It has ended, and may have said why.
+            Err(error) => Err(self.answer().err().unwrap_or_else(|| self.failed("ordering", &error))),
+        }
+    }
+
+    /// Waits for the next answer.
+    fn answer(&mut self) -> Result<Answer, Failed> {
+        match read_line(&mut self.answers) {
+            Ok(Some(Answer::Failed(trouble))) => Err(Failed { role: self.role.name(), trouble }),
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => {
+                let how =
+                    self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                Err(self.failed("ended before its time", &io::Error::other(how)))
+            }
+            Err(error) => Err(self.failed("answering", &error)),
+        }
+    }
+
+    fn unexpected(&self, answer: &Answer) -> Failed {
+        self.failed("answering out of turn", &io::Error::other(to_line(answer).trim_end()))
+    }
+
+    fn failed(&self, operation: &str, error: &io::Error) -> Failed {
+        Failed { role: self.role.name(), trouble: Trouble::new(operation, error) }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // It may have ended already: either way it is waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

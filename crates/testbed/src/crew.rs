@@ -1,0 +1,170 @@
+//! A [bed](crate::bed) with both hosts at work in processes of its own: for a program that stays in its own network, has threads already, or
+//! has no rights but in a user namespace.
+
+use super::agents::{Agents, Failed};
+use super::bed::{Bed, Side};
+use super::error::{During, TestbedError, Trouble};
+use super::message::{AGENT_COMMAND, Order, Report, Role, THIS_PROGRAM, next_order, receive, send, to_line};
+use super::traffic::Traffic;
+use fairwire_core::{Duration, Time};
+use fairwire_linux::af_packet::open_socket;
+use fairwire_linux::clock;
+use fairwire_linux::port::PortError;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+/// The helper processes, ended when this is dropped.
+#[derive(Debug)]
+pub struct Crew {
+    child: Child,
+    orders: Option<ChildStdin>,
+    reports: UnixDatagram,
+}
+
+impl Crew {
+    /// Starts the helpers: this program again, which has to hand over to [`agent::main`](crate::agent::main). They make a bed with wires of this
+    /// MTU, hand over the gateway's packet sockets, and connect the flows of `traffic`.
+    pub fn start(mtu: u32, traffic: &Traffic) -> Result<Self, TestbedError> {
+        let (reports, theirs) =
+            UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
+        let mut child = Command::new(THIS_PROGRAM)
+            .args([AGENT_COMMAND, Role::Network.name()])
+            .stdin(Stdio::piped())
+            .stdout(OwnedFd::from(theirs))
+            // Ctrl-C in a terminal goes to a whole process group. Ours is asked to stop; the helpers end when we end them.
+            .process_group(0)
+            .spawn()
+            .map_err(failed("starting the lab's helpers"))?;
+        let orders = child.stdin.take();
+        let mut crew = Crew { child, orders, reports };
+        crew.order(&Order::Make { mtu })?;
+        crew.order(&Order::Send(traffic.clone()))?;
+        Ok(crew)
+    }
+
+    /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper failed is an error.
+    pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
+        match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
+            Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
+            Some(report) => Ok(Some(report)),
+            None => self.check_alive().map(|()| None),
+        }
+    }
+
+    /// Lets traffic begin at a time of the monotonic clock.
+    pub fn begin(&mut self, at: Time) -> Result<(), TestbedError> {
+        self.order(&Order::Start { at_ns: at.ns() })
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), TestbedError> {
+        let orders = self.orders.as_mut().expect("orders end with the crew");
+        match orders.write_all(to_line(order).as_bytes()) {
+            Ok(()) => Ok(()),
+            // It has ended, and may have said why.
+            Err(error) => {
+                Err(self.check_alive().err().unwrap_or_else(|| failed("talking to the lab's helpers")(error)))
+            }
+        }
+    }
+
+    /// A helper that ended may have left a report just before.
+    fn check_alive(&mut self) -> Result<(), TestbedError> {
+        match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
+            None => Ok(()),
+            Some(status) => match receive(&self.reports) {
+                Ok(Some((Report::Failed { role, trouble }, _))) => Err(trouble.into_error(&role)),
+                _ => Err(TestbedError::HelperEnded { status: status.to_string() }),
+            },
+        }
+    }
+}
+
+/// How long the helpers may take to end by themselves.
+const GRACE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_ms(2);
+
+impl Drop for Crew {
+    /// The orders end, so the helpers do. One that hangs is killed, and the kernel kills its children.
+    fn drop(&mut self) {
+        self.orders = None;
+        let until = clock::now() + GRACE;
+        while clock::now() < until {
+            match self.child.try_wait() {
+                Ok(None) => clock::sleep_until(clock::now() + PAUSE),
+                _ => return,
+            }
+        }
+        // It may have ended in this moment: either way it is waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Names what was tried when the system refused it.
+fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
+    move |source| TestbedError::System { operation, source }
+}
+
+/// The process that makes the network and starts both hosts. It tells the process that started it through standard output.
+pub(crate) fn network() -> Result<(), Trouble> {
+    let outcome = make_network();
+    if let Err(Failed { role, trouble }) = &outcome {
+        report(&Report::Failed { role: (*role).to_owned(), trouble: trouble.clone() }, &[])?;
+    }
+    outcome.map_err(|failed| failed.trouble)
+}
+
+fn make_network() -> Result<(), Failed> {
+    let own = |trouble| Failed { role: Role::Network.name(), trouble };
+    let Some(Order::Make { mtu }) = next_order().during("reading orders").map_err(own)? else {
+        return Ok(()); // it was given up
+    };
+    // Before there is a second thread, as a user namespace wants it.
+    let bed = Bed::new(mtu).map_err(own)?;
+    let sockets = Side::BOTH.map(|side| open_socket(side.name()));
+    let [left, right] = sockets.map(|socket| socket.map_err(|error| own(port_trouble(error))));
+    report(&Report::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
+    let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {
+        return Ok(());
+    };
+    let orders = orders();
+    let mut agents = Agents::start([&bed.source, &bed.sink], &traffic)?;
+    bed.gateway.enter().map_err(own)?;
+    report(&Report::Connected, &[]).map_err(own)?;
+    let Ok(Order::Start { at_ns }) = orders.recv() else { return Ok(()) };
+    agents.begin(Time::from_ns(at_ns))?;
+    let seen = agents.finish()?;
+    report(&Report::Seen(seen), &[]).map_err(own)?;
+    // Over: the process ends when the orders do.
+    while orders.recv().is_ok() {}
+    Ok(())
+}
+
+fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble> {
+    send(io::stdout(), report, descriptors).during("reporting")
+}
+
+/// Orders as they come. The process ends, whatever it is doing, when there can be no more: the run is over.
+fn orders() -> Receiver<Order> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        while let Ok(Some(order)) = next_order() {
+            // A role that listens no more still ends when the run does.
+            let _ = sender.send(order);
+        }
+        std::process::exit(0);
+    });
+    receiver
+}
+
+fn port_trouble(error: PortError) -> Trouble {
+    match error {
+        PortError::System { operation, source, .. } => Trouble::new(operation, &source),
+        gone => Trouble::new("opening a packet socket", &io::Error::other(gone.to_string())),
+    }
+}
