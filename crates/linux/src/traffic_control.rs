@@ -28,7 +28,7 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
 /// What a link does to frames that an interface sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impairment {
-    /// How long each takes.
+    /// How long each takes, to 64 ns; 274 s at most.
     pub delay: Duration,
     /// The part of them that is lost, 0 to 1, each by itself.
     pub loss: f64,
@@ -39,17 +39,20 @@ pub struct Impairment {
 /// Delays and loses what the interface `index` sends (tc-netem(8)), in place of what its queue was before. Refused by a kernel without
 /// `sch_netem`.
 pub fn impair(netlink: &Netlink, index: u32, impairment: Impairment) -> io::Result<()> {
+    netlink.ask(impairing(index, impairment))
+}
+
+fn impairing(index: u32, impairment: Impairment) -> Request {
     let mut request = Request::new(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
     about(&mut request, [index, 0, ROOT, 0]);
     request.text(libc::TCA_KIND, "netem");
-    request.nested(libc::TCA_OPTIONS, |request| {
-        // struct tc_netem_qopt: latency in ticks, limit, loss, gap, duplicates, jitter. The latency stands below, in nanoseconds.
-        let loss = (impairment.loss.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32;
-        let words = [0, impairment.most_packets, loss, 0, 0, 0];
-        words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
-        request.attribute(NETEM_LATENCY64, &impairment.delay.ns().to_ne_bytes());
-    });
-    netlink.ask(request)
+    // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter.
+    let latency = u32::try_from(impairment.delay.ns() / TICK_NS).unwrap_or(u32::MAX);
+    let loss = (impairment.loss.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32;
+    let words = [latency, impairment.most_packets, loss, 0, 0, 0];
+    let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+    request.attribute(libc::TCA_OPTIONS, &bytes);
+    request
 }
 
 /// A place for filters at the interface `index`: to be made or deleted, by `kind`.
@@ -94,7 +97,8 @@ fn about(request: &mut Request, words: [u32; 4]) {
 
 // Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`.
 const ROOT: u32 = 0xffff_ffff;
-const NETEM_LATENCY64: u16 = 10;
+/// The unit of latencies (`PSCHED_SHIFT` of `net/pkt_sched.h`).
+const TICK_NS: u64 = 64;
 const CLSACT: u32 = 0xffff_fff1;
 const CLSACT_HANDLE: u32 = 0xffff_0000;
 const CLSACT_INGRESS: u32 = 0xffff_fff2;
@@ -105,3 +109,20 @@ const ACTION_KIND: u16 = 1;
 const ACTION_OPTIONS: u16 = 2;
 const MIRRED_PARAMETERS: u16 = 2;
 const STOLEN: i32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn an_impairment_is_told_as_tc_tells_it() {
+        let impairment = Impairment { delay: Duration::from_ms(20), loss: 0.1, most_packets: 100_000 };
+        let bytes = impairing(1, impairment).finish();
+        // `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%` of iproute2 6.1, from its first attribute on.
+        let mut told = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();
+        told.extend(b"\xb4\xc4\x04\x00\xa0\x86\x01\x00\x9a\x99\x99\x19");
+        told.extend([0; 12]);
+        assert_eq!((bytes.len(), &bytes[36..]), (76, told.as_slice()));
+    }
+}

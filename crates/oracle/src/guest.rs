@@ -105,7 +105,6 @@ fn answer(run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
 
 fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     command("mount", "-t proc proc /proc")?;
-    command("mount", "-t tmpfs tmpfs /run")?; // names of namespaces are the guest's own
     let modules = Modules::read(&job.modules)?;
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;

@@ -24,6 +24,11 @@ impl Namespace {
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;
         }
+        Self::own()
+    }
+
+    /// The one in which this thread is.
+    pub fn own() -> Result<Self, Trouble> {
         let this = File::open("/proc/thread-self/ns/net").during("opening a network namespace")?;
         Ok(Namespace(this.into()))
     }

@@ -18,6 +18,7 @@ pub use simulated::simulate;
 pub use tally::Tally;
 
 use crate::modules::Modules;
+use fairwire_testbed::namespace::Namespace;
 use std::error::Error;
 
 /// Lets the kernel hold `contest` in the run of `seed`. This is the guest's part.
@@ -26,10 +27,9 @@ pub fn hold(contest: &Contest, seed: u64, modules: &Modules) -> Result<Tally, Bo
     for name in ["sch_netem"].into_iter().chain(needed).chain(contest.modules.iter().copied()) {
         modules.load(name)?;
     }
-    let home = network::Namespace::own()?;
+    let home = Namespace::own()?;
     let network = network::build(contest)?;
     let tally = sockets::contest(contest, &network, &contest.starts(seed));
     home.enter()?;
-    network::remove(&network)?;
     tally
 }

@@ -1,4 +1,4 @@
-//! The guest's network for a contest: a namespace of senders for each class, a router, and the receivers.
+//! The guest's network for a contest: a host of senders for each class, a router, and the receivers.
 //!
 //! ```text
 //! senders of class 0 -- router == bottleneck == receivers
@@ -11,38 +11,38 @@
 use super::cases::Contest;
 use super::setting::RATE;
 use crate::program::{Fallible, command};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use std::fs;
+use fairwire_core::Duration;
+use fairwire_linux::netlink::{Address, End, Route};
+use fairwire_linux::traffic_control::Impairment;
+use fairwire_testbed::error::Trouble;
+use fairwire_testbed::host::{Host, Wire};
 use std::net::Ipv4Addr;
 
-/// The namespaces of a contest.
+/// The hosts of a contest, which are gone with this.
 #[derive(Debug)]
-pub(super) struct Namespaces {
-    /// The senders', one for each class.
-    pub senders: Vec<Namespace>,
-    /// The router's.
-    pub router: Namespace,
-    /// The receivers'.
-    pub receiver: Namespace,
-}
-
-/// A network namespace.
-#[derive(Debug)]
-pub(super) struct Namespace {
-    name: String,
-    file: OwnedFd,
+pub(super) struct Hosts {
+    /// The senders, one for each class.
+    pub senders: Vec<Host>,
+    /// Between them and the receivers.
+    pub router: Host,
+    /// The receivers.
+    pub receiver: Host,
 }
 
 /// The address of the receivers.
 pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 /// The receivers' interface.
-pub(super) const ARRIVALS: &str = "arrivals";
+pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
 /// The router's interface to the receivers, whose discipline is under test.
-const BOTTLENECK: &str = "bottleneck";
+const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
 /// The interface of senders.
-const SENDERS: &str = "senders";
+const SENDERS: End<'static> = End { name: "senders", index: 100 };
+/// The router's interface to the first senders; the others follow.
+const FIRST_FROM_SENDERS: u32 = 101;
+/// Of all wires, bytes.
+const MTU: u32 = 1500;
+/// What may be on its way back at once: more than there ever is.
+const MOST_ON_THE_WAY: u32 = 100_000;
 /// The largest window: eight times what the longest queue and the longest round trip hold.
 const WINDOW: &str = "4096 4000000 8000000";
 
@@ -56,108 +56,110 @@ pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
-impl Namespace {
-    fn new(name: &str) -> Fallible<Namespace> {
-        command("ip", &format!("netns add {name}"))?;
-        let namespace = Namespace::open(name, &format!("/run/netns/{name}"))?;
-        namespace.say("link set lo up")?;
-        Ok(namespace)
-    }
-
-    /// The one in which this thread is.
-    pub(super) fn own() -> Fallible<Namespace> {
-        Namespace::open("own", "/proc/thread-self/ns/net")
-    }
-
-    fn open(name: &str, file: &str) -> Fallible<Namespace> {
-        let file = rustix::fs::open(file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Namespace { name: name.to_owned(), file })
-    }
-
-    /// Moves this thread into it. What is opened from here on belongs there.
-    pub(super) fn enter(&self) -> Fallible<()> {
-        Ok(move_into_link_name_space(self.file.as_fd(), Some(LinkNameSpaceType::Network))?)
-    }
-
-    fn say(&self, line: &str) -> Fallible<String> {
-        command("ip", &format!("-n {} {line}", self.name))
-    }
-
-    fn set(&self, variable: &str, value: &str) -> Fallible<()> {
-        self.enter()?;
-        fs::write(format!("/proc/sys/net/ipv4/{variable}"), value)
-            .map_err(|error| format!("{variable}: {error}").into())
-    }
-}
-
-/// Builds the network of `contest`.
-pub(super) fn build(contest: &Contest) -> Fallible<Namespaces> {
-    let router = Namespace::new("router")?;
-    let receiver = Namespace::new("receiver")?;
-    let senders: Vec<Namespace> = (0..contest.classes.len())
-        .map(|class| Namespace::new(&format!("senders{class}")))
-        .collect::<Fallible<_>>()?;
-    router.set("ip_forward", "1")?;
-    join(&router, BOTTLENECK, "10.9.0.2/24", &receiver, ARRIVALS, "10.9.0.1/24")?;
-    receiver.say("route add default via 10.9.0.2")?;
+/// Builds the network of `contest`. This thread is at one of its hosts from now on.
+pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
+    let (router, receiver) = (Host::new()?, Host::new()?);
+    let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
+    router.set_variable("net/ipv4/ip_forward", "1")?;
+    let near = Ipv4Addr::new(10, 9, 0, 2);
+    join((&router, BOTTLENECK, near), (&receiver, ARRIVALS, RECEIVER))?;
+    receiver.add_route(ANYWHERE, Route::Via(near.into()))?;
     for (class, (group, own)) in contest.classes.iter().zip(&senders).enumerate() {
-        let (near, far) = (format!("10.0.{}.2", class + 1), format!("{}/24", sender(class)));
-        let back = from_senders(class);
-        join(&router, &back, &format!("{near}/24"), own, SENDERS, &far)?;
-        own.say(&format!("route add default via {near}"))?;
+        let (name, near) = (from_senders(class), Ipv4Addr::new(10, 0, class as u8 + 1, 2));
+        let back = End { name: &name, index: FIRST_FROM_SENDERS + class as u32 };
+        join((&router, back, near), (own, SENDERS, sender(class)))?;
+        own.add_route(ANYWHERE, Route::Via(near.into()))?;
         // Segments leave one by one, as ours do.
-        own.say(&format!("link set {SENDERS} gso_max_segs 1"))?;
-        let delay = format!("qdisc add dev {back} root netem limit 100000 delay {}ms", group.rtt_ms);
-        command("tc", &format!("-n {} {delay}", router.name))?;
+        own.set_segments(SENDERS.index, 1)?;
+        let delay = Duration::from_ms(group.rtt_ms);
+        router.impair(back.index, Impairment { delay, loss: 0.0, most_packets: MOST_ON_THE_WAY })?;
     }
     for end in senders.iter().chain([&receiver]) {
-        end.set("tcp_ecn", if contest.ecn { "1" } else { "0" })?;
-        end.set("tcp_rmem", WINDOW)?;
-        end.set("tcp_wmem", WINDOW)?;
-        end.set("tcp_no_metrics_save", "1")?; // what a run has learnt is not for the next
+        end.set_variable("net/ipv4/tcp_ecn", if contest.ecn { "1" } else { "0" })?;
+        end.set_variable("net/ipv4/tcp_rmem", WINDOW)?;
+        end.set_variable("net/ipv4/tcp_wmem", WINDOW)?;
+        end.set_variable("net/ipv4/tcp_no_metrics_save", "1")?; // what a run has learnt is not for the next
     }
     shape(contest, &router)?;
-    Ok(Namespaces { senders, router, receiver })
+    Ok(Hosts { senders, router, receiver })
 }
+
+/// Where a default route leads.
+const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
 /// The bottleneck: HTB with the least burst that `tc` takes, and the discipline under test in it.
-fn shape(contest: &Contest, router: &Namespace) -> Fallible<()> {
-    let rate = RATE.bps();
+fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
+    let (rate, device) = (RATE.bps(), BOTTLENECK.name);
+    router.enter()?;
     for line in [
-        format!("qdisc add dev {BOTTLENECK} root handle 1: htb default 1"),
+        format!("qdisc add dev {device} root handle 1: htb default 1"),
         format!(
-            "class add dev {BOTTLENECK} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
+            "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
         ),
-        format!("qdisc add dev {BOTTLENECK} parent 1:1 handle 10: {}", contest.kernel),
+        format!("qdisc add dev {device} parent 1:1 handle 10: {}", contest.kernel),
     ] {
-        command("tc", &format!("-n {} {line}", router.name))?;
+        command("tc", &line)?;
     }
     Ok(())
 }
 
-fn join(
-    a: &Namespace,
-    a_name: &str,
-    a_address: &str,
-    b: &Namespace,
-    b_name: &str,
-    b_address: &str,
-) -> Fallible<()> {
-    command(
-        "ip",
-        &format!("link add {a_name} netns {} type veth peer name {b_name} netns {}", a.name, b.name),
-    )?;
-    for (end, name, address) in [(a, a_name, a_address), (b, b_name, b_address)] {
-        end.say(&format!("address add {address} dev {name}"))?;
-        end.say(&format!("link set {name} up"))?;
-    }
-    Ok(())
+/// Lays a wire between two interfaces, each with its host and its address.
+fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr)) -> Result<(), Trouble> {
+    a.0.join(b.0, Wire { here: a.1, there: b.1, mtu: MTU })?;
+    [a, b].into_iter().try_for_each(|(host, end, ip)| {
+        host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;
+        host.bring_up(end.index)
+    })
 }
 
-/// Takes the network down.
-pub(super) fn remove(network: &Namespaces) -> Fallible<()> {
-    for namespace in network.senders.iter().chain([&network.router, &network.receiver]) {
-        command("ip", &format!("netns del {}", namespace.name))?;
+#[cfg(test)]
+mod tests {
+    use super::super::cases::CONTESTS;
+    use super::*;
+    use fairwire_linux::clock;
+    use std::net::UdpSocket;
+    use std::thread;
+
+    #[test]
+    fn each_class_reaches_the_receivers_through_its_delay() {
+        // On a thread of its own, which changes its network.
+        let done = thread::spawn(|| {
+            let contest = CONTESTS.iter().find(|contest| contest.kernel.starts_with("pfifo"));
+            let contest = contest.expect("the plainest of queues is contended for");
+            match build(contest) {
+                Ok(hosts) => contest.classes.iter().zip(&hosts.senders).enumerate().for_each(
+                    |(class, (group, host))| await_ping(&hosts, host, class, Duration::from_ms(group.rtt_ms)),
+                ),
+                Err(why) => fairwire_testing::skipped(format_args!("the network of a contest: {why}")),
+            }
+        });
+        done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
-    Ok(())
+
+    /// The kernel lets an interface send once it has noticed its carrier, up to a second later.
+    fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
+        hosts.receiver.enter().unwrap();
+        let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();
+        host.enter().unwrap();
+        let sender = UdpSocket::bind((sender(class), 7)).unwrap();
+        for socket in [&receiver, &sender] {
+            socket.set_read_timeout(Some(std::time::Duration::from_secs(1))).unwrap();
+        }
+        let until = clock::now() + Duration::from_secs(20);
+        let trip = || {
+            let sent = clock::now();
+            sender.send_to(&[7], (RECEIVER, 7)).ok()?;
+            let (_, from) = receiver.recv_from(&mut [0; 9]).ok()?;
+            receiver.send_to(&[7], from).ok()?;
+            sender.recv_from(&mut [0; 9]).ok()?;
+            Some(clock::now().since(sent))
+        };
+        while clock::now() < until {
+            match trip() {
+                Some(took) => return assert!(took >= delay, "{took} back and forth, of {delay}"),
+                None => continue,
+            }
+        }
+        panic!("class {class} does not reach the receivers in 20 s");
+    }
 }

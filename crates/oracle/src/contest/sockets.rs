@@ -3,7 +3,7 @@
 //! One thread does everything, because the virtual clock stands while it works: what it sees has just happened.
 
 use super::cases::Contest;
-use super::network::{ARRIVALS, Namespaces, RECEIVER, from_senders, sender};
+use super::network::{ARRIVALS, Hosts, RECEIVER, from_senders, sender};
 use super::setting::{Class, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, UDP_HEADER_BYTES, WARM_UP};
 use super::tally::Tally;
 use crate::program::Fallible;
@@ -33,7 +33,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
 /// Holds `contest` in `network`; its flows start at `starts`.
-pub(super) fn contest(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Tally> {
+pub(super) fn contest(contest: &Contest, network: &Hosts, starts: &[Duration]) -> Fallible<Tally> {
     let mut hall = Hall::open(contest, network, starts)?;
     let mut alarm = Alarm::new()?;
     while !hall.is_over() {
@@ -81,13 +81,13 @@ struct Seen {
 }
 
 impl Hall {
-    fn open(contest: &Contest, network: &Namespaces, starts: &[Duration]) -> Fallible<Hall> {
+    fn open(contest: &Contest, network: &Hosts, starts: &[Duration]) -> Fallible<Hall> {
         network.router.enter()?;
         let entries = (0..contest.classes.len())
             .map(|class| AfPacket::open(&from_senders(class)))
             .collect::<Result<_, _>>()?;
         network.receiver.enter()?;
-        let exit = AfPacket::open(ARRIVALS)?;
+        let exit = AfPacket::open(ARRIVALS.name)?;
         let services = contest.classes.iter().enumerate();
         let listeners =
             services.map(|(class, group)| listener(class, group.sends)).collect::<Fallible<_>>()?;
@@ -200,7 +200,7 @@ impl Hall {
     }
 
     /// Starts sources whose time has come, and lets each send what it may.
-    fn send(&mut self, contest: &Contest, network: &Namespaces, ready: &Ready) -> Fallible<()> {
+    fn send(&mut self, contest: &Contest, network: &Hosts, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (flow, source) in self.sources.iter_mut().enumerate() {
             if source.socket.is_none() && source.start <= now {
