@@ -1,16 +1,19 @@
 //! The real `fairwire gateway run` between two hosts made of network namespaces. It needs root; elsewhere it says so, loudly, and passes.
 //!
-//! Everything runs in namespaces that end with this test: `ip` makes the hosts, this process stays where it is.
+//! Everything runs in namespaces that end with this test; this process stays where it is.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::link::About;
+use fairwire_linux::netlink::{Address, LOOPBACK};
 use fairwire_linux::port::Port;
+use fairwire_testbed::bed::{self, Side};
+use fairwire_testbed::host::Host;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::UdpSocket;
-use std::os::fd::AsFd;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -22,57 +25,35 @@ use std::time::{Duration, Instant};
 struct Bed {
     name: String,
     folder: tempfile::TempDir,
+    /// The source is outside, the sink inside.
+    hosts: bed::Bed,
 }
 
-const INSIDE: &str = "10.77.0.2";
-const OUTSIDE: &str = "10.77.0.1";
+const INSIDE: Ipv4Addr = bed::SINK_ADDRESS;
+const MTU: u32 = 1500;
 
 impl Bed {
     /// `None`, and a loud word, where it cannot be made.
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
-        let bed = Bed { name, folder: tempfile::tempdir().expect("a folder") };
-        // Not root's alone: the process goes on as another user.
-        mode(bed.folder.path(), 0o755);
-        let made =
-            [("o", OUTSIDE), ("i", INSIDE)].iter().try_for_each(|(end, address)| bed.host(end, address));
-        let made = made.and_then(|()| bed.gateway_host());
-        match made {
-            Ok(()) => Some(bed),
+        // On a thread of its own, which changes its network.
+        let made = thread::spawn(|| bed::Bed::new(MTU)).join().expect("it does not panic");
+        let hosts = match made {
+            Ok(hosts) => hosts,
             Err(why) => {
                 fairwire_testing::skipped(format_args!("the running gateway: {why}"));
-                None
+                return None;
             }
-        }
-    }
-
-    fn gateway_host(&self) -> Result<(), String> {
-        for end in ["o", "i"] {
-            ip(&format!("-n {}-g link set g{end} up", self.name))?;
-        }
+        };
+        let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
+        // Not root's alone: the process goes on as another user.
+        mode(bed.folder.path(), 0o755);
         // The kernel notices carriers up to a second later.
         let until = Instant::now() + Duration::from_secs(10);
-        while self.links().contains("NO-CARRIER") && Instant::now() < until {
+        while bed.links().iter().any(|(_, about)| !about.is_running) && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
         }
-        Ok(())
-    }
-
-    /// Host `end`, with its wire to the gateway's host.
-    fn host(&self, end: &str, address: &str) -> Result<(), String> {
-        let name = &self.name;
-        if end == "o" {
-            ip(&format!("netns add {name}-g"))?;
-            ip(&format!("-n {name}-g link set lo up"))?;
-        }
-        ip(&format!("netns add {name}-{end}"))?;
-        // An address that stays when the wire is made again, so that neighbours need not ask.
-        let mac = if end == "o" { "02:00:00:00:77:01" } else { "02:00:00:00:77:02" };
-        ip(&format!(
-            "-n {name}-g link add g{end} type veth peer name eth0 address {mac} netns {name}-{end}"
-        ))?;
-        ip(&format!("-n {name}-{end} addr add {address}/24 dev eth0"))?;
-        ip(&format!("-n {name}-{end} link set eth0 up"))
+        Some(bed)
     }
 
     fn config(&self, extra: &str) -> PathBuf {
@@ -81,7 +62,7 @@ impl Bed {
 
     fn text(&self) -> String {
         format!(
-            "format = 2\nname = \"{}\"\n[wire]\ninside = \"gi\"\noutside = \"go\"\n[telemetry]\ninterval = \"10 ms\"\n\
+            "format = 2\nname = \"{}\"\n[wire]\ninside = \"g1\"\noutside = \"g0\"\n[telemetry]\ninterval = \"10 ms\"\n\
              [download]\nrate = \"20 Mbit/s\"\ndiscipline = \"faba\"\n",
             self.name,
         )
@@ -111,9 +92,24 @@ impl Bed {
         }
     }
 
-    /// `ip link` in the gateway's host.
-    fn link(&self, arguments: &str) {
-        ip(&format!("-n {}-g link {arguments}", self.name)).expect("root may");
+    /// Takes the gateway's inside interface down, or brings it up.
+    fn set_inside(&self, is_up: bool) {
+        let (gateway, index) = (&self.hosts.gateway, Side::Right.end().index);
+        if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
+    }
+
+    /// Removes that interface, and with it the other end of its wire.
+    fn remove_inside(&self) {
+        self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
+    }
+
+    /// Makes both ends anew.
+    fn make_inside(&self) {
+        self.hosts.join(Side::Right, MTU).expect("root may");
+    }
+
+    fn rename_inside(&self, name: &str) {
+        self.hosts.gateway.rename(Side::Right.end().index, name).expect("root may");
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -123,20 +119,18 @@ impl Bed {
     }
 
     fn fairwire(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            &format!("{}-g", self.name),
-            env!("CARGO_BIN_EXE_fairwire"),
-            "gateway",
-        ]);
-        command.args(arguments);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
+        command.arg("gateway").args(arguments);
         command
     }
 
+    /// Runs a program at the gateway's host.
+    fn output(&self, command: &mut Command) -> Output {
+        self.hosts.gateway.started(|| command.output()).expect("it runs")
+    }
+
     fn ask(&self, arguments: &[&str]) -> Output {
-        self.fairwire(arguments).output().expect("it runs")
+        self.output(&mut self.fairwire(arguments))
     }
 
     fn start(&self, config: &Path) -> Gateway {
@@ -147,51 +141,42 @@ impl Bed {
 
     /// Starts one, and waits for nothing.
     fn begin(&self, arguments: &[&str]) -> Gateway {
-        let mut child = self.fairwire(arguments).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut command = self.fairwire(arguments);
+        command.stderr(Stdio::piped());
+        let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
         let lines = lines_of(child.stderr.take().expect("a pipe"));
         Gateway { child, lines }
     }
 
-    /// What `make` makes on host `end`.
-    fn on_host<T: Send + 'static>(&self, end: &str, make: impl FnOnce() -> T + Send + 'static) -> T {
-        let path = format!("/run/netns/{}-{end}", self.name);
-        // The thread goes to the host's network and is not used for anything else.
-        let made = thread::spawn(move || {
-            let namespace = fs::File::open(path).expect("`ip` made it");
-            let kind = Some(rustix::thread::LinkNameSpaceType::Network);
-            rustix::thread::move_into_link_name_space(namespace.as_fd(), kind).expect("root may");
-            make()
-        });
-        made.join().expect("it does not panic")
-    }
-
-    /// A socket on host `end`.
-    fn socket(&self, end: &str, address: &str) -> UdpSocket {
-        let address = address.to_owned();
-        let socket = self.on_host(end, move || UdpSocket::bind((address, 7000)).expect("a free port"));
+    /// A socket on a host.
+    fn socket(host: &Host, address: Ipv4Addr) -> UdpSocket {
+        let socket = host.at(|| UdpSocket::bind((address, 7000)).expect("a free port"));
         socket.set_read_timeout(Some(Duration::from_millis(20))).expect("above zero");
         socket
     }
 
     fn hosts(&self) -> Hosts {
-        Hosts { inside: self.socket("i", INSIDE), outside: self.socket("o", OUTSIDE) }
+        let bed::Bed { source, sink, .. } = &self.hosts;
+        Hosts { inside: Bed::socket(sink, INSIDE), outside: Bed::socket(source, bed::SOURCE_ADDRESS) }
     }
 
-    /// What `ip link` says of the gateway's host, without the counters of names.
-    fn links(&self) -> String {
-        let output = Command::new("ip").args(["-n", &format!("{}-g", self.name), "-o", "link"]).output();
-        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    /// The interfaces of the gateway's host, and what the kernel says of each.
+    fn links(&self) -> Vec<(String, About)> {
+        self.hosts.gateway.at(|| self.hosts.gateway.interfaces()).expect("it is there")
+    }
+
+    /// Are the two interfaces bridged?
+    fn is_bridged(&self) -> bool {
+        self.links().iter().any(|(name, _)| name.starts_with("fwbr"))
     }
 }
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // After a check that failed there may be a guard: it leaves when it is asked, and says so by the end of the stream.
+        // After a check that failed there may be a guard: it leaves when it is asked, and says so by the end of the stream. The hosts go with
+        // the last process in them.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
-        }
-        for end in ["i", "o", "g"] {
-            let _ = ip(&format!("netns del {}-{end}", self.name));
         }
     }
 }
@@ -199,15 +184,6 @@ impl Drop for Bed {
 fn mode(path: &Path, bits: u32) {
     let bits = std::os::unix::fs::PermissionsExt::from_mode(bits);
     fs::set_permissions(path, bits).expect("it is ours");
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split(' ')).output();
-    let output = output.map_err(|error| format!("there is no `ip`: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("`ip {arguments}`: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
 }
 
 fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
@@ -227,7 +203,6 @@ struct Gateway {
 }
 
 impl Gateway {
-    /// `ip netns exec` executes the program in its own place: the process is the gateway.
     fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -418,7 +393,7 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
         assert!(said.contains(word) && said.contains("nothing was changed"), "{said}");
         gateway.wait_for("not reloaded");
     }
-    bed.write("gateway.toml", &bed.text().replace("inside = \"gi\"", "inside = \"other\""));
+    bed.write("gateway.toml", &bed.text().replace("inside = \"g1\"", "inside = \"other\""));
     let refused = bed.ask(&["reload", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
@@ -457,7 +432,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
     let other = bed.ask(&["run", other.to_str().expect("UTF-8")]);
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(
-        other.status.code() == Some(2) && said.contains("the interface `gi` is taken by process"),
+        other.status.code() == Some(2) && said.contains("the interface `g1` is taken by process"),
         "{said}"
     );
     let none = bed.write(
@@ -465,8 +440,8 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
         &bed.text()
             .replace("name = \"", "name = \"none-")
             .replace("/socket", "/three")
-            .replace("\"gi\"", "\"gone\"")
-            .replace("\"go\"", "\"away\""),
+            .replace("\"g1\"", "\"gone\"")
+            .replace("\"g0\"", "\"away\""),
     );
     for command in ["run", "check"] {
         let none = bed.ask(&[command, none.to_str().expect("UTF-8")]);
@@ -533,16 +508,16 @@ fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
     let script = format!(
         "exec 3<>/dev/tcp/{address}; printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n{authorization}\\r\\n' >&3; cat <&3"
     );
-    let name = format!("{}-g", bed.name);
-    let output = Command::new("ip").args(["netns", "exec", &name, "bash", "-c", &script]).output();
-    String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
+    let output = bed.output(Command::new("bash").args(["-c", &script]));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
 fn metrics_beyond_loopback_are_told_to_who_shows_the_token() {
     let Some(bed) = Bed::new("token") else { return };
     bed.write("token", "sesame-7\n");
-    ip(&format!("-n {}-g addr add 10.88.0.1/32 dev lo", bed.name)).expect("it is ours");
+    let address = Address { ip: [10, 88, 0, 1].into(), prefix_bits: 32 };
+    bed.hosts.gateway.add_address(LOOPBACK, address).expect("it is ours");
     let text =
         bed.text().replace("[download]", "metrics = \"10.88.0.1:9820\"\ntoken_file = \"token\"\n[download]");
     let config = bed.write("gateway.toml", &text);
@@ -577,16 +552,13 @@ fn tagged(vlan: u8, ip_bytes: u16) -> Vec<u8> {
 #[test]
 fn subscribers_are_told_by_their_vlan_and_tags_go_through_also_in_jumbo_frames() {
     let Some(bed) = Bed::new("vlan") else { return };
-    for end in ["o", "i"] {
-        ip(&format!("-n {}-g link set g{end} mtu 9000", bed.name)).expect("a veth takes it");
-        ip(&format!("-n {}-{end} link set eth0 mtu 9000", bed.name)).expect("a veth takes it");
-    }
+    bed.hosts.set_mtu(9000).expect("a veth takes it");
     bed.write("people.csv", "name,addresses,vlan\nann,,10\nbob,,20\n");
     let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
     let config = bed.write("gateway.toml", &text.replace("faba", "hfaba"));
     let gateway = bed.start(&config);
-    let open = || AfPacket::open("eth0").expect("root may");
-    let (mut outside, mut inside) = (bed.on_host("o", open), bed.on_host("i", open));
+    let open = || AfPacket::open(bed::HOST.name).expect("root may");
+    let (mut outside, mut inside) = (bed.hosts.source.at(open), bed.hosts.sink.at(open));
     for (vlan, count) in [(10, 30), (20, 20), (30, 10)] {
         let frame = tagged(vlan, 8900);
         for number in 0..count {
@@ -638,10 +610,10 @@ fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away
     println!("killed: the first packet passed after {} ms", took.as_millis());
     assert!(took < Duration::from_secs(2), "{took:?}");
     let line = gateway.wait_for("are bridged by fwbr");
-    assert!(bed.links().contains("fwbr"), "{line}");
+    assert!(bed.is_bridged(), "{line}");
 
     let successor = bed.start(&open);
-    assert!(!bed.links().contains("fwbr"), "its successor forwards");
+    assert!(!bed.is_bridged(), "its successor forwards");
     hosts.drain();
     hosts.wait_until_it_passes();
     let (exit, said) = successor.end();
@@ -700,14 +672,9 @@ fn an_interface_that_is_removed_and_made_again_is_used_again() {
     let gateway = bed.start(&bed.config(""));
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    let name = &bed.name;
-    ip(&format!("-n {name}-g link del gi")).expect("root may");
+    bed.remove_inside();
     thread::sleep(Duration::from_millis(300));
-    ip(&format!("-n {name}-g link add gi type veth peer name eth0 address 02:00:00:00:77:02 netns {name}-i"))
-        .expect("root may");
-    ip(&format!("-n {name}-i addr add {INSIDE}/24 dev eth0")).expect("root may");
-    ip(&format!("-n {name}-i link set eth0 up")).expect("root may");
-    ip(&format!("-n {name}-g link set gi up")).expect("root may");
+    bed.make_inside();
     hosts.wait_until_it_passes();
     let status = bed.ask(&["status", bed.config("").to_str().expect("UTF-8"), "--format", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
@@ -721,13 +688,13 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
     let config = bed.config("");
     let folder = bed.folder.path();
     std::os::unix::fs::chown(folder, Some(65534), Some(65534)).expect("root may");
-    let mut command = Command::new("ip");
-    command.args(["netns", "exec", &format!("{}-g", bed.name), "setpriv", "--reuid=65534", "--regid=65534"]);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534"]);
     command.args(["--clear-groups", "--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"]);
     command.arg("--bounding-set=+net_admin,+net_raw");
     command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway", "run"]).arg(&config);
     command.env("XDG_RUNTIME_DIR", folder).stderr(Stdio::piped());
-    let mut child = match command.spawn() {
+    let mut child = match bed.hosts.gateway.started(|| command.spawn()) {
         Ok(child) => child,
         Err(error) => return fairwire_testing::skipped(format_args!("a gateway without root: {error}")),
     };
@@ -801,37 +768,35 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
 fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_once() {
     let Some(bed) = Bed::new("state") else { return };
     let config = bed.config("");
-    bed.link("set gi down");
+    bed.set_inside(false);
     let gateway = bed.begin(&["run", config.to_str().expect("UTF-8")]);
     // Two threads say these, in either order.
-    gateway.wait_for_both(["`gi` is down", "forwards between"]);
+    gateway.wait_for_both(["`g1` is down", "forwards between"]);
     bed.wait_for_port(&config, false, 0);
-    bed.link("set gi up");
-    gateway.wait_for("`gi` is up again");
+    bed.set_inside(true);
+    gateway.wait_for("`g1` is up again");
     // Nothing is sent: the state hangs on no packet.
     bed.wait_for_port(&config, true, 0);
-    bed.link("set gi down");
-    gateway.wait_for("`gi` is down");
+    bed.set_inside(false);
+    gateway.wait_for("`g1` is down");
     bed.wait_for_port(&config, false, 1);
-    bed.link("set gi up");
-    gateway.wait_for("`gi` is up again");
+    bed.set_inside(true);
+    gateway.wait_for("`g1` is up again");
     bed.wait_for_port(&config, true, 1);
-    ip(&format!("-n {}-i link set eth0 down", bed.name)).expect("root may");
-    gateway.wait_for("`gi` has no carrier");
+    bed.hosts.sink.take_down(bed::HOST.index).expect("root may");
+    gateway.wait_for("`g1` has no carrier");
     bed.wait_for_port(&config, false, 2);
-    ip(&format!("-n {}-i link set eth0 up", bed.name)).expect("root may");
-    gateway.wait_for("`gi` is up again");
+    bed.hosts.sink.bring_up(bed::HOST.index).expect("root may");
+    gateway.wait_for("`g1` is up again");
     bed.wait_for_port(&config, true, 2);
-    bed.link("del gi");
-    gateway.wait_for("`gi` is gone");
+    bed.remove_inside();
+    gateway.wait_for("`g1` is gone");
     bed.wait_for_port(&config, false, 3);
-    bed.link(&format!("add gi type veth peer name eth0 netns {}-i", bed.name));
-    bed.link("set gi up");
-    ip(&format!("-n {}-i link set eth0 up", bed.name)).expect("root may");
-    gateway.wait_for("`gi` is up again");
+    bed.make_inside();
+    gateway.wait_for("`g1` is up again");
     bed.wait_for_port(&config, true, 3);
     let (exit, said) = gateway.end();
-    assert!(exit.success() && !said.contains("`gi` is"), "told once: {said}");
+    assert!(exit.success() && !said.contains("`g1` is"), "told once: {said}");
 }
 
 #[test]
@@ -839,25 +804,25 @@ fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
     let Some(bed) = Bed::new("late") else { return };
     let config = bed.config("");
     let path = config.to_str().expect("UTF-8");
-    bed.link("set gi name later0");
+    bed.rename_inside("later0");
     let refused = bed.ask(&["run", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "without the word it is refused: {said}");
     assert!(said.contains("allowed: `later0`"), "neither the other side's nor what cannot do: {said}");
 
     let gateway = bed.begin(&["run", "--wait", path]);
-    gateway.wait_for("waiting for `gi`");
+    gateway.wait_for("waiting for `g1`");
     let (exit, said) = gateway.end();
     assert!(exit.success(), "told to end while it waits: {exit} {said}");
 
     let patient = bed.config("[safety]\npatience = \"300 ms\"\n");
     let mut gateway = bed.begin(&["run", "--wait", patient.to_str().expect("UTF-8")]);
-    gateway.wait_for("interface gi is gone");
+    gateway.wait_for("interface g1 is gone");
     assert_eq!(gateway.child.wait().expect("it is ours").code(), Some(1), "systemd starts it again");
 
     let gateway = bed.begin(&["run", "--wait", bed.config("").to_str().expect("UTF-8")]);
-    gateway.wait_for("waiting for `gi`");
-    bed.link("set later0 name gi");
+    gateway.wait_for("waiting for `g1`");
+    bed.rename_inside("g1");
     gateway.wait_for("forwards between");
     bed.hosts().wait_until_it_passes();
     assert!(gateway.end().0.success());
@@ -870,9 +835,9 @@ fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    bed.link("set gi name other0");
+    bed.rename_inside("other0");
     gateway.wait_for("is called `other0` now");
-    let text = bed.text().replace("name = \"", "name = \"second-").replace("\"gi\"", "\"other0\"");
+    let text = bed.text().replace("name = \"", "name = \"second-").replace("\"g1\"", "\"other0\"");
     let second = bed.write("second.toml", &text);
     let second = second.to_str().expect("UTF-8");
     let noted = bed.ask(&["check", second]);
@@ -881,7 +846,7 @@ fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_
     // Another folder of locks changes nothing.
     let folder = tempfile::tempdir().expect("a folder");
     let mut run = bed.fairwire(&["run", second]);
-    let refused = run.env("XDG_RUNTIME_DIR", folder.path()).output().expect("it runs");
+    let refused = bed.output(run.env("XDG_RUNTIME_DIR", folder.path()));
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && said.contains("`other0` is taken by process"), "{said}");
     hosts.drain();

@@ -4,12 +4,16 @@
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use fairwire_gateway::io::router::{Failing, Passage};
+use fairwire_linux::netlink::{Address, End, Route};
+use fairwire_testbed::bed::HOST;
+use fairwire_testbed::error::Trouble;
+use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
+use fairwire_testbed::program::command;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,15 +31,28 @@ const SERVER_V6: &str = "2001:db8:2::1";
 struct Home {
     name: String,
     folder: tempfile::TempDir,
+    home: Host,
+    edge: Host,
+    world: Host,
 }
+
+/// The router's interfaces.
+const LAN: End<'static> = End { name: "lan0", index: 100 };
+const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
     /// `None`, and a loud word, where it cannot be made.
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwr-{}-{name}", std::process::id());
-        let home = Home { name, folder: tempfile::tempdir().expect("a folder") };
-        match home.build() {
-            Ok(()) => Some(home),
+        // On a thread of its own, which changes its network.
+        let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
+        let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
+        let made = hosts.and_then(|[home, edge, world]| {
+            let home = Home { name, folder: tempfile::tempdir().expect("a folder"), home, edge, world };
+            home.build().map(|()| home)
+        });
+        match made {
+            Ok(home) => Some(home),
             Err(why) => {
                 fairwire_testing::skipped(format_args!("the gateway on a router: {why}"));
                 None
@@ -44,54 +61,46 @@ impl Home {
     }
 
     /// As docs/gateway/router.md has it.
-    fn build(&self) -> Result<(), String> {
-        let (home, edge, world) = (self.place("home"), self.place("edge"), self.place("world"));
-        for place in [&home, &edge, &world] {
-            ip(&format!("netns add {place}"))?;
-            ip(&format!("-n {place} link set lo up"))?;
+    fn build(&self) -> Result<(), Trouble> {
+        let Home { home, edge, world, .. } = self;
+        for (inner, here) in [(home, LAN), (world, WAN)] {
+            edge.join(inner, Wire { here, there: HOST, mtu: 1500 })?;
+            edge.bring_up(here.index)?;
+            inner.bring_up(HOST.index)?;
         }
-        for (inner, outer) in [(&home, "lan0"), (&world, "wan0")] {
-            ip(&format!("-n {edge} link add {outer} type veth peer name eth0 netns {inner}"))?;
-            ip(&format!("-n {edge} link set {outer} up"))?;
-            ip(&format!("-n {inner} link set eth0 up"))?;
-        }
-        for host in HOSTS {
-            ip(&format!("-n {home} address add {host}/24 dev eth0"))?;
-        }
-        ip(&format!("-n {edge} address add {ROUTER}/24 dev lan0"))?;
-        ip(&format!("-n {edge} address add {PUBLIC}/24 dev wan0"))?;
-        ip(&format!("-n {world} address add {SERVER}/24 dev eth0"))?;
-        ip(&format!("-n {home} route add default via {ROUTER}"))?;
-        ip(&format!("-n {edge} route add default via {SERVER}"))?;
-        for (place, address, device) in [
-            (&home, "2001:db8:1::1", "eth0"),
-            (&edge, "2001:db8:1::fe", "lan0"),
-            (&edge, "2001:db8:2::fe", "wan0"),
-            (&world, SERVER_V6, "eth0"),
+        for (place, interface, text) in [
+            (home, HOST, "10.0.0.1/24"),
+            (home, HOST, "10.0.0.2/24"),
+            (edge, LAN, "10.0.0.254/24"),
+            (edge, WAN, "203.0.113.2/24"),
+            (world, HOST, "203.0.113.1/24"),
+            (home, HOST, "2001:db8:1::1/64"),
+            (edge, LAN, "2001:db8:1::fe/64"),
+            (edge, WAN, "2001:db8:2::fe/64"),
+            (world, HOST, "2001:db8:2::1/64"),
         ] {
-            ip(&format!("-n {place} address add {address}/64 dev {device} nodad"))?;
+            place.add_address(interface.index, address(text))?;
         }
-        ip(&format!("-n {home} -6 route add default via 2001:db8:1::fe"))?;
-        ip(&format!("-n {world} -6 route add 2001:db8:1::/64 via 2001:db8:2::fe"))?;
+        for (place, network, via) in [
+            (home, "0.0.0.0/0", ROUTER),
+            (edge, "0.0.0.0/0", SERVER),
+            (home, "::/0", "2001:db8:1::fe"),
+            (world, "2001:db8:1::/64", "2001:db8:2::fe"),
+        ] {
+            place.add_route(address(network), Route::Via(via.parse().expect("an address")))?;
+        }
         let firewall = self.write("nftables.conf", &firewall());
-        self.at("edge", move || {
-            fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| error.to_string())?;
-            fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").map_err(|error| error.to_string())?;
-            match Command::new("nft").arg("-f").arg(&firewall).output() {
-                Ok(output) if output.status.success() => Ok(()),
-                Ok(output) => Err(format!("nft: {}", String::from_utf8_lossy(&output.stderr))),
-                Err(_) => {
-                    fairwire_testing::skipped(format_args!(
-                        "the firewall of docs/gateway/router.md: there is no `nft` (Debian: apt install nftables); NAT alone is tried"
-                    ));
-                    masquerade("wan0").map_err(|trouble| trouble.to_string())
-                }
+        edge.at(|| {
+            edge.set_variable("net/ipv4/ip_forward", "1")?;
+            edge.set_variable("net/ipv6/conf/all/forwarding", "1")?;
+            if Command::new("nft").arg("--version").output().is_ok() {
+                return command(&format!("nft -f {}", firewall.display())).map(drop);
             }
+            fairwire_testing::skipped(format_args!(
+                "the firewall of docs/gateway/router.md: there is no `nft` (Debian: apt install nftables); NAT alone is tried"
+            ));
+            masquerade(WAN.name)
         })
-    }
-
-    fn place(&self, place: &str) -> String {
-        format!("{}-{place}", self.name)
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -111,32 +120,21 @@ impl Home {
         )
     }
 
-    /// What `make` makes at `place`.
-    fn at<T: Send + 'static>(&self, place: &str, make: impl FnOnce() -> T + Send + 'static) -> T {
-        let path = format!("/run/netns/{}", self.place(place));
-        let made = thread::spawn(move || {
-            let namespace = fs::File::open(path).expect("`ip` made it");
-            let kind = Some(rustix::thread::LinkNameSpaceType::Network);
-            rustix::thread::move_into_link_name_space(namespace.as_fd(), kind).expect("root may");
-            make()
-        });
-        made.join().expect("it does not panic")
-    }
-
     fn fairwire(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.place("edge"), env!("CARGO_BIN_EXE_fairwire"), "gateway"]);
-        command.args(arguments);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
+        command.arg("gateway").args(arguments);
         command
     }
 
     fn ask(&self, arguments: &[&str]) -> Output {
-        self.fairwire(arguments).output().expect("it runs")
+        let mut command = self.fairwire(arguments);
+        self.edge.started(|| command.output()).expect("it runs")
     }
 
     fn start(&self, config: &Path) -> Gateway {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+        command.stderr(Stdio::piped());
+        let mut child = self.edge.started(|| command.spawn()).expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
         let runs = format!("the gateway `{}` forwards", self.name);
         let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains(&runs)).collect();
@@ -176,17 +174,15 @@ impl Home {
 
     /// What a gateway adds to the router: devices, and tables.
     fn traces(&self) -> String {
-        let links =
-            Command::new("ip").args(["-n", &self.place("edge"), "-o", "link"]).output().expect("it runs");
-        let links = String::from_utf8(links.stdout).expect("UTF-8");
-        let devices = links.lines().filter(|line| line.contains(": fw")).count();
+        let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
+        let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
         let passage = Passage {
             name: self.name.clone(),
-            inside: "lan0".into(),
-            outside: "wan0".into(),
+            inside: LAN.name.into(),
+            outside: WAN.name.into(),
             failing: Failing::Closed,
         };
-        let tables = self.at("edge", move || passage.has_tables().expect("root may ask"));
+        let tables = self.edge.at(|| passage.has_tables().expect("root may ask"));
         format!("{devices} devices, tables: {tables}")
     }
 
@@ -199,12 +195,10 @@ impl Home {
     }
 }
 
-impl Drop for Home {
-    fn drop(&mut self) {
-        for place in ["home", "edge", "world"] {
-            let _ = ip(&format!("netns del {}", self.place(place)));
-        }
-    }
+/// An address and the length of its network's prefix, as `ip` writes them.
+fn address(text: &str) -> Address {
+    let (ip, bits) = text.split_once('/').expect("a prefix");
+    Address { ip: ip.parse().expect("an address"), prefix_bits: bits.parse().expect("a number") }
 }
 
 fn common_example(name: &str) -> PathBuf {
@@ -216,15 +210,6 @@ fn firewall() -> String {
     let page = fs::read_to_string(common_example("router.md")).expect("the page is there");
     let block = page.split("```nft\n").nth(1).and_then(|rest| rest.split("```").next());
     block.expect("the page has a block of nft").to_owned()
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split(' ')).output();
-    let output = output.map_err(|error| format!("there is no `ip`: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("`ip {arguments}`: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
 }
 
 /// A running gateway, killed when it is dropped.
@@ -253,7 +238,7 @@ impl Drop for Gateway {
 /// Answers datagrams at the world with the address that it sees, until this is dropped.
 fn echo(home: &Home) {
     for address in ["0.0.0.0:7000", "[::]:7001"] {
-        let socket = home.at("world", move || UdpSocket::bind(address).expect("a free port"));
+        let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
         thread::spawn(move || {
             let mut bytes = [0; 2048];
             while let Ok((_, from)) = socket.recv_from(&mut bytes) {
@@ -265,7 +250,7 @@ fn echo(home: &Home) {
 
 /// A socket of the home at `address`.
 fn socket(home: &Home, address: &'static str) -> UdpSocket {
-    let socket = home.at("home", move || UdpSocket::bind((address, 0)).expect("an address of the home"));
+    let socket = home.home.at(|| UdpSocket::bind((address, 0)).expect("an address of the home"));
     socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
     socket
 }
@@ -291,13 +276,13 @@ fn world_v4() -> SocketAddr {
 
 /// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes of each that arrived.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
-    let listener = home.at("world", || TcpListener::bind((SERVER, 0)).expect("a free port"));
+    let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
     let server = listener.local_addr().expect("it is bound");
     let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut ends = Vec::new();
     for (host, count) in hosts.iter().copied().zip(&counts) {
-        let own = home.at("home", move || connect(host, server));
+        let own = home.home.at(|| connect(host, server));
         let (peer, _) = listener.accept().expect("it comes");
         let (from, to) = if is_upload { (own, peer) } else { (peer, own) };
         for stream in [&from, &to] {
@@ -366,7 +351,7 @@ fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_ev
 }
 
 fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpSocket) {
-    let router = home.at("edge", || UdpSocket::bind((ROUTER, 7000)).expect("a free port"));
+    let router = home.edge.at(|| UdpSocket::bind((ROUTER, 7000)).expect("a free port"));
     router.set_read_timeout(Some(PATIENCE)).expect("above zero");
     let before = home.taken_at_rest(config);
     let mut bytes = [0; 64];
@@ -446,17 +431,14 @@ fn an_inside_interface_that_is_made_again_is_shaped_again() {
     let config = home.config(|text| text);
     let gateway = home.start(&config);
     assert!(reaches(&socket(&home, HOSTS[0]), world_v4(), PATIENCE).is_some());
-    let (inner, edge) = (home.place("home"), home.place("edge"));
-    let again = || {
-        ip(&format!("-n {edge} link del lan0"))?;
-        ip(&format!("-n {edge} link add lan0 type veth peer name eth0 netns {inner}"))?;
-        ip(&format!("-n {edge} link set lan0 up"))?;
-        ip(&format!("-n {inner} link set eth0 up"))?;
-        ip(&format!("-n {inner} address add {}/24 dev eth0", HOSTS[0]))?;
-        ip(&format!("-n {edge} address add {ROUTER}/24 dev lan0"))?;
-        ip(&format!("-n {inner} route add default via {ROUTER}"))
-    };
-    again().expect("it went before");
+    home.edge.remove(LAN.index).expect("it is there");
+    home.edge.join(&home.home, Wire { here: LAN, there: HOST, mtu: 1500 }).expect("it went before");
+    home.edge.bring_up(LAN.index).expect("it is there");
+    home.home.bring_up(HOST.index).expect("it is there");
+    home.home.add_address(HOST.index, address("10.0.0.1/24")).expect("it is there");
+    home.edge.add_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
+    let route = Route::Via(ROUTER.parse().expect("an address"));
+    home.home.add_route(address("0.0.0.0/0"), route).expect("it went before");
     let before = home.taken(&config);
     let socket = socket(&home, HOSTS[0]);
     let until = Instant::now() + PATIENCE;
@@ -492,11 +474,11 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // IPv6 alone is enough to be refused.
     let config = bump("");
-    ip(&format!("-n {} address del {ROUTER}/24 dev lan0", home.place("edge"))).expect("it is there");
+    home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
     let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(2));
     // A machine with addresses that does not forward is none.
-    home.at("edge", || fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
+    home.edge.at(|| fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
     let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -98,13 +98,12 @@ impl Netlink {
 
     /// Gives an interface an address, at once: IPv6 does not look for another that has it.
     pub fn add_address(&self, index: u32, address: Address) -> io::Result<()> {
-        let mut request = Request::new(libc::RTM_NEWADDR, CREATE);
-        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
-        request.raw(&[family(address.ip), address.prefix_bits, libc::IFA_F_NODAD as u8, 0]);
-        request.raw(&index.to_ne_bytes());
-        request.address(libc::IFA_LOCAL, address.ip);
-        request.address(libc::IFA_ADDRESS, address.ip);
-        self.ask(request)
+        self.ask(about_address(Request::new(libc::RTM_NEWADDR, CREATE), index, address))
+    }
+
+    /// Takes an address from an interface.
+    pub fn remove_address(&self, index: u32, address: Address) -> io::Result<()> {
+        self.ask(about_address(Request::new(libc::RTM_DELADDR, 0), index, address))
     }
 
     /// Tells an interface the Ethernet address of the neighbour `ip`, for good.
@@ -152,6 +151,14 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.number(libc::IFLA_MTU, mtu);
+        self.ask(request)
+    }
+
+    /// Gives an interface another name.
+    pub fn rename(&self, index: u32, name: &str) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(Link::untouched(index));
+        request.text(libc::IFLA_IFNAME, name);
         self.ask(request)
     }
 
@@ -250,6 +257,15 @@ impl Netlink {
         answer.truncate(count);
         Ok(answer)
     }
+}
+
+fn about_address(mut request: Request, index: u32, address: Address) -> Request {
+    // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
+    request.raw(&[family(address.ip), address.prefix_bits, libc::IFA_F_NODAD as u8, 0]);
+    request.raw(&index.to_ne_bytes());
+    request.address(libc::IFA_LOCAL, address.ip);
+    request.address(libc::IFA_ADDRESS, address.ip);
+    request
 }
 
 fn family(ip: IpAddr) -> u8 {

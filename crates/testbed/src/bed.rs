@@ -80,16 +80,21 @@ impl Bed {
     /// Where only a user namespace gives the right to it, this process must have one thread only.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
         let bed = Bed { source: Host::new()?, sink: Host::new()?, gateway: Host::new()? };
-        for (side, host, ip) in
-            [(Side::Left, &bed.source, SOURCE_ADDRESS), (Side::Right, &bed.sink, SINK_ADDRESS)]
-        {
-            bed.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
-            bed.gateway.bring_up(side.end().index)?;
-            host.set_ethernet_address(HOST.index, side.ethernet_address())?;
-            host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-            host.bring_up(HOST.index)?;
-        }
+        Side::BOTH.into_iter().try_for_each(|side| bed.join(side, mtu))?;
         Ok(bed)
+    }
+
+    /// Joins the gateway with the host at `side`: also anew, after the wire between them was removed.
+    pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
+        let (host, ip) = match side {
+            Side::Left => (&self.source, SOURCE_ADDRESS),
+            Side::Right => (&self.sink, SINK_ADDRESS),
+        };
+        self.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
+        self.gateway.bring_up(side.end().index)?;
+        host.set_ethernet_address(HOST.index, side.ethernet_address())?;
+        host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
+        host.bring_up(HOST.index)
     }
 
     /// Changes the MTU of every interface.

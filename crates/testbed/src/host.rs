@@ -1,8 +1,8 @@
 //! A host: a network namespace, and a way to change what is in it.
 
 use super::error::{During, Trouble};
-use super::namespace::Namespace;
-use fairwire_linux::link::{self, index_of};
+use super::namespace::{Namespace, part_sys};
+use fairwire_linux::link::{self, About, index_of};
 use fairwire_linux::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
 use fairwire_linux::traffic_control::{Impairment, impair};
 use rustix::io::Errno;
@@ -66,6 +66,17 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
+    /// What `start` starts at this host: as [`at`](Host::at), where `/sys` shows this host's interfaces. For root.
+    ///
+    /// # Panics
+    /// Where `start` does, and where the host cannot be entered.
+    pub fn started<T: Send>(&self, start: impl FnOnce() -> T + Send) -> T {
+        self.at(|| {
+            part_sys().expect("who made a host may mount there");
+            start()
+        })
+    }
+
     /// Lays a wire to another host: a virtual Ethernet pair, both ends down.
     pub fn join(&self, other: &Host, wire: Wire<'_>) -> Result<(), Trouble> {
         let Wire { here, there, mtu } = wire;
@@ -95,6 +106,16 @@ impl Host {
     /// Gives an interface an address, at once: IPv6 does not look for another that has it.
     pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
         self.netlink.add_address(index, address).during("giving an interface its address")
+    }
+
+    /// Takes an address from an interface.
+    pub fn remove_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
+        self.netlink.remove_address(index, address).during("taking an address from an interface")
+    }
+
+    /// Gives an interface another name.
+    pub fn rename(&self, index: u32, name: &str) -> Result<(), Trouble> {
+        self.netlink.rename(index, name).during("renaming an interface")
     }
 
     /// Tells an interface the Ethernet address of the neighbour `ip`, who need not exist.
@@ -149,6 +170,18 @@ impl Host {
     pub fn ethernet_address(&self, index: u32) -> Result<[u8; 6], Trouble> {
         self.enter()?;
         Ok(link::about(index).during("looking at an interface")?.ethernet_address)
+    }
+
+    /// The names of all interfaces, and what the kernel says of each. This thread is at this host from now on.
+    pub fn interfaces(&self) -> Result<Vec<(String, About)>, Trouble> {
+        self.enter()?;
+        let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("listing interfaces")?;
+        let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+        names
+            .map(|name| {
+                Ok((name.clone(), link::about(self.index_of(&name)?).during("looking at an interface")?))
+            })
+            .collect()
     }
 
     /// What the interface `name` has counted. This thread is at this host from now on.

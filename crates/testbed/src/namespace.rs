@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use super::error::{During, Trouble};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, getgid, getuid, set_parent_process_death_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::{File, write};
@@ -61,6 +62,15 @@ pub fn part_processes() -> Result<(), Trouble> {
         unshare(flags).during("making a process namespace").map_err(Trouble::for_want_of_rights)?;
     }
     Ok(())
+}
+
+/// Gives this thread a mount namespace in which `/sys` shows the interfaces of the network namespace where it is, as programs expect.
+pub fn part_sys() -> Result<(), Trouble> {
+    unshare(UnshareFlags::NEWNS).during("making a mount namespace")?;
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
+        .during("keeping mounts to ourselves")?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("sysfs", "/sys", "sysfs", flags, None).during("mounting /sys")
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
