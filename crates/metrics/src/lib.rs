@@ -5,6 +5,7 @@
 //! means over the runs. Everything ends up in a [`record::Report`].
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod class_shares;
 pub mod fairness;
 pub mod filling;

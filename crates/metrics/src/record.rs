@@ -28,6 +28,9 @@ pub struct Report {
     /// Percentiles of delays, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delays: Vec<DelayRecord>,
+    /// What each stage measured beside the first one, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub agreement: Vec<Agreement>,
 }
 
 /// What was run, so that it can be run again.
@@ -61,6 +64,9 @@ pub struct Manifest {
     pub disciplines: Vec<String>,
     /// The seeds asked for.
     pub seeds: Vec<u64>,
+    /// The stages on which it was run, in the order asked; absent where that is the simulator alone.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub stages: Vec<String>,
     /// How events at the same instant are ordered. Empty for a live contest.
     pub tie_rule: String,
     /// Length of a run in seconds, warm-up included.
@@ -86,6 +92,9 @@ pub enum Mode {
 pub struct RunRecord {
     /// The discipline's name in the catalogue, or its label in the scenario.
     pub discipline: String,
+    /// The stage on which it was run, such as `sim` or `lab`; absent where all were run in the simulator.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub stage: String,
     /// The seed; for a live contest the number of the repetition.
     pub seed: u64,
     /// What each flow got.
@@ -259,10 +268,57 @@ pub struct Fairness {
 pub struct Summary {
     /// The discipline.
     pub discipline: String,
+    /// The stage; absent where all were run in the simulator.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub stage: String,
     /// How many runs went in.
     pub runs: u64,
     /// One entry per measure, such as `share.tcp` or `jain`.
     pub measures: BTreeMap<String, Estimate>,
+}
+
+impl Summary {
+    /// What it is of, for people: `faba`, or `faba on lab`.
+    pub fn label(&self) -> String {
+        if self.stage.is_empty() { self.discipline.clone() } else { format!("{} on {}", self.discipline, self.stage) }
+    }
+}
+
+/// How near one stage came to another under one discipline, in one measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Agreement {
+    /// The discipline.
+    pub discipline: String,
+    /// The stage.
+    pub stage: String,
+    /// The stage with which it is compared.
+    pub against: String,
+    /// The measure, such as `fraction.tcp`.
+    pub measure: String,
+    /// The mean on the stage minus the mean on the other.
+    pub difference: f64,
+    /// Half the width of the 95 % interval of that (Welch); absent where one of them has fewer than two runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub half_width_95: Option<f64>,
+    /// How large it may be; absent where that is for information.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub allowed: Option<f64>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What a comparison says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The difference is within what is allowed.
+    Agrees,
+    /// It is not, but what is allowed lies within its interval: more runs would tell.
+    Unclear,
+    /// It is not.
+    Differs,
+    /// Nothing is said of how large it may be.
+    Shown,
 }
 
 /// By how much two disciplines differ, over the seeds under which both were run.

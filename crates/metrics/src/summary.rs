@@ -4,7 +4,7 @@ use crate::interval::{estimate, paired_difference};
 use crate::record::{AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One summary per discipline, in order of first appearance.
+/// One summary per discipline and stage, in order of first appearance.
 ///
 /// The measures are, per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all delivered)
 /// and `throughput_bps.<group>`; `jain`, `jain_throughput` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
-        if summaries.iter().all(|summary| summary.discipline != run.discipline) {
-            summaries.push(summary_of(&run.discipline, runs));
+        let is_of = |summary: &Summary| summary.discipline == run.discipline && summary.stage == run.stage;
+        if !summaries.iter().any(is_of) {
+            summaries.push(summary_of(run, runs));
         }
     }
     summaries
@@ -86,11 +87,14 @@ fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Differe
     })
 }
 
-fn summary_of(discipline: &str, runs: &[RunRecord]) -> Summary {
-    let runs: Vec<_> = runs.iter().filter(|run| run.discipline == discipline).map(measures).collect();
+/// The summary of the runs with the discipline and the stage of `of`.
+fn summary_of(of: &RunRecord, runs: &[RunRecord]) -> Summary {
+    let is_like = |run: &&RunRecord| run.discipline == of.discipline && run.stage == of.stage;
+    let runs: Vec<_> = runs.iter().filter(is_like).map(measures).collect();
     let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
     Summary {
-        discipline: discipline.to_string(),
+        discipline: of.discipline.clone(),
+        stage: of.stage.clone(),
         runs: runs.len() as u64,
         measures: names.into_iter().filter_map(|name| Some((name.clone(), over(&runs, name)?))).collect(),
     }
@@ -248,6 +252,7 @@ mod tests {
 
     fn run(discipline: &str, share: f64, drops: &[(&str, u64)]) -> RunRecord {
         RunRecord {
+            stage: String::new(),
             discipline: discipline.into(),
             seed: 1,
             flows: vec![flow(share * 1e6), flow(share * 2e6)],

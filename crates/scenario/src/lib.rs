@@ -79,7 +79,9 @@ pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec,
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
-pub use run::{ENGINE, Observers, Outcome, RunError, Which, report, run_all, run_all_observed, run_single};
+pub use run::{
+    ENGINE, Observers, Outcome, RunError, Which, fairness, network, report, run_all, run_all_observed, run_single,
+};
 pub use samples::{Row, rows};
 pub use schema::schema;
 pub use source::{

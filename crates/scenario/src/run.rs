@@ -8,10 +8,10 @@ use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
 use fairwire_catalogue::BuildError;
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_metrics::fairness::{self, Way};
+use fairwire_metrics::fairness::{Way, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
-use fairwire_sim::Observer;
+use fairwire_sim::{Network, Observer};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -130,6 +130,7 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
             notes: scenario.notes().to_vec(),
             disciplines: spec.disciplines.iter().map(|compared| compared.label().into()).collect(),
             seeds: spec.seeds.as_slice().to_vec(),
+            stages: Vec::new(),
             tie_rule: tie_rule.into(),
             duration_s: spec.duration.0.seconds(),
             warm_up_s: spec.warm_up.0.seconds(),
@@ -139,6 +140,7 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
         runs: outcome.runs,
         differences: Vec::new(),
         delays: Vec::new(),
+        agreement: Vec::new(),
     }
 }
 
@@ -214,6 +216,16 @@ pub fn run_single(
     Ok(simulate(scenario, compared, seed, watch, observer)?)
 }
 
+/// The links with their disciplines, and the flows, of one discipline of `scenario` under `seed`: what is simulated, for whoever runs it
+/// elsewhere.
+///
+/// # Errors
+/// When the discipline cannot be built.
+pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Network, BuildError> {
+    let spec = scenario.spec();
+    build::network(spec, scenario.topology(), &spec.disciplines[discipline], Seed(seed))
+}
+
 fn simulate(
     scenario: &Scenario,
     compared: &Compared,
@@ -230,8 +242,9 @@ fn simulate(
     };
     Ok(measured.map(|measured| RunRecord {
         discipline: compared.label().into(),
+        stage: String::new(),
         seed,
-        fairness: fair(scenario, &measured.flows),
+        fairness: fairness(scenario, &measured.flows),
         aggregates: aggregate::records(spec, scenario.topology(), measured.aggregates, &measured.flows),
         flows: measured.flows,
         links: measured.links,
@@ -241,7 +254,7 @@ fn simulate(
 }
 
 /// How fair what the `flows` got is, over the queues on the way of each.
-fn fair(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
+pub fn fairness(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
     let (spec, topology) = (scenario.spec(), scenario.topology());
     let capacities: Vec<f64> =
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
@@ -252,7 +265,7 @@ fn fair(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
     };
     let groups = spec.flow.iter().zip(&topology.ways).zip(links.iter().map(Vec::as_slice));
     let ways: Vec<Way<'_>> = groups.map(of_group).collect();
-    fairness::assess_network(flows, &ways, &capacities)
+    assess_network(flows, &ways, &capacities)
 }
 
 #[cfg(test)]

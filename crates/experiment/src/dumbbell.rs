@@ -1,0 +1,210 @@
+//! What can be run with real senders: one link, and senders of endless data or of constant rate on either side of it.
+
+use crate::plan::Plan;
+use crate::stage::{Failed, Why};
+use fairwire_core::{Discipline, Duration, Rate, Time};
+use fairwire_scenario::Links;
+use fairwire_sim::{GroupPlan, Hop, LinkPlan, Network, Source};
+use fairwire_tcp::EcnMode;
+use fairwire_testbed::traffic::Sends;
+
+/// One link that all senders share, and a way back that nobody contends for.
+pub struct Dumbbell {
+    /// The link's name in results.
+    pub name: String,
+    /// Its rate, counting IP packets.
+    pub rate: Rate,
+    /// What shares it.
+    pub discipline: Box<dyn Discipline>,
+    /// The round-trip time without waiting, the same for all.
+    pub rtt: Duration,
+    /// The longest IP packet that a sender sends.
+    pub mtu: u32,
+    /// Who sends, in the order of results.
+    pub senders: Vec<Sender>,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sender {
+    /// Its name in results, such as `tcp.3`.
+    pub name: String,
+    /// Its group.
+    pub group: String,
+    /// What results call its source.
+    pub kind: String,
+    /// What it sends.
+    pub sends: Sends,
+    /// When it starts.
+    pub start: Duration,
+}
+
+/// IPv4 and UDP headers.
+const UDP_HEADERS: u32 = 28;
+/// IPv4 and TCP headers without options.
+const TCP_HEADERS: u32 = 40;
+/// A TCP segment of less is none to a kernel.
+const LEAST_SEGMENT: u32 = 48;
+/// An Ethernet frame carries no longer IP packet.
+const MAX_PACKET: u32 = 1500;
+/// A hundred threads at either end are enough.
+const MAX_SENDERS: usize = 1000;
+/// A gateway in user space does not get further on one core.
+const MAX_RATE: u64 = 10_000_000_000;
+const MAX_RTT: Duration = Duration::from_secs(2);
+const MAX_DURATION: Duration = Duration::from_secs(3600);
+
+const ONE_LINK: &str = "one `[link]` of constant rate without `[return]`, all flows over it in one direction";
+const SENDERS: &str = "`bulk`, which the kernel's TCP sends, and `cbr`";
+
+impl Dumbbell {
+    /// What real senders need to know of `plan` under `seed`.
+    ///
+    /// # Errors
+    /// What of the plan real senders cannot do.
+    pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
+        check_spec(plan)?;
+        let network = plan.network(seed).map_err(|error| Why::new(error.to_string(), "`fairwire list disciplines`"))?;
+        Ok(of_network(network)?)
+    }
+}
+
+/// What a network does not show.
+fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
+    let spec = plan.scenario.spec();
+    if matches!(spec.link, Links::Network(_)) {
+        return Err(Why::new("a network of links, `[[link]]`", ONE_LINK));
+    }
+    if spec.return_link.is_some() {
+        return Err(Why::new("a way back with a queue, `[return]`", ONE_LINK));
+    }
+    if !spec.aggregate.is_empty() {
+        return Err(Why::new("aggregates with contracts, `[[aggregate]]`", "flows without"));
+    }
+    if plan.duration() > MAX_DURATION {
+        let given = format!("a duration of {}", plan.duration());
+        return Err(Why::new(given, format!("at most {MAX_DURATION}: it passes as on a clock")));
+    }
+    Ok(())
+}
+
+fn of_network(network: Network) -> Result<Dumbbell, Why> {
+    let mut links = network.links.into_iter();
+    let (Some(link), None) = (links.next(), links.next()) else { return Err(Why::new("several links", ONE_LINK)) };
+    if link.law.next_change(Time::ZERO).is_some() {
+        return Err(Why::new("a link whose rate changes", ONE_LINK));
+    }
+    if link.rate.bps() > MAX_RATE {
+        return Err(Why::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
+    }
+    let rtt = common_rtt(&link, &network.groups)?;
+    let mut senders = Vec::new();
+    let mut mtu = Mtu::default();
+    for group in &network.groups {
+        let (sends, kind) = sends(group, &mut mtu)?;
+        senders.extend(group.members.iter().zip(1..).map(|(member, number): (_, u32)| Sender {
+            name: format!("{}.{number}", group.name),
+            group: group.name.clone(),
+            kind: kind.clone(),
+            sends: sends.clone(),
+            start: member.start,
+        }));
+    }
+    if senders.len() > MAX_SENDERS {
+        return Err(Why::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
+    }
+    let LinkPlan { name, rate, discipline, .. } = link;
+    Ok(Dumbbell { name, rate, discipline, rtt, mtu: mtu.bytes(), senders })
+}
+
+/// The round-trip time of all senders: the access links of both ends and the shared link, there and back.
+fn common_rtt(link: &LinkPlan, groups: &[GroupPlan]) -> Result<Duration, Why> {
+    let mut rtts = Vec::new();
+    for group in groups {
+        let back = match group.back.as_slice() {
+            [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => *delay,
+            _ => return Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
+        };
+        let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
+        rtts.extend(group.members.iter().map(|member| rtt(member.access_delay)));
+    }
+    let (shortest, longest) = (rtts.iter().min().copied(), rtts.iter().max().copied());
+    match shortest.zip(longest) {
+        None => Err(Why::new("no flows", "one flow or more")),
+        Some((shortest, longest)) if shortest != longest => Err(Why::new(
+            format!("round-trip times from {shortest} to {longest}"),
+            "one round-trip time for all flows",
+        )),
+        Some((rtt, _)) if rtt > MAX_RTT => {
+            Err(Why::new(format!("a round-trip time of {rtt}"), format!("at most {MAX_RTT}")))
+        }
+        Some((rtt, _)) => Ok(rtt),
+    }
+}
+
+/// What a group sends, and what results call that.
+fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
+    let of = |what: String| format!("{what} of `{}`", group.name);
+    if group.class != 0 || group.dscp != 0 {
+        return Err(Why::new(of("a `class` or a `dscp`".into()), "flows without"));
+    }
+    match &group.source {
+        Source::Bulk { tcp } => {
+            if tcp.ecn != EcnMode::Off {
+                return Err(Why::new(of("ECN".into()), "`tcp.ecn` left out: TCP here is the kernel's, without ECN"));
+            }
+            mtu.tcp(tcp.segment_bytes, &group.name)?;
+            let control = tcp.control.name();
+            Ok((Sends::Tcp(control.into()), format!("bulk {control}")))
+        }
+        Source::Cbr { rate, packet_bytes, header_bytes, .. } => {
+            if *header_bytes != UDP_HEADERS {
+                let given = of(format!("headers of {header_bytes} B"));
+                return Err(Why::new(given, format!("{UDP_HEADERS} B, as of UDP over IPv4")));
+            }
+            if !(MIN_UDP..=MAX_PACKET).contains(packet_bytes) {
+                let given = of(format!("packets of {packet_bytes} B"));
+                return Err(Why::new(given, format!("from {MIN_UDP} B to {MAX_PACKET} B")));
+            }
+            mtu.udp(*packet_bytes);
+            let payload = packet_bytes - UDP_HEADERS;
+            Ok((Sends::Udp { bps: rate.bps(), payload, counted: *packet_bytes }, "cbr".into()))
+        }
+        Source::Tcp { .. } | Source::Datagrams { .. } => Err(Why::new(of("the source".into()), SENDERS)),
+    }
+}
+
+/// A datagram has room for its number and its time.
+const MIN_UDP: u32 = UDP_HEADERS + fairwire_testbed::traffic::HEAD_BYTES as u32;
+
+/// The longest IP packet, which decides how long TCP's segments are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mtu {
+    segment: Option<u32>,
+    udp: u32,
+}
+
+impl Mtu {
+    fn tcp(&mut self, segment: u32, group: &str) -> Result<(), Why> {
+        let allowed = LEAST_SEGMENT..=MAX_PACKET - TCP_HEADERS;
+        if !allowed.contains(&segment) {
+            let given = format!("segments of {segment} B of `{group}`");
+            return Err(Why::new(given, format!("from {LEAST_SEGMENT} B to {} B", MAX_PACKET - TCP_HEADERS)));
+        }
+        match self.segment.replace(segment) {
+            Some(other) if other != segment => {
+                let given = format!("segments of {other} B and of {segment} B");
+                Err(Why::new(given, "one length of segments for all TCP flows"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn udp(&mut self, packet: u32) {
+        self.udp = self.udp.max(packet);
+    }
+
+    fn bytes(self) -> u32 {
+        self.segment.map_or(0, |segment| segment + TCP_HEADERS).max(self.udp)
+    }
+}

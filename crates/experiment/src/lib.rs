@@ -1,0 +1,37 @@
+//! One experiment, run anywhere.
+//!
+//! A scenario says who shares what link under which disciplines. A [`Stage`] is a place where it can be run: [`Sim`](sim::Sim) is
+//! the packet simulator, [`Lab`](lab::Lab) sends this kernel's own TCP and UDP through the same compiled discipline. Every stage
+//! leaves the same record, so results stand side by side, and [`compared`] says how near they came.
+//!
+//! A stage says which part of a scenario it cannot run, and the others go on.
+
+#![forbid(unsafe_code)]
+
+mod dumbbell;
+pub mod lab;
+mod plan;
+pub mod sim;
+mod stage;
+
+pub use dumbbell::{Dumbbell, Sender};
+pub use plan::Plan;
+pub use stage::{Failed, Stage, Told, Why, all, find, run};
+
+use fairwire_metrics::agreement::{Tolerance, agreement};
+use fairwire_metrics::record::{Agreement, RunRecord};
+
+/// How far a stage may be from another: each group's fraction of all that was delivered within three points, and the rest for
+/// information. What makes them differ beyond that is told of in docs/stages.md.
+pub const TOLERANCES: [Tolerance<'static>; 5] = [
+    Tolerance { measure: "fraction", allowed: Some(0.03) },
+    Tolerance { measure: "share", allowed: None },
+    Tolerance { measure: "jain", allowed: None },
+    Tolerance { measure: "sojourn_mean_s", allowed: None },
+    Tolerance { measure: "utilization", allowed: None },
+];
+
+/// How near each stage came to `against`, under each discipline, by the [`TOLERANCES`].
+pub fn compared(runs: &[RunRecord], against: &str) -> Vec<Agreement> {
+    agreement(runs, against, &TOLERANCES)
+}

@@ -1,0 +1,46 @@
+//! What a stage is given.
+
+use fairwire_catalogue::BuildError;
+use fairwire_core::Duration;
+use fairwire_metrics::record::{Fairness, FlowRecord};
+use fairwire_scenario::Scenario;
+use fairwire_sim::Network;
+
+/// A scenario under one of its disciplines.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The place of the discipline in its list.
+    pub discipline: usize,
+}
+
+impl Plan<'_> {
+    /// The discipline, by label or else by name.
+    pub fn label(&self) -> &str {
+        self.scenario.spec().disciplines[self.discipline].label()
+    }
+
+    /// Links, disciplines and senders, under `seed`: what the simulator runs.
+    ///
+    /// # Errors
+    /// When the discipline cannot be built.
+    pub fn network(&self, seed: u64) -> Result<Network, BuildError> {
+        fairwire_scenario::network(self.scenario, self.discipline, seed)
+    }
+
+    /// How fair what the `flows` got is.
+    pub fn fairness(&self, flows: &[FlowRecord]) -> Fairness {
+        fairwire_scenario::fairness(self.scenario, flows)
+    }
+
+    /// Length of a run, warm-up included.
+    pub fn duration(&self) -> Duration {
+        self.scenario.spec().duration.0
+    }
+
+    /// What is not measured, at the start.
+    pub fn warm_up(&self) -> Duration {
+        self.scenario.spec().warm_up.0
+    }
+}

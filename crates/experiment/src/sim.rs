@@ -1,0 +1,42 @@
+//! The packet simulator as a stage.
+
+use crate::plan::Plan;
+use crate::stage::{Failed, Stage, Why};
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::run_single;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The packet simulator: the same bits for the same seed, on every machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Sim;
+
+impl Stage for Sim {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the packet simulator: every scenario, the same bits for the same seed"
+    }
+
+    fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
+        Ok(()) // a scenario was checked for the simulator when it was read
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        progress: &mut dyn FnMut(f64),
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let duration = plan.duration().secs();
+        let mut watch = |now: fairwire_core::Time| {
+            progress((now.secs() / duration).min(1.0));
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        run_single(plan.scenario, plan.discipline, seed, &mut watch, None)
+            .map_err(|error| Failed::Machine(error.to_string()))
+    }
+}

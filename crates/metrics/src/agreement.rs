@@ -1,0 +1,146 @@
+//! How near two stages came: what was measured on one beside what was measured on another.
+//!
+//! Stages have senders of their own, so runs are not paired. The interval of a difference is Welch's, with the degrees of freedom of
+//! Satterthwaite. Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
+
+use crate::record::{Agreement, RunRecord, Verdict};
+use crate::summary::measures;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What may differ, and by how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance<'a> {
+    /// The measure, one of those of [`summarize`](crate::summary::summarize); without its last part of all groups, `fraction`.
+    pub measure: &'a str,
+    /// How large the difference may be, in the unit of the measure; `None` where it is shown for information.
+    pub allowed: Option<f64>,
+}
+
+/// Compares the runs of each discipline on each stage with those on the stage `against`, in each measure of `tolerances` that both have.
+pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
+    let mut by_place: Vec<((&str, &str), Vec<BTreeMap<String, f64>>)> = Vec::new();
+    for run in runs {
+        let place = (run.discipline.as_str(), run.stage.as_str());
+        match by_place.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, all)) => all.push(measures(run)),
+            None => by_place.push((place, vec![measures(run)])),
+        }
+    }
+    let base = |discipline: &str| {
+        by_place.iter().find(|((name, stage), _)| *name == discipline && *stage == against).map(|(_, all)| all)
+    };
+    let mut found = Vec::new();
+    for ((discipline, stage), all) in by_place.iter().filter(|((_, stage), _)| *stage != against) {
+        let Some(base) = base(discipline) else { continue };
+        for tolerance in tolerances {
+            for measure in names(all, tolerance.measure) {
+                let of = |all: &[BTreeMap<String, f64>]| -> Vec<f64> {
+                    all.iter().filter_map(|run| run.get(&measure).copied()).collect()
+                };
+                let Some((difference, half_width_95)) = difference(&of(all), &of(base)) else { continue };
+                found.push(Agreement {
+                    discipline: (*discipline).into(),
+                    stage: (*stage).into(),
+                    against: against.into(),
+                    measure: measure.clone(),
+                    difference,
+                    half_width_95,
+                    allowed: tolerance.allowed,
+                    verdict: verdict(difference, half_width_95, tolerance.allowed),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The measures called `name`, or that begin with it and a dot.
+fn names(runs: &[BTreeMap<String, f64>], name: &str) -> BTreeSet<String> {
+    let is_of = |measure: &&String| {
+        measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    runs.iter().flat_map(BTreeMap::keys).filter(is_of).cloned().collect()
+}
+
+fn verdict(difference: f64, half_width_95: Option<f64>, allowed: Option<f64>) -> Verdict {
+    let Some(allowed) = allowed else { return Verdict::Shown };
+    if difference.abs() <= allowed {
+        Verdict::Agrees
+    } else if difference.abs() - half_width_95.unwrap_or(0.0) <= allowed {
+        Verdict::Unclear
+    } else {
+        Verdict::Differs
+    }
+}
+
+/// The mean of `first` minus that of `second`, and half of its 95 % interval; `None` where one of them is empty.
+fn difference(first: &[f64], second: &[f64]) -> Option<(f64, Option<f64>)> {
+    let (a, b) = (Sample::of(first)?, Sample::of(second)?);
+    let half_width = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
+        let (of_a, of_b) = (variance_a / a.count, variance_b / b.count);
+        let sum = of_a + of_b;
+        if sum == 0.0 {
+            return 0.0;
+        }
+        let freedom = sum * sum / (of_a * of_a / (a.count - 1.0) + of_b * of_b / (b.count - 1.0));
+        let t = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom or more").inverse_cdf(0.975);
+        t * sum.sqrt()
+    });
+    Some((a.mean - b.mean, half_width))
+}
+
+struct Sample {
+    count: f64,
+    mean: f64,
+    /// Of two or more.
+    variance: Option<f64>,
+}
+
+impl Sample {
+    fn of(values: &[f64]) -> Option<Self> {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let variance = (values.len() > 1).then(|| squares / (count - 1.0));
+        (!values.is_empty()).then_some(Sample { count, mean, variance })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_welchs() {
+        // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
+        let (mean, half) = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
+        assert_eq!(mean, -4.0);
+        assert!((half.unwrap() - 3.888).abs() < 2e-3, "{half:?}");
+        assert_eq!(difference(&[1.0], &[3.0, 5.0]), Some((-3.0, None)));
+        assert_eq!(difference(&[2.0, 2.0], &[1.0, 1.0]), Some((1.0, Some(0.0))));
+        assert_eq!(difference(&[], &[1.0]), None);
+    }
+
+    #[test]
+    fn what_an_interval_leaves_open_is_unclear() {
+        assert_eq!(verdict(0.02, None, Some(0.03)), Verdict::Agrees);
+        assert_eq!(verdict(-0.04, Some(0.02), Some(0.03)), Verdict::Unclear);
+        assert_eq!(verdict(-0.04, Some(0.005), Some(0.03)), Verdict::Differs);
+        assert_eq!(verdict(0.04, None, Some(0.03)), Verdict::Differs);
+        assert_eq!(verdict(9.0, None, None), Verdict::Shown);
+    }
+
+    #[test]
+    fn a_measure_without_its_last_part_is_that_of_all_groups() {
+        let run = BTreeMap::from([
+            ("fraction.tcp".to_string(), 0.5),
+            ("fraction.udp".to_string(), 0.5),
+            ("fractions".to_string(), 1.0),
+            ("jain".to_string(), 1.0),
+        ]);
+        let runs = [run];
+        assert_eq!(names(&runs, "fraction").into_iter().collect::<Vec<_>>(), ["fraction.tcp", "fraction.udp"]);
+        assert_eq!(names(&runs, "jain").into_iter().collect::<Vec<_>>(), ["jain"]);
+    }
+}
