@@ -322,7 +322,10 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Runs at the same time; as many as there are cores when left out.
+    /// Run on these stages, side by side: sim, lab. The first is what the others are compared with. Left out: sim.
+    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    pub on: Vec<String>,
+    /// Runs at the same time in the simulator; as many as there are cores when left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// How to print the results.

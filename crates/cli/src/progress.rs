@@ -32,6 +32,12 @@ impl Part {
         Part { to: fraction, ..self }
     }
 
+    /// A part of this part, from one fraction of it to another.
+    pub(crate) fn between(self, from: f64, to: f64) -> Self {
+        let length = self.to - self.from;
+        Part { from: self.from + length * from, to: self.from + length * to, ..self }
+    }
+
     /// The rest of the whole, which will take `rest`: what was done until now counts with the time that it took.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::stage::{Failed, Why};
-use fairwire_core::{Discipline, Duration, Rate, Time};
+use fairwire_core::{Discipline, Duration, Rate, RateLaw};
 use fairwire_scenario::Links;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Network, Source};
 use fairwire_tcp::EcnMode;
@@ -39,6 +39,16 @@ pub struct Sender {
     pub start: Duration,
 }
 
+impl Sender {
+    /// Bit/s that it offers; none where it takes what it gets.
+    pub fn offered_bps(&self) -> Option<f64> {
+        match &self.sends {
+            Sends::Udp { bps, .. } => Some(*bps as f64),
+            _ => None,
+        }
+    }
+}
+
 /// IPv4 and UDP headers.
 const UDP_HEADERS: u32 = 28;
 /// IPv4 and TCP headers without options.
@@ -69,6 +79,20 @@ impl Dumbbell {
     }
 }
 
+impl Dumbbell {
+    /// The same with this congestion control, as a kernel calls it, for every TCP flow.
+    #[must_use]
+    pub fn with_congestion_control(mut self, control: &str) -> Self {
+        for sender in &mut self.senders {
+            if let Sends::Tcp(name) = &mut sender.sends {
+                *name = control.into();
+                sender.kind = format!("bulk {control}");
+            }
+        }
+        self
+    }
+}
+
 /// What a network does not show.
 fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
     let spec = plan.scenario.spec();
@@ -91,7 +115,7 @@ fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
 fn of_network(network: Network) -> Result<Dumbbell, Why> {
     let mut links = network.links.into_iter();
     let (Some(link), None) = (links.next(), links.next()) else { return Err(Why::new("several links", ONE_LINK)) };
-    if link.law.next_change(Time::ZERO).is_some() {
+    if !matches!(link.law, RateLaw::Fixed) {
         return Err(Why::new("a link whose rate changes", ONE_LINK));
     }
     if link.rate.bps() > MAX_RATE {
@@ -114,7 +138,7 @@ fn of_network(network: Network) -> Result<Dumbbell, Why> {
         return Err(Why::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
     }
     let LinkPlan { name, rate, discipline, .. } = link;
-    Ok(Dumbbell { name, rate, discipline, rtt, mtu: mtu.bytes(), senders })
+    Ok(Dumbbell { name, rate, discipline, rtt, mtu: mtu.bytes()?, senders })
 }
 
 /// The round-trip time of all senders: the access links of both ends and the shared link, there and back.
@@ -204,7 +228,14 @@ impl Mtu {
         self.udp = self.udp.max(packet);
     }
 
-    fn bytes(self) -> u32 {
-        self.segment.map_or(0, |segment| segment + TCP_HEADERS).max(self.udp)
+    /// A wire has one MTU, and the kernel fills it with its segments.
+    fn bytes(self) -> Result<u32, Why> {
+        let Some(segment) = self.segment else { return Ok(self.udp) };
+        let tcp = segment + TCP_HEADERS;
+        if self.udp > tcp {
+            let given = format!("datagrams of {} B beside TCP's packets of {tcp} B", self.udp);
+            return Err(Why::new(given, "datagrams no longer than TCP's packets, whose length is that of the wire"));
+        }
+        Ok(tcp)
     }
 }

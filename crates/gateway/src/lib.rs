@@ -2,8 +2,7 @@
 //!
 //! The [`datapath`] is pure: time is an argument, and frames come through a small [`Port`](io::Port). On
 //! [`io::memory`] it runs under a virtual clock; on [`io::af_packet`] the [`driver`] runs it between two interfaces of this
-//! machine, a bump in the wire, and on [`io::tun`] between two devices of its own, for what is routed. The [`lab`] makes two
-//! hosts out of network namespaces and lets this kernel's TCP contend through it.
+//! machine, a bump in the wire, and on [`io::tun`] between two devices of its own, for what is routed.
 
 pub mod account;
 pub mod class_book;
@@ -16,7 +15,6 @@ pub mod direction;
 pub mod driver;
 pub mod hand_over;
 pub mod io;
-pub mod lab;
 pub mod ledger;
 pub mod loops;
 pub mod loss;

@@ -8,9 +8,7 @@ use crate::progress::Part;
 use crate::report;
 use crate::tell::tell;
 use clap::Parser;
-use fairwire_gateway::lab::LabError;
 use fairwire_scenario::{Overrides, parse};
-use fairwire_testbed::error::TestbedError;
 use std::path::Path;
 
 /// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.
@@ -38,25 +36,31 @@ fn simulated(part: Part, quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
     let out = Path::new(OUT).join("simulated");
     let output = OutputArgs::default();
-    let order = run::Order { jobs: 0, format: Format::Table, out: Some(&out), output: &output, folder: None };
+    let order = run::Order {
+        jobs: 0,
+        format: Format::Table,
+        out: Some(&out),
+        output: &output,
+        folder: None,
+        stages: &[],
+        headline: None,
+    };
     let ending = run::carry_out(&scenario, &order, part, quiet)?;
     print_place(&out)?;
     Ok(ending)
 }
 
 fn live(whole: Part, quiet: bool) -> Result<Ending, Failure> {
-    let contests = lab::contests(&defaults())?;
+    let args = defaults();
     let out = Path::new(OUT).join("live");
-    let order = lab::Order { format: Format::Table, out: Some(&out) };
-    let rest = contests.iter().map(|contest| contest.duration.secs()).sum();
-    let part = whole.rest(std::time::Duration::from_secs_f64(rest));
-    match lab::carry_out(&contests, &order, part, quiet)? {
+    let part = whole.rest(lab::length(&args));
+    match lab::carry_out(&args, Format::Table, Some(&out), part, quiet) {
         Ok(ending) => print_place(&out).map(|()| ending),
-        Err(error @ LabError::Testbed(TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
-            tell(format_args!("The live half is left out: {error}"));
+        Err(Failure::User { message, help }) => {
+            tell(format_args!("The live half is left out: {message}: {help}"));
             Ok(Ending::Done)
         }
-        Err(error) => Err(lab::failure(error)),
+        Err(failure) => Err(failure),
     }
 }
 

@@ -12,4 +12,5 @@ pub(crate) mod man;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod stages;
 pub(crate) mod trace;

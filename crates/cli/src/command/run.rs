@@ -1,5 +1,6 @@
 //! `fairwire run`.
 
+use super::stages::{self, Done};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -9,7 +10,8 @@ use crate::report::{Again, Destination, Folder, Headline};
 use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
-use fairwire_metrics::record::Report;
+use fairwire_experiment::Stage;
+use fairwire_metrics::record::{Report, Verdict};
 use fairwire_scenario::{
     Judgement, LinkSpec, Links, Overrides, QueueView, Scenario, judge, load, run_all_observed,
 };
@@ -27,12 +29,13 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
         out: args.out.as_deref(),
         output: &args.output,
         folder: args.scenario.parent(),
+        stages: &stages::named(&args.on)?,
+        headline: None,
     };
     carry_out(&scenario, &order, Part::whole(), quiet)
 }
 
 /// How a scenario is to be run, and where its results go.
-#[derive(Debug)]
 pub(crate) struct Order<'a> {
     /// Runs at the same time; 0 for as many as there are cores.
     pub jobs: usize,
@@ -44,6 +47,10 @@ pub(crate) struct Order<'a> {
     pub output: &'a OutputArgs,
     /// The folder of the scenario's file, where it has one: other files that it names stand from there on.
     pub folder: Option<&'a Path>,
+    /// Where it is run, side by side; empty for the simulator alone.
+    pub stages: &'a [&'a dyn Stage],
+    /// What stands above the table, where the scenario does not say it.
+    pub headline: Option<Headline>,
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
@@ -56,17 +63,22 @@ pub(crate) fn carry_out(
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario)?;
-    let mut report = simulate(scenario, order.jobs, (part, quiet), &outputs)?;
+    let Done { mut report, trouble } = if order.stages.is_empty() {
+        Done { report: simulate(scenario, order.jobs, (part, quiet), &outputs)?, trouble: None }
+    } else {
+        let how = stages::Order { jobs: order.jobs, part, quiet, outputs: &outputs };
+        stages::carry_out(scenario, order.stages, &how)?
+    };
     report.manifest.command = typed::command();
     if order.format != Format::Table {
-        scenario.notes().iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
+        report.manifest.notes.iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
     }
     let closed = outputs.close(&mut report);
     let destination = Destination { format: order.format, folder: folder.as_ref(), again: Some(&again) };
-    let headline = headline(scenario, &report);
+    let headline = order.headline.clone().unwrap_or_else(|| headline(scenario, &report));
     let taken = destination.take(&report, &headline, || ending(scenario, &report));
     std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
-    closed.and(taken)
+    closed.and(taken).and_then(|ending| trouble.map_or(Ok(ending), Err))
 }
 
 /// Runs the scenario under a progress bar.
@@ -94,7 +106,7 @@ fn simulate(
 
 /// What stands above the table and the picture.
 fn headline(scenario: &Scenario, report: &Report) -> Headline {
-    let Headline { title, mut detail } = announced(scenario);
+    let Headline { title, mut detail } = announced(scenario, &report.manifest.stages);
     if report.manifest.interrupted {
         detail += &format!("; interrupted after {} of {}", report.runs.len(), counted(runs(scenario), "run"));
     }
@@ -102,12 +114,13 @@ fn headline(scenario: &Scenario, report: &Report) -> Headline {
 }
 
 /// The same before anything was run.
-fn announced(scenario: &Scenario) -> Headline {
+fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     let spec = scenario.spec();
+    let run = if stages.is_empty() { "simulated".into() } else { format!("on {}", stages.join(" and ")) };
     Headline {
         title: if spec.title.is_empty() { spec.name.clone() } else { spec.title.clone() },
         detail: format!(
-            "simulated: {}; {} of {}{}",
+            "{run}: {}; {} of {}{}",
             place(scenario),
             counted(spec.seeds.as_slice().len(), "seed"),
             spec.duration,
@@ -157,6 +170,16 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
     if report.manifest.interrupted {
         return Ending::Interrupted;
     }
+    let differing = report.agreement.iter().filter(|one| one.verdict == Verdict::Differs).count();
+    if differing > 0 {
+        tell(format_args!("{} by more than is allowed", counted_of(differing, "measure of a stage differs", "measures of stages differ")));
+    }
+    let judged = expected(scenario, &stages::of_first(report));
+    if differing > 0 { Ending::ExpectationFailed } else { judged }
+}
+
+/// Says which expectations failed of what was measured on one stage.
+fn expected(scenario: &Scenario, report: &Report) -> Ending {
     tell_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
@@ -193,6 +216,10 @@ fn tell_unjudged(scenario: &Scenario, report: &Report) {
 /// `1 run`, `2 runs`.
 fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+fn counted_of(number: usize, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 fn runs(scenario: &Scenario) -> usize {

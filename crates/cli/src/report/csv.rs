@@ -27,9 +27,11 @@ pub(crate) const FLOWS: [&str; 14] = [
 /// column is there only where there are differences.
 pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
     let is_paired = !differences.is_empty();
-    let row = |discipline: &str, minus: &str, cells: [String; 6]| {
+    let has_stages = has_stages(&report.runs);
+    let row = |discipline: &str, stage: &str, minus: &str, cells: [String; 6]| {
+        let stage = has_stages.then(|| stage.to_string());
         let minus = is_paired.then(|| minus.to_string());
-        std::iter::once(discipline.to_string()).chain(minus).chain(cells).collect::<Vec<_>>()
+        std::iter::once(discipline.to_string()).chain(stage).chain(minus).chain(cells).collect::<Vec<_>>()
     };
     let numbers = |runs: u64, measure: &str, estimate: &Estimate| {
         let half = estimate.half_width_95.map_or(String::new(), |half| half.to_string());
@@ -38,18 +40,19 @@ pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<Str
     };
     let head = row(
         "discipline",
+        "stage",
         "minus",
         ["runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from),
     );
     let own = report.summary.iter().flat_map(|summary| {
         let of = |(measure, estimate): (&String, &Estimate)| {
-            row(&summary.discipline, "", numbers(summary.runs, measure, estimate))
+            row(&summary.discipline, &summary.stage, "", numbers(summary.runs, measure, estimate))
         };
         summary.measures.iter().map(of).collect::<Vec<_>>()
     });
     let paired = differences.iter().flat_map(|pair| {
         let of = |(measure, estimate): (&String, &Estimate)| {
-            row(&pair.first, &pair.second, numbers(pair.runs, measure, estimate))
+            row(&pair.first, "", &pair.second, numbers(pair.runs, measure, estimate))
         };
         pair.measures.iter().map(of).collect::<Vec<_>>()
     });
@@ -80,16 +83,36 @@ pub(crate) fn differences(report: &Report) -> Result<String, Failure> {
 pub(crate) fn runs(report: &Report) -> Result<String, Failure> {
     let measures: BTreeSet<&String> =
         report.summary.iter().flat_map(|summary| summary.measures.keys()).collect();
-    let mut head = vec!["discipline".to_string(), "seed".to_string()];
+    let has_stages = has_stages(&report.runs);
+    let stage = has_stages.then(|| "stage".to_string());
+    let mut head: Vec<String> =
+        std::iter::once("discipline".to_string()).chain(stage).chain(["seed".to_string()]).collect();
     head.extend(measures.iter().map(|measure| measure.to_string()));
-    let rows = report.runs.iter().map(|run| run_row(run, &measures));
+    let rows = report.runs.iter().map(|run| run_row(run, has_stages, &measures));
     text(std::iter::once(head).chain(rows))
 }
 
 /// One row per run and flow.
 pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
-    let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| flow_row(run, flow)));
-    text(std::iter::once(FLOWS.map(String::from).to_vec()).chain(rows))
+    let has_stages = has_stages(&report.runs);
+    let mut head = FLOWS.map(String::from).to_vec();
+    if has_stages {
+        head.insert(1, "stage".into());
+    }
+    let row = move |run: &RunRecord, flow| [named(run, has_stages), flow_row(flow)].concat();
+    let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| row(run, flow)));
+    text(std::iter::once(head).chain(rows))
+}
+
+/// Was it run on stages that are to be told apart?
+fn has_stages(runs: &[RunRecord]) -> bool {
+    runs.iter().any(|run| !run.stage.is_empty())
+}
+
+/// Which run it is: the first cells of its rows.
+fn named(run: &RunRecord, has_stages: bool) -> Vec<String> {
+    let stage = has_stages.then(|| run.stage.clone());
+    std::iter::once(run.discipline.clone()).chain(stage).chain([run.seed.to_string()]).collect()
 }
 
 /// Rows as CSV text.
@@ -104,10 +127,10 @@ pub(crate) fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Fa
     String::from_utf8(bytes).map_err(|error| Failure::Ours(format!("CSV could not be made: {error}")))
 }
 
-fn run_row(run: &RunRecord, measures: &BTreeSet<&String>) -> Vec<String> {
+fn run_row(run: &RunRecord, has_stages: bool, measures: &BTreeSet<&String>) -> Vec<String> {
     // The summary of a single run holds its own values as means.
     let own = summarize(std::slice::from_ref(run));
-    let mut row = vec![run.discipline.clone(), run.seed.to_string()];
+    let mut row = named(run, has_stages);
     row.extend(measures.iter().map(|measure| {
         let value = own.first().and_then(|summary| summary.measures.get(*measure));
         match value {
@@ -119,11 +142,9 @@ fn run_row(run: &RunRecord, measures: &BTreeSet<&String>) -> Vec<String> {
     row
 }
 
-fn flow_row(run: &RunRecord, flow: &FlowRecord) -> Vec<String> {
+fn flow_row(flow: &FlowRecord) -> Vec<String> {
     let known = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
     vec![
-        run.discipline.clone(),
-        run.seed.to_string(),
         flow.name.to_string(),
         flow.group.to_string(),
         flow.kind.to_string(),

@@ -3,7 +3,7 @@
 use super::shown::{Headline, groups};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 use fairwire_figures::{Figure, Setting};
-use fairwire_metrics::record::Report;
+use fairwire_metrics::record::{Report, Summary};
 
 /// The picture of `report`.
 pub(crate) fn svg(report: &Report, headline: &Headline) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn svg(report: &Report, headline: &Headline) -> String {
     let panel = Panel {
         kind: Kind::Bars,
         y: Axis { label: "throughput over max-min fair share".into(), ..Axis::default() },
-        categories: report.summary.iter().map(|summary| summary.discipline.to_string()).collect(),
+        categories: report.summary.iter().map(Summary::label).collect(),
         lines: lines.collect(),
         reference: vec![Reference { y: 1.0, label: "fair share = 1".into(), band: None }],
         ..Panel::default()

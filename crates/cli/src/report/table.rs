@@ -3,7 +3,7 @@
 use super::shown::{Headline, groups};
 use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
-use fairwire_metrics::record::{Difference, Estimate, Report, Summary};
+use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary, Verdict};
 use std::io::IsTerminal;
 
 /// A number's look: `value * scale` with so many digits after the point.
@@ -54,7 +54,7 @@ fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let tables = if width(&upright) <= columns { vec![upright] } else { on_their_side(&rows, columns) };
     tables.iter().for_each(|table| out += &format!("{table}\n\n"));
     out += &format!("{}\n", wrapped(&legend(report), columns, ""));
-    out + &differences(report)
+    out + &agreement(report) + &differences(report)
 }
 
 /// Paired differences, a line each: `share.tcp: faba - red = 0.104 ± 0.012`.
@@ -82,6 +82,7 @@ fn differences(report: &Report) -> String {
 fn rows(report: &Report) -> Vec<Vec<Cell>> {
     let groups = groups(report);
     let mut columns: Vec<String> = vec!["discipline".into()];
+    columns.extend(has_stages(report).then(|| "stage".into()));
     columns.extend(counts_runs(report).then(|| "runs".into()));
     columns.extend(groups.iter().map(|group| format!("share of {group}")));
     columns
@@ -90,6 +91,60 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     columns.extend(timed.iter().map(|(heading, _)| heading.clone()));
     let rows = report.summary.iter().map(|summary| row(report, summary, &groups, &timed));
     std::iter::once(header(&columns)).chain(rows).collect()
+}
+
+/// Was it run on stages that are to be told apart?
+fn has_stages(report: &Report) -> bool {
+    report.summary.iter().any(|summary| !summary.stage.is_empty())
+}
+
+/// How near stages came to each other: a line each.
+fn agreement(report: &Report) -> String {
+    let Some(first) = report.agreement.first() else { return String::new() };
+    let columns = ["discipline", "stage", "measure", "difference", "allowed", "verdict"];
+    let row = |one: &Agreement| {
+        let look = look_of_difference(&one.measure);
+        let digits = look.digits;
+        let interval = one.half_width_95.map_or(String::new(), |half| format!(" ± {:.digits$}", half * look.scale));
+        let allowed = |allowed: f64| format!("{:.digits$}{}", allowed * look.scale, look.unit);
+        vec![
+            Cell::new(&one.discipline).add_attribute(Attribute::Bold),
+            Cell::new(&one.stage),
+            Cell::new(&one.measure),
+            Cell::new(format!("{:+.digits$}{interval}{}", one.difference * look.scale, look.unit))
+                .set_alignment(CellAlignment::Right),
+            Cell::new(one.allowed.map_or("-".into(), allowed)).set_alignment(CellAlignment::Right),
+            verdict(one.verdict),
+        ]
+    };
+    let mut table = empty();
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header(&columns));
+    table.add_rows(report.agreement.iter().map(row));
+    format!("\nDifferences from {}, with Welch's 95 % interval:\n{table}\n", first.against)
+}
+
+/// A fraction differs by points.
+fn look_of_difference(measure: &str) -> Look {
+    match measure.split('.').next().unwrap_or(measure) {
+        "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
+        "sojourn_mean_s" => MILLISECONDS,
+        _ => SHARE,
+    }
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    let (text, colour) = match verdict {
+        Verdict::Agrees => ("agrees", Some(Color::Green)),
+        Verdict::Unclear => ("unclear: more runs would tell", Some(Color::Yellow)),
+        Verdict::Differs => ("differs", Some(Color::Red)),
+        Verdict::Shown => ("-", None),
+    };
+    let cell = Cell::new(text);
+    match colour.filter(|_| has_colour()) {
+        Some(colour) => cell.fg(colour),
+        None => cell,
+    }
 }
 
 /// Are there other numbers of runs than of seeds, as after Ctrl-C?
@@ -178,6 +233,7 @@ fn legend(report: &Report) -> String {
 
 fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, String)]) -> Vec<Cell> {
     let mut row = vec![Cell::new(&summary.discipline).add_attribute(Attribute::Bold)];
+    row.extend(has_stages(report).then(|| Cell::new(&summary.stage)));
     row.extend(counts_runs(report).then(|| Cell::new(summary.runs)));
     row.extend(groups.iter().map(|group| share(summary.measures.get(&format!("share.{group}")))));
     row.extend(PLAIN.map(|(measure, look)| Cell::new(shown(summary.measures.get(measure), look))));

@@ -1,12 +1,12 @@
 //! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts its program again for its
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
-use fairwire_core::Duration;
-use fairwire_gateway::lab::{Contest, LabError, share};
+use fairwire_experiment::lab::Lab;
+use fairwire_experiment::{Failed, Plan, Stage};
 use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{Overrides, Scenario, parse};
 use fairwire_testbed::agent;
 use fairwire_testbed::awake::Awake;
-use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::AGENT_COMMAND;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -27,10 +27,8 @@ fn main() -> ExitCode {
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }
-    if let Err(error @ LabError::Testbed(TestbedError::NoRights { .. })) =
-        share(&short("tail-drop", 1), &mut |_| {}, &NEVER)
-    {
-        fairwire_testing::skipped(format_args!("all live tests: {error}"));
+    if let Err(Failed::Plan(why)) = run(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
+        fairwire_testing::skipped(format_args!("all live tests: {why}"));
         return ExitCode::SUCCESS;
     }
     let awake = Awake::keep();
@@ -42,7 +40,7 @@ fn main() -> ExitCode {
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
         ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
-        ("what the kernel does not have is named", what_the_kernel_does_not_have_is_named),
+        ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
     ];
     for (name, check) in checks {
         check();
@@ -53,42 +51,56 @@ fn main() -> ExitCode {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
+/// A contest of the demo's kind, with these changes to it.
+fn contest(discipline: &str, set: &[&str]) -> Scenario {
+    let text = format!(
+        "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
+         [link]\nrate = \"10 Mbit/s\"\ndelay = \"16 ms\"\nbuffer = \"780 packets\"\n\
+         [[flow]]\ngroup = \"tcp\"\ncount = 9\nsource = \"bulk\"\ntcp = {{ segment = \"512 B\" }}\n{ACCESS}\
+         [[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"5 Mbit/s\"\npacket = \"512 B\"\n{ACCESS}"
+    );
+    let set = set.iter().map(ToString::to_string).collect();
+    parse("live.toml", &text, &Overrides { set, ..Overrides::default() }).expect("a scenario")
+}
+
+const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
+
 /// A contest of half a second, to see whether there can be any.
-fn short(discipline: &str, seed: u64) -> Contest {
-    Contest {
-        duration: Duration::from_ms(500),
-        warm_up: Duration::ZERO,
-        seed,
-        discipline: discipline.to_owned(),
-        ..Contest::default()
-    }
+fn short(discipline: &str, seed: u64) -> Scenario {
+    contest(discipline, &["duration=500 ms", &format!("seeds={seed}")])
 }
 
-/// The demo's contest, shortened.
-fn contest(discipline: &str) -> Contest {
-    Contest { duration: Duration::from_secs(6), ..short(discipline, 1) }
+/// One run on the lab; `None` when it was stopped.
+fn run(
+    scenario: &Scenario,
+    progress: &mut dyn FnMut(f64),
+    stop: &AtomicBool,
+) -> Result<Option<RunRecord>, Failed> {
+    let plan = Plan { scenario, discipline: 0 };
+    Lab::default().can_run(&plan)?;
+    Lab::default().run(&plan, scenario.spec().seeds.as_slice()[0], progress, stop)
 }
 
-fn hold_contest(contest: &Contest) -> RunRecord {
+fn hold_contest(scenario: &Scenario) -> RunRecord {
     let held = || {
         let mut told = 0.0;
-        let record = share(contest, &mut |part| told = part, &NEVER).expect("the contest is held");
+        let record = run(scenario, &mut |part| told = part, &NEVER).expect("the contest is held");
         assert_eq!(told, 1.0, "progress reaches its end");
-        record
+        record.expect("nobody stops it")
     };
     // A machine whose processors are taken away is a bottleneck of its own.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
-    check_plausible(contest, &record);
+    check_plausible(scenario, &record);
     record
 }
 
 /// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are conserved.
-fn check_plausible(contest: &Contest, record: &RunRecord) {
+fn check_plausible(scenario: &Scenario, record: &RunRecord) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names.len(), contest.tcp_flows as usize + 1);
+    assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
     // What waited when the measuring began and when it ended is at most what was ever waiting.
     let difference =
@@ -96,7 +108,7 @@ fn check_plausible(contest: &Contest, record: &RunRecord) {
     assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
     // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
-    let is_ipv4_only = contest.packet_bytes + 40 < 1280;
+    let is_ipv4_only = scenario.spec().flow.iter().all(|flow| flow.packet.is_none_or(|packet| packet.0.0 + 40 < 1280));
     assert!(dropped == drops || !is_ipv4_only && dropped < drops, "a drop is nobody's: {record:?}");
 }
 
@@ -104,11 +116,10 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// The bounds are issue 2's.
+/// Of nine flows that back off and one that does not, the one has about its share or five of it.
 fn two_labs_at_once() {
-    let warm = |discipline| Contest { warm_up: Duration::from_secs(2), ..contest(discipline) };
     let [faba, tail_drop] = ["faba", "tail-drop"]
-        .map(|discipline| thread::spawn(move || hold_contest(&warm(discipline))))
+        .map(|discipline| thread::spawn(move || hold_contest(&contest(discipline, &["warm_up=2 s"]))))
         .map(|lab| lab.join().expect("a lab does not panic"));
     assert!(group_share(&faba, "udp") <= 1.5, "{faba:?}");
     assert!(faba.fairness.jain >= 0.95, "{faba:?}");
@@ -117,57 +128,58 @@ fn two_labs_at_once() {
 
 /// Thirty flows that are not Reno, larger packets, a shorter round trip.
 fn many_flows_of_cubic_share() {
-    let contest = Contest {
-        tcp_flows: 30,
-        congestion_control: "cubic".to_owned(),
-        packet_bytes: 1460,
-        rtt: Duration::from_ms(4),
-        rate: "50 Mbit/s".parse().expect("a rate"),
-        udp_rate: "20 Mbit/s".parse().expect("a rate"),
-        warm_up: Duration::from_secs(1),
-        duration: Duration::from_secs(4),
-        ..contest("faba")
-    };
-    let cubic = Contest { congestion_control: "cubic".to_owned(), ..short("faba", 1) };
-    let is_there = share(&cubic, &mut |_| {}, &NEVER);
-    if let Err(LabError::NoCongestionControl { given, available }) = is_there {
-        return fairwire_testing::skipped(format_args!("this kernel has {available}, and no {given}"));
+    let cubic = contest(
+        "faba",
+        &[
+            "duration=4 s",
+            "warm_up=1 s",
+            "link.rate=50 Mbit/s",
+            "link.delay=2 ms",
+            "flow.tcp.count=30",
+            "flow.tcp.tcp={ control = 'cubic', segment = '1460 B' }",
+            "flow.udp.rate=20 Mbit/s",
+            "flow.udp.packet=1460 B",
+        ],
+    );
+    if let Err(why) = Lab::default().can_run(&Plan { scenario: &cubic, discipline: 0 }) {
+        return fairwire_testing::skipped(why);
     }
-    let record = hold_contest(&contest);
+    let record = hold_contest(&cubic);
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
 fn a_stopped_contest_ends_at_once() {
     let before = helpers_of(std::process::id());
     let stop = AtomicBool::new(false);
-    let outcome = share(&contest("faba"), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
-    assert!(matches!(outcome, Err(LabError::Stopped)), "{outcome:?}");
+    let outcome =
+        run(&contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
+    assert!(matches!(outcome, Ok(None)), "{outcome:?}");
     assert_eq!(helpers_of(std::process::id()), before);
 }
 
-fn what_the_kernel_does_not_have_is_named() {
-    let bad = Contest { congestion_control: "carrier-pigeon".to_owned(), ..contest("faba") };
-    let error =
-        share(&bad, &mut |_| {}, &NEVER).expect_err("there is no such congestion control").to_string();
-    assert!(error.contains("`carrier-pigeon`") && error.contains("reno"), "{error}");
-    let bad = Contest { discipline: "fabba".to_owned(), ..contest("faba") };
-    let error = share(&bad, &mut |_| {}, &NEVER).expect_err("there is no such discipline").to_string();
-    assert!(error.contains("`fabba`") && error.contains("did you mean `faba`"), "{error}");
+fn what_the_lab_cannot_run_is_named() {
+    for (set, named) in [
+        ("flow.tcp.tcp={ control = 'binomial' }", "no congestion control `binomial` (of `tcp`)"),
+        ("flow.tcp.source=web", "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`"),
+        ("flow.udp.access.delay=1 ms", "round-trip times from 32 ms to 36 ms; allowed: one round-trip time for all flows"),
+        ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
+        ("flow.udp.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
+    ] {
+        let scenario = contest("faba", &[set]);
+        let why = Lab::default().can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
+        assert!(why.contains(named), "{set}: {why}");
+    }
 }
 
 /// Holds a lab for a minute; a line on standard output tells that it runs.
 fn hold() -> ExitCode {
     let mut has_told = false;
-    let contest = Contest { duration: Duration::from_secs(60), ..contest("faba") };
-    let outcome = share(
-        &contest,
-        &mut |_| {
-            if !std::mem::replace(&mut has_told, true) {
-                println!("running");
-            }
-        },
-        &NEVER,
-    );
+    let mut tell = |_| {
+        if !std::mem::replace(&mut has_told, true) {
+            println!("running");
+        }
+    };
+    let outcome = run(&contest("faba", &["duration=60 s"]), &mut tell, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

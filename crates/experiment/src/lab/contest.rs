@@ -1,123 +1,129 @@
 //! Holds a contest: starts the helpers, runs the gateway between them, and writes down who got what.
 
-use super::error::LabError;
-use super::plan::Contest;
-use crate::account::FlowCount;
-use crate::classify::{Classifier, ETHERNET_HEADER_BYTES};
-use crate::datapath::{Datapath, DatapathPlan, Wire};
-use crate::direction::{DirectionPlan, ShaperPlan};
-use crate::driver::{self, Next};
-use crate::ledger::{Loss, Totals};
-use crate::not_ip::default_rate;
-use crate::pool::PoolSize;
-use fairwire_catalogue::{self as catalogue, BuildError, Site};
-use fairwire_core::{Discipline, Duration, FlowHash, Seed, Time};
+use super::LabError;
+use crate::dumbbell::Sender;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration, FlowHash, Rate, Time};
+use fairwire_gateway::account::FlowCount;
+use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::driver::{self, Next};
+use fairwire_gateway::ledger::{Loss, Totals};
+use fairwire_gateway::not_ip::default_rate;
+use fairwire_gateway::pool::PoolSize;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortHealth};
-use fairwire_metrics::fairness::assess;
-use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
-use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS};
+use fairwire_metrics::record::{FlowRecord, LinkRecord};
+use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::crew::Crew;
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::Report;
-use fairwire_testbed::traffic::{Seen, TCP_PORT, UDP_PORT, port_of};
+use fairwire_testbed::traffic::{Flow, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Holds `contest` and tells who got what.
-///
-/// Takes as long as the contest and a few tenths of a second. `progress` is told the part done, 0 to 1, some times a second.
-/// When `stop` becomes true the contest ends with [`LabError::Stopped`]. The program must hand its `lab-agent` command over
-/// to [`agent::main`](fairwire_testbed::agent::main).
-pub fn share(
-    contest: &Contest,
-    progress: &mut dyn FnMut(f64),
-    stop: &AtomicBool,
-) -> Result<RunRecord, LabError> {
-    contest.check()?;
-    check_congestion_control(&contest.congestion_control)?;
-    let name = catalogue::find(&contest.discipline).map_err(BuildError::from)?.name;
-    let discipline = build_discipline(contest)?;
-    let mut referee = Referee::new(contest, progress, stop)?;
-    let mut wire = referee.wait_for_wire()?;
-    let mut datapath = Datapath::new(gateway(contest, &referee.classifier, discipline), clock::now());
-    driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.watch(now, datapath))?;
-    let (counted, seen) = referee.outcome()?;
-    let flows = flow_records(contest, &counted, &seen);
-    let link = with_losses(counted.link, &counted.losses, wire.left.health());
-    let fairness = assess(&flows, contest.rate.bps() as f64);
-    Ok(RunRecord {
-        discipline: name.to_owned(),
-        seed: contest.seed,
-        flows,
-        links: vec![link],
-        transfers: Vec::new(),
-        aggregates: Vec::new(),
-        fairness,
-        events: None,
-    })
+/// A contest, and what shares its link.
+pub(super) struct Contest {
+    pub plan: ContestPlan,
+    pub discipline: Box<dyn Discipline>,
 }
 
-/// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
-fn check_congestion_control(given: &str) -> Result<(), LabError> {
-    let socket = socket(AddressFamily::INET, SocketType::STREAM, None)
-        .map_err(|error| TestbedError::System { operation: "opening a TCP socket", source: error.into() })?;
-    match sockopt::set_tcp_congestion(&socket, given) {
-        Err(Errno::NOENT | Errno::INVAL) => {
-            let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-            let available = list.unwrap_or_default().trim().replace(' ', ", ");
-            Err(LabError::NoCongestionControl { given: given.to_owned(), available })
-        }
-        // A user may be refused here what the root of the lab's own namespace is allowed.
-        _ => Ok(()),
+/// Who contends for what link, and for how long.
+#[derive(Clone, Debug)]
+pub(super) struct ContestPlan {
+    /// The link's name in results.
+    pub name: String,
+    /// Its rate, counting IP packets.
+    pub rate: Rate,
+    /// How much may wait.
+    pub buffer: Amount,
+    /// The round-trip time without waiting; each direction is delayed by half of it.
+    pub rtt: Duration,
+    /// The longest IP packet.
+    pub mtu: u32,
+    /// Who sends.
+    pub senders: Vec<Sender>,
+    /// The whole length, warm-up included.
+    pub duration: Duration,
+    /// What is not measured, at the start.
+    pub warm_up: Duration,
+}
+
+impl ContestPlan {
+    /// What the hosts send. Counted is what arrives after the warm-up.
+    fn traffic(&self) -> Traffic {
+        let (warm_up_ns, duration_ns) = (self.warm_up.ns(), self.duration.ns());
+        let flow = |sender: &Sender| Flow {
+            group: sender.group.clone(),
+            sends: sender.sends.clone(),
+            from: Side::Left,
+            source: SOURCE_ADDRESS.into(),
+            destination: SINK_ADDRESS.into(),
+            start_ns: sender.start.ns(),
+            stop_ns: duration_ns,
+            receiver_behind: None,
+        };
+        let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
+        // The gateway counts what is on the link.
+        Traffic { flows: self.senders.iter().map(flow).collect(), duration_ns, slots, is_tapped: false }
     }
 }
 
-fn build_discipline(contest: &Contest) -> Result<Box<dyn Discipline>, LabError> {
-    let site = Site {
-        rate: contest.rate,
-        buffer: contest.buffer,
-        packet_bytes: contest.packet_bytes,
-        seed: Seed(contest.seed),
-        stream: "link/bottleneck",
-    };
-    Ok(fairwire_catalogue::build(&contest.discipline, &contest.parameters, &site)?)
+/// Holds `contest`, in which nothing is measured before `warm_up`, and tells who got what.
+///
+/// Takes as long as the contest and a few tenths of a second. `progress` is told the part done, 0 to 1, some times a second. When
+/// `stop` becomes true the contest ends with [`LabError::Stopped`].
+pub(super) fn hold(
+    contest: Contest,
+    progress: &mut dyn FnMut(f64),
+    stop: &AtomicBool,
+) -> Result<(Vec<FlowRecord>, LinkRecord), LabError> {
+    let Contest { plan, discipline } = contest;
+    let mut referee = Referee::new(&plan, progress, stop)?;
+    let mut wire = referee.wait_for_wire()?;
+    let mut datapath = Datapath::new(gateway(&plan, &referee.classifier, discipline), clock::now());
+    driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.watch(now, datapath))?;
+    let (counted, seen) = referee.outcome()?;
+    let flows = flow_records(&plan, &counted, &seen);
+    let link = with_losses(counted.link, &counted.losses, wire.left.health());
+    Ok((flows, link))
 }
 
 /// A busy machine may run us this much late without the link losing rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// Flows beside the contest's own: what the kernels say by themselves.
 const OTHER_FLOWS: usize = 64;
+/// Frames beside those that the queue and the delay line ask for: a discipline may have a buffer of its own.
+const SPARE_FRAMES: f64 = 8192.0;
 
 /// Towards the sink the contest's link; back only half of the round-trip time.
-fn gateway(contest: &Contest, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
+fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: Duration::from_ns(contest.rtt.ns() / 2),
+        delay: Duration::from_ns(plan.rtt.ns() / 2),
         classifier: classifier.clone(),
-        pool: pool_size(contest),
-        flows: contest.tcp_flows as usize + 1 + OTHER_FLOWS,
+        pool: pool_size(plan),
+        flows: plan.senders.len() + OTHER_FLOWS,
         classes: 1,
         loss: None,
     };
-    let not_ip = default_rate(contest.rate);
-    let link = ShaperPlan { discipline, rate: contest.rate, catch_up: CATCH_UP, not_ip };
+    let not_ip = default_rate(plan.rate);
+    let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
 }
 
-/// Twice what fits the queue and the delay line with typical packets, and some more for a burst; frames with a VLAN tag.
-fn pool_size(contest: &Contest) -> PoolSize {
-    let travelling = contest.rtt.secs() / 2.0 * contest.rate.packets_per_second(contest.packet_bytes);
-    let waiting = contest.buffer.in_packets(contest.packet_bytes, contest.rate);
+/// Twice what fits the queue and the delay line with the longest packets, and some more for a burst; frames with a VLAN tag.
+fn pool_size(plan: &ContestPlan) -> PoolSize {
+    let travelling = plan.rtt.secs() / 2.0 * plan.rate.packets_per_second(plan.mtu);
+    let waiting = plan.buffer.in_packets(plan.mtu, plan.rate);
     // At most a million, lest a wild contest take all memory; what does not fit is counted as lost.
-    let frames = (2.0 * (travelling + waiting) + 1024.0).min(1_048_576.0) as u32;
-    PoolSize { frames, frame_bytes: contest.mtu() + ETHERNET_HEADER_BYTES as u32 + 4 }
+    let frames = (2.0 * (travelling + waiting) + SPARE_FRAMES).min(1_048_576.0) as u32;
+    PoolSize { frames, frame_bytes: plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4 }
 }
 
 /// What the gateway counted between the end of the warm-up and the end of the contest.
@@ -150,7 +156,7 @@ struct Warm {
 
 /// Leads a contest through its phases.
 struct Referee<'a> {
-    contest: &'a Contest,
+    plan: &'a ContestPlan,
     progress: &'a mut dyn FnMut(f64),
     stop: &'a AtomicBool,
     crew: Crew,
@@ -169,15 +175,15 @@ const LEAD: Duration = Duration::from_ms(50);
 
 impl<'a> Referee<'a> {
     fn new(
-        contest: &'a Contest,
+        plan: &'a ContestPlan,
         progress: &'a mut dyn FnMut(f64),
         stop: &'a AtomicBool,
     ) -> Result<Self, LabError> {
         // Counts IP packets alone, as the simulator does.
         let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
         let phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
-        let crew = Crew::start(contest.mtu(), &contest.traffic())?;
-        Ok(Referee { contest, progress, stop, crew, classifier, seen: None, phase })
+        let crew = Crew::start(plan.mtu, &plan.traffic())?;
+        Ok(Referee { plan, progress, stop, crew, classifier, seen: None, phase })
     }
 
     /// The gateway's two ports, once the helpers have made them.
@@ -235,10 +241,10 @@ impl<'a> Referee<'a> {
     }
 
     fn run(&mut self, start: Time, warm: Option<Warm>, now: Time, datapath: &mut Datapath) -> Phase {
-        let end = start + self.contest.duration;
-        (self.progress)((now.since(start).secs() / self.contest.duration.secs()).min(1.0));
+        let end = start + self.plan.duration;
+        (self.progress)((now.since(start).secs() / self.plan.duration.secs()).min(1.0));
         match warm {
-            None if now >= start + self.contest.warm_up => {
+            None if now >= start + self.plan.warm_up => {
                 datapath.restart_measuring(now);
                 let warm = Warm { at: now, totals: *datapath.forward.totals() };
                 Phase::Running { start, warm: Some(warm) }
@@ -253,11 +259,11 @@ impl<'a> Referee<'a> {
 
     fn count(&self, warm: &Warm, now: Time, datapath: &Datapath) -> Counted {
         let forward = &datapath.forward;
-        let flow = |flow| forward.accounts().of(flow_hash(self.contest, &self.classifier, flow));
+        let flow = |flow| forward.accounts().of(flow_hash(self.plan, &self.classifier, flow));
         Counted {
             window: now.since(warm.at),
-            flows: (0..=self.contest.tcp_flows).map(flow).collect(),
-            link: forward.link_record("bottleneck", now).expect("the way to the sink is shaped"),
+            flows: (0..self.plan.senders.len()).map(flow).collect(),
+            link: forward.link_record(&self.plan.name, now).expect("the way to the sink is shaped"),
             losses: losses_since(&warm.totals, forward.totals()),
         }
     }
@@ -266,8 +272,8 @@ impl<'a> Referee<'a> {
     fn next(&self, phase: &Phase, now: Time) -> Next {
         let soon = now + TICK;
         match phase {
-            Phase::Running { start, warm: None } => Next::AskAt(soon.min(*start + self.contest.warm_up)),
-            Phase::Running { start, .. } => Next::AskAt(soon.min(*start + self.contest.duration)),
+            Phase::Running { start, warm: None } => Next::AskAt(soon.min(*start + self.plan.warm_up)),
+            Phase::Running { start, .. } => Next::AskAt(soon.min(*start + self.plan.duration)),
             Phase::Connecting { .. } | Phase::Reporting { .. } => Next::AskAt(soon),
             Phase::Done(..) | Phase::Failed(_) => Next::Stop,
         }
@@ -309,52 +315,39 @@ fn secret() -> [u8; 16] {
     key
 }
 
-fn flow_hash(contest: &Contest, classifier: &Classifier, flow: u32) -> FlowHash {
-    let (protocol, destination) = if flow < contest.tcp_flows { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
+fn flow_hash(plan: &ContestPlan, classifier: &Classifier, flow: usize) -> FlowHash {
+    let is_tcp = matches!(plan.senders[flow].sends, Sends::Tcp(_));
+    let (protocol, destination) = if is_tcp { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
     classifier.flow(&FlowKey::Ipv4(Tuple {
         source: SOURCE_ADDRESS,
         destination: SINK_ADDRESS,
         protocol,
-        ports: Some(Ports { source: port_of(flow as usize), destination }),
+        ports: Some(Ports { source: port_of(flow), destination }),
     }))
 }
 
 /// Throughput is what left the gateway for the sink, which with all drops before it is what the sink gets: bytes that arrive
 /// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
 /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
-fn flow_records(contest: &Contest, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
-    let window = contest.duration - contest.warm_up;
-    let flows = (0..).zip(counted.flows.iter().zip(&seen.flows));
+fn flow_records(plan: &ContestPlan, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
+    let window = plan.duration - plan.warm_up;
+    let flows = plan.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
     flows
-        .map(|(flow, (count, seen))| FlowRecord {
+        .map(|(sender, (count, seen))| FlowRecord {
+            name: sender.name.clone().into(),
+            group: sender.group.as_str().into(),
+            kind: sender.kind.as_str().into(),
+            offered_bps: sender.offered_bps(),
             throughput_bps: count.bytes_out as f64 * 8.0 / counted.window.secs(),
             goodput_bps: seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs(),
             packets_sent: count.packets_in,
             packets_dropped: count.dropped,
             packets_marked: count.marked,
-            ..named(contest, flow)
+            timeouts: None,
+            loss_episodes: None,
+            timeout_episodes: None,
         })
         .collect()
-}
-
-/// Who flow `flow` is, before anything is known of what it got.
-fn named(contest: &Contest, flow: u32) -> FlowRecord {
-    let (name, group) = contest.name_of(flow);
-    let is_tcp = flow < contest.tcp_flows;
-    FlowRecord {
-        name: name.into(),
-        group: group.into(),
-        kind: if is_tcp { format!("bulk {}", contest.congestion_control).into() } else { "cbr".into() },
-        offered_bps: (!is_tcp).then(|| contest.udp_rate.bps() as f64),
-        throughput_bps: 0.0,
-        goodput_bps: 0.0,
-        packets_sent: 0,
-        packets_dropped: 0,
-        packets_marked: 0,
-        timeouts: None,
-        loss_episodes: None,
-        timeout_episodes: None,
-    }
 }
 
 fn losses_since(before: &Totals, now: &Totals) -> Totals {

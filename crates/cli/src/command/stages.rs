@@ -1,0 +1,182 @@
+//! A scenario on several stages, side by side.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::Outputs;
+use crate::progress::{Part, Progress};
+use crate::tell::tell;
+use fairwire_experiment::{Failed, Plan, Stage, Told, compared, find, run};
+use fairwire_metrics::record::{Mode, Report, RunRecord};
+use fairwire_scenario::{Outcome, Scenario, run_all_observed};
+
+/// The stages of these names, each once; empty for the simulator alone.
+pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
+    let mut stages: Vec<&'static dyn Stage> = Vec::new();
+    for name in names {
+        let stage = find(name).map_err(|why| Failure::user(format!("--on: {}", why.given), format!("allowed: {}", why.allowed)))?;
+        if stages.iter().any(|known| known.name() == stage.name()) {
+            return Err(Failure::user(format!("--on: `{name}` is given twice"), "allowed: each stage once"));
+        }
+        stages.push(stage);
+    }
+    Ok(stages)
+}
+
+/// How the runs are done and shown.
+pub(crate) struct Order<'a> {
+    /// Runs at the same time in the simulator; 0 for as many as there are cores.
+    pub jobs: usize,
+    /// The part of the command that it is.
+    pub part: Part,
+    /// Is no progress shown?
+    pub quiet: bool,
+    /// What watches the simulator.
+    pub outputs: &'a Outputs<'a>,
+}
+
+/// What came out on all stages, and what went wrong on one of them.
+pub(crate) struct Done {
+    /// What was finished.
+    pub report: Report,
+    /// Why a stage did not finish.
+    pub trouble: Option<Failure>,
+}
+
+/// Runs `scenario` on `stages`, as far as each can.
+pub(crate) fn carry_out(
+    scenario: &Scenario,
+    stages: &[&dyn Stage],
+    order: &Order<'_>,
+) -> Result<Done, Failure> {
+    let mut notes = Vec::new();
+    let able = able(scenario, stages, &mut notes)?;
+    let mut runs: Vec<RunRecord> = Vec::new();
+    let mut trouble = None;
+    let all = stages.len() as f64;
+    for ((stage, disciplines), at) in stages.iter().zip(&able).zip(0u32..) {
+        if disciplines.is_empty() || interrupt::is_asked() {
+            continue;
+        }
+        let part = order.part.between(f64::from(at) / all, f64::from(at + 1) / all);
+        match on_stage(*stage, scenario, disciplines, part, order) {
+            Ok(more) => runs.extend(more),
+            Err(Failed::Plan(why)) => notes.push(format!("{} was left out: {why}", stage.name())),
+            Err(Failed::Machine(what)) => {
+                notes.push(format!("{} did not finish: {what}", stage.name()));
+                trouble = Some(Failure::Ours(format!("{}: {what}", stage.name())));
+            }
+        }
+    }
+    if runs.is_empty() && trouble.is_none() && !interrupt::is_asked() {
+        return Err(Failure::user("no stage can run this scenario", notes.join("\n")));
+    }
+    Ok(Done { report: report(scenario, stages, &able, runs, notes), trouble })
+}
+
+/// The disciplines that each stage can run, by their places in the scenario; and a note of the others.
+fn able(
+    scenario: &Scenario,
+    stages: &[&dyn Stage],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Vec<usize>>, Failure> {
+    let count = scenario.spec().disciplines.len();
+    let mut able = Vec::new();
+    for stage in stages {
+        let mut can = Vec::new();
+        let mut refused: Vec<(String, Vec<&str>)> = Vec::new();
+        for discipline in 0..count {
+            let plan = Plan { scenario, discipline };
+            match stage.can_run(&plan) {
+                Ok(()) => can.push(discipline),
+                Err(why) => {
+                    let (why, label) = (why.to_string(), scenario.spec().disciplines[discipline].label());
+                    match refused.iter_mut().find(|(known, _)| *known == why) {
+                        Some((_, labels)) => labels.push(label),
+                        None => refused.push((why, vec![label])),
+                    }
+                }
+            }
+        }
+        for (why, labels) in refused {
+            let of = if labels.len() == count { String::new() } else { format!(" of {}", labels.join(", ")) };
+            notes.push(format!("{} cannot run this{of}: {why}", stage.name()));
+        }
+        able.push(can);
+    }
+    Ok(able)
+}
+
+/// All runs of one stage, with their progress.
+fn on_stage(
+    stage: &dyn Stage,
+    scenario: &Scenario,
+    disciplines: &[usize],
+    part: Part,
+    order: &Order<'_>,
+) -> Result<Vec<RunRecord>, Failed> {
+    let stop = interrupt::flag();
+    let seeds = scenario.spec().seeds.as_slice().len();
+    let count = disciplines.len() * seeds;
+    let what = format!("{} on {}: {count} run{}", scenario.spec().name, stage.name(), if count == 1 { "" } else { "s" });
+    let progress = Progress::new(&what, 4, part, order.quiet);
+    if stage.name() == "sim" {
+        // On all cores, and watched by what writes series and traces.
+        let outcome = run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, order.outputs)
+            .map_err(|error| Failed::Machine(error.to_string()))?;
+        let named = |run| RunRecord { stage: stage.name().into(), ..run };
+        return Ok(outcome.runs.into_iter().map(named).collect());
+    }
+    let duration = scenario.spec().duration;
+    run(
+        stage,
+        scenario,
+        disciplines,
+        &mut |told| match told {
+            Told::Begun(label, seed) => progress.say(&format!("{}: {label}, seed {seed}, {duration}", stage.name())),
+            Told::Reached(done) => progress.reach(done),
+        },
+        stop,
+    )
+}
+
+/// One report of all stages: the runs of a discipline stand together, in the order of the stages.
+fn report(
+    scenario: &Scenario,
+    stages: &[&dyn Stage],
+    able: &[Vec<usize>],
+    mut runs: Vec<RunRecord>,
+    notes: Vec<String>,
+) -> Report {
+    let seeds = scenario.spec().seeds.as_slice().len();
+    let expected = able.iter().map(Vec::len).sum::<usize>() * seeds;
+    let interrupted = interrupt::is_asked() && runs.len() < expected;
+    if interrupted {
+        tell(format_args!(
+            "interrupted: {} of {expected} runs finished; the results are of those, and expectations are not judged",
+            runs.len()
+        ));
+    }
+    let place = |run: &RunRecord| {
+        let labels = scenario.spec().disciplines.iter().map(|compared| compared.label());
+        labels.into_iter().position(|label| label == run.discipline)
+    };
+    runs.sort_by_key(|run| (place(run), stages.iter().position(|stage| stage.name() == run.stage)));
+    let first = stages.first().map_or("sim", |stage| stage.name());
+    let agreement = compared(&runs, first);
+    let mut report = fairwire_scenario::report(scenario, Outcome { runs, interrupted });
+    report.agreement = agreement;
+    report.manifest.stages = stages.iter().map(|stage| stage.name().to_owned()).collect();
+    report.manifest.notes.extend(notes);
+    if first != "sim" && stages.iter().all(|stage| stage.name() != "sim") {
+        report.manifest.mode = Mode::Live;
+    }
+    report
+}
+
+/// What was measured on the first stage alone, which is what a scenario's expectations are about.
+pub(crate) fn of_first(report: &Report) -> Report {
+    let Some(first) = report.manifest.stages.first() else { return report.clone() };
+    let runs: Vec<RunRecord> = report.runs.iter().filter(|run| run.stage == *first).cloned().collect();
+    let summary = report.summary.iter().filter(|summary| summary.stage == *first).cloned().collect();
+    Report { runs, summary, ..report.clone() }
+}
