@@ -74,7 +74,8 @@ impl Dumbbell {
     /// What of the plan real senders cannot do.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
-        let network = plan.network(seed).map_err(|error| Why::new(error.to_string(), "`fairwire list disciplines`"))?;
+        let network =
+            plan.network(seed).map_err(|error| Why::new(error.to_string(), "`fairwire list disciplines`"))?;
         Ok(of_network(network)?)
     }
 }
@@ -114,7 +115,9 @@ fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
 
 fn of_network(network: Network) -> Result<Dumbbell, Why> {
     let mut links = network.links.into_iter();
-    let (Some(link), None) = (links.next(), links.next()) else { return Err(Why::new("several links", ONE_LINK)) };
+    let (Some(link), None) = (links.next(), links.next()) else {
+        return Err(Why::new("several links", ONE_LINK));
+    };
     if !matches!(link.law, RateLaw::Fixed) {
         return Err(Why::new("a link whose rate changes", ONE_LINK));
     }
@@ -175,7 +178,10 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
     match &group.source {
         Source::Bulk { tcp } => {
             if tcp.ecn != EcnMode::Off {
-                return Err(Why::new(of("ECN".into()), "`tcp.ecn` left out: TCP here is the kernel's, without ECN"));
+                return Err(Why::new(
+                    of("ECN".into()),
+                    "`tcp.ecn` left out: TCP here is the kernel's, without ECN",
+                ));
             }
             mtu.tcp(tcp.segment_bytes, &group.name)?;
             let control = tcp.control.name();
@@ -234,7 +240,10 @@ impl Mtu {
         let tcp = segment + TCP_HEADERS;
         if self.udp > tcp {
             let given = format!("datagrams of {} B beside TCP's packets of {tcp} B", self.udp);
-            return Err(Why::new(given, "datagrams no longer than TCP's packets, whose length is that of the wire"));
+            return Err(Why::new(
+                given,
+                "datagrams no longer than TCP's packets, whose length is that of the wire",
+            ));
         }
         Ok(tcp)
     }

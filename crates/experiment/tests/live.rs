@@ -67,7 +67,10 @@ const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart =
 
 /// A contest of half a second, to see whether there can be any.
 fn short(discipline: &str, seed: u64) -> Scenario {
-    contest(discipline, &["duration=500 ms", &format!("seeds={seed}")])
+    contest(
+        discipline,
+        &["flow.tcp.start=0 s", "flow.udp.start=0 s", "duration=500 ms", &format!("seeds={seed}")],
+    )
 }
 
 /// One run on the lab; `None` when it was stopped.
@@ -108,7 +111,8 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord) {
     assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
     // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
-    let is_ipv4_only = scenario.spec().flow.iter().all(|flow| flow.packet.is_none_or(|packet| packet.0.0 + 40 < 1280));
+    let is_ipv4_only =
+        scenario.spec().flow.iter().all(|flow| flow.packet.is_none_or(|packet| packet.0.0 + 40 < 1280));
     assert!(dropped == drops || !is_ipv4_only && dropped < drops, "a drop is nobody's: {record:?}");
 }
 
@@ -151,8 +155,7 @@ fn many_flows_of_cubic_share() {
 fn a_stopped_contest_ends_at_once() {
     let before = helpers_of(std::process::id());
     let stop = AtomicBool::new(false);
-    let outcome =
-        run(&contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
+    let outcome = run(&contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
     assert!(matches!(outcome, Ok(None)), "{outcome:?}");
     assert_eq!(helpers_of(std::process::id()), before);
 }
@@ -160,13 +163,20 @@ fn a_stopped_contest_ends_at_once() {
 fn what_the_lab_cannot_run_is_named() {
     for (set, named) in [
         ("flow.tcp.tcp={ control = 'binomial' }", "no congestion control `binomial` (of `tcp`)"),
-        ("flow.tcp.source=web", "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`"),
-        ("flow.udp.access.delay=1 ms", "round-trip times from 32 ms to 36 ms; allowed: one round-trip time for all flows"),
+        (
+            "flow.tcp.source=web",
+            "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`",
+        ),
+        (
+            "flow.udp.access.delay=1 ms",
+            "round-trip times from 32 ms to 36 ms; allowed: one round-trip time for all flows",
+        ),
         ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
         ("flow.udp.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
     ] {
         let scenario = contest("faba", &[set]);
-        let why = Lab::default().can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
+        let why =
+            Lab::default().can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
         assert!(why.contains(named), "{set}: {why}");
     }
 }

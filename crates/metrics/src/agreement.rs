@@ -28,7 +28,10 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
         }
     }
     let base = |discipline: &str| {
-        by_place.iter().find(|((name, stage), _)| *name == discipline && *stage == against).map(|(_, all)| all)
+        by_place
+            .iter()
+            .find(|((name, stage), _)| *name == discipline && *stage == against)
+            .map(|(_, all)| all)
     };
     let mut found = Vec::new();
     for ((discipline, stage), all) in by_place.iter().filter(|((_, stage), _)| *stage != against) {
@@ -140,7 +143,10 @@ mod tests {
             ("jain".to_string(), 1.0),
         ]);
         let runs = [run];
-        assert_eq!(names(&runs, "fraction").into_iter().collect::<Vec<_>>(), ["fraction.tcp", "fraction.udp"]);
+        assert_eq!(
+            names(&runs, "fraction").into_iter().collect::<Vec<_>>(),
+            ["fraction.tcp", "fraction.udp"]
+        );
         assert_eq!(names(&runs, "jain").into_iter().collect::<Vec<_>>(), ["jain"]);
     }
 }

@@ -280,7 +280,11 @@ pub struct Summary {
 impl Summary {
     /// What it is of, for people: `faba`, or `faba on lab`.
     pub fn label(&self) -> String {
-        if self.stage.is_empty() { self.discipline.clone() } else { format!("{} on {}", self.discipline, self.stage) }
+        if self.stage.is_empty() {
+            self.discipline.clone()
+        } else {
+            format!("{} on {}", self.discipline, self.stage)
+        }
     }
 }
 

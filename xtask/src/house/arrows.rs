@@ -67,10 +67,26 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "fairwire-experiment",
+        &[
+            "fairwire-catalogue",
+            "fairwire-core",
+            "fairwire-gateway",
+            "fairwire-linux",
+            "fairwire-metrics",
+            "fairwire-scenario",
+            "fairwire-sim",
+            "fairwire-tcp",
+            "fairwire-testbed",
+            "fairwire-wire",
+        ],
+    ),
+    (
         "fairwire",
         &[
             "fairwire-catalogue",
             "fairwire-core",
+            "fairwire-experiment",
             "fairwire-laws",
             "fairwire-document",
             "fairwire-figures",

@@ -59,7 +59,10 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let ShareArgs { rate, rtt, buffer, tcp, udp, packet, seconds, runs, .. } = args;
     let warm_up = warm_up(args);
     // So that no two flows move in step.
-    let spread = (warm_up / 2.0).min(1.0);
+    let start = match (warm_up / 2.0).min(1.0) {
+        0.0 => "0 s".to_owned(),
+        spread => format!("0 s..{spread} s"),
+    };
     let delay = Duration::from_ns(rtt.ns() / 2);
     let access = "access = { rate = \"10 Gbit/s\", delay = \"0 s\" }";
     let mut text = format!(
@@ -71,13 +74,13 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
         write!(
             text,
             "[[flow]]\ngroup = \"tcp\"\ncount = {tcp}\nsource = \"bulk\"\ntcp = {{ segment = \"{packet} B\" }}\n{access}\n\
-             start = \"0 s..{spread} s\"\n"
+             start = \"{start}\"\n"
         )
         .expect("writing to a string succeeds");
     }
     write!(
         text,
-        "[[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"{udp}\"\npacket = \"{packet} B\"\n{access}\nstart = \"0 s..{spread} s\"\n"
+        "[[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"{udp}\"\npacket = \"{packet} B\"\n{access}\nstart = \"{start}\"\n"
     )
     .expect("writing to a string succeeds");
     Ok(parse("lab share", &text, &Overrides::default())?)

@@ -172,7 +172,10 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
     }
     let differing = report.agreement.iter().filter(|one| one.verdict == Verdict::Differs).count();
     if differing > 0 {
-        tell(format_args!("{} by more than is allowed", counted_of(differing, "measure of a stage differs", "measures of stages differ")));
+        tell(format_args!(
+            "{} by more than is allowed",
+            counted_of(differing, "measure of a stage differs", "measures of stages differ")
+        ));
     }
     let judged = expected(scenario, &stages::of_first(report));
     if differing > 0 { Ending::ExpectationFailed } else { judged }

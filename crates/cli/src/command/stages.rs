@@ -13,7 +13,9 @@ use fairwire_scenario::{Outcome, Scenario, run_all_observed};
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
     let mut stages: Vec<&'static dyn Stage> = Vec::new();
     for name in names {
-        let stage = find(name).map_err(|why| Failure::user(format!("--on: {}", why.given), format!("allowed: {}", why.allowed)))?;
+        let stage = find(name).map_err(|why| {
+            Failure::user(format!("--on: {}", why.given), format!("allowed: {}", why.allowed))
+        })?;
         if stages.iter().any(|known| known.name() == stage.name()) {
             return Err(Failure::user(format!("--on: `{name}` is given twice"), "allowed: each stage once"));
         }
@@ -117,12 +119,18 @@ fn on_stage(
     let stop = interrupt::flag();
     let seeds = scenario.spec().seeds.as_slice().len();
     let count = disciplines.len() * seeds;
-    let what = format!("{} on {}: {count} run{}", scenario.spec().name, stage.name(), if count == 1 { "" } else { "s" });
+    let what = format!(
+        "{} on {}: {count} run{}",
+        scenario.spec().name,
+        stage.name(),
+        if count == 1 { "" } else { "s" }
+    );
     let progress = Progress::new(&what, 4, part, order.quiet);
     if stage.name() == "sim" {
         // On all cores, and watched by what writes series and traces.
-        let outcome = run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, order.outputs)
-            .map_err(|error| Failed::Machine(error.to_string()))?;
+        let outcome =
+            run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, order.outputs)
+                .map_err(|error| Failed::Machine(error.to_string()))?;
         let named = |run| RunRecord { stage: stage.name().into(), ..run };
         return Ok(outcome.runs.into_iter().map(named).collect());
     }
@@ -132,7 +140,9 @@ fn on_stage(
         scenario,
         disciplines,
         &mut |told| match told {
-            Told::Begun(label, seed) => progress.say(&format!("{}: {label}, seed {seed}, {duration}", stage.name())),
+            Told::Begun(label, seed) => {
+                progress.say(&format!("{}: {label}, seed {seed}, {duration}", stage.name()))
+            }
             Told::Reached(done) => progress.reach(done),
         },
         stop,

@@ -105,7 +105,8 @@ fn agreement(report: &Report) -> String {
     let row = |one: &Agreement| {
         let look = look_of_difference(&one.measure);
         let digits = look.digits;
-        let interval = one.half_width_95.map_or(String::new(), |half| format!(" ± {:.digits$}", half * look.scale));
+        let interval =
+            one.half_width_95.map_or(String::new(), |half| format!(" ± {:.digits$}", half * look.scale));
         let allowed = |allowed: f64| format!("{:.digits$}{}", allowed * look.scale, look.unit);
         vec![
             Cell::new(&one.discipline).add_attribute(Attribute::Bold),

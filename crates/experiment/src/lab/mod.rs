@@ -133,7 +133,8 @@ fn check_congestion_controls(dumbbell: &Dumbbell) -> Result<(), Why> {
         if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let available = list.unwrap_or_default().trim().replace(' ', ", ");
-            let given = format!("this kernel's TCP has no congestion control `{control}` (of `{}`)", sender.group);
+            let given =
+                format!("this kernel's TCP has no congestion control `{control}` (of `{}`)", sender.group);
             return Err(Why::new(given, available));
         }
     }
